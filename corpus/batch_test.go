@@ -49,7 +49,9 @@ func model(posts []annotator.Post, limit int) []annotator.Scene {
 	var order []int64
 	start := map[int64]int64{}
 	for id, in := range threads {
-		slices.SortFunc(in, func(a, b annotator.Post) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.ID, b.ID)) })
+		slices.SortFunc(in, func(a, b annotator.Post) int {
+			return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.ID, b.ID))
+		})
 		order = append(order, id)
 		start[id] = in[0].Time
 		if i := slices.IndexFunc(in, func(p annotator.Post) bool { return p.ID == id }); i >= 0 {

@@ -62,7 +62,8 @@ func openError(err error, path string) error {
 		cause = e.Err // without its advice, which is for a database that is written
 	}
 	return annotator.Errorf(annotator.Misused, "read the corpus: %w", cause).
-		WithAdvice("check that you may read %s; if it is in WAL mode and its folder cannot be written, copy it to one that can", path)
+		WithAdvice("check that you may read %s; if it is in WAL mode and its folder cannot be written, copy it to "+
+			"one that can", path)
 }
 
 // Close closes the file.
@@ -100,7 +101,8 @@ func (db *DB) Identity(ctx context.Context) (string, error) {
 		return "", annotator.Errorf(annotator.Storage, "look at the corpus %s: %w", db.path, err)
 	}
 	var counter []byte
-	// The counter is read through SQLite: closing another descriptor of the file would release the locks of this process.
+	// The counter is read through SQLite: closing another descriptor of the file would release the locks of this
+	// process.
 	err = db.pool.QueryRowContext(ctx, `SELECT substr(data, 25, 4) FROM sqlite_dbpage WHERE pgno = 1`).Scan(&counter)
 	if err != nil {
 		return "", sqlite.Wrap(err, "read the header of the corpus %s", db.path)

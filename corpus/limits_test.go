@@ -18,22 +18,29 @@ const (
 	onePost = `CREATE TABLE post (thread_id INT, id INTEGER PRIMARY KEY, time INT, body TEXT); INSERT INTO post VALUES (1, 1, 1, 'x');`
 )
 
-// The views of a corpus may compute for ever, or values of any length. Reading ends within a minute, and with its context.
+// The views of a corpus may compute for ever, or values of any length. Reading ends within a minute, and with its
+// context.
 func TestViewsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ schema, says string }{
-		"endless posts": {tables + `CREATE VIEW post AS ` + endless + `1 AS thread_id, i AS id, i AS time, 'x' AS body FROM c`, "gives no row"},
+		"endless posts": {tables + `CREATE VIEW post AS ` + endless +
+			`1 AS thread_id, i AS id, i AS time, 'x' AS body FROM c`, "gives no row"},
 		"endless and empty": {
-			tables + `CREATE VIEW post AS ` + endless + `1 AS thread_id, i AS id, i AS time, 'x' AS body FROM c WHERE i < 0`,
+			tables + `CREATE VIEW post AS ` + endless +
+				`1 AS thread_id, i AS id, i AS time, 'x' AS body FROM c WHERE i < 0`,
 			"gives no row",
 		},
 		"endless threads": {
-			`CREATE VIEW thread AS ` + endless + `i AS id, 't' AS title FROM c; CREATE TABLE tag (post_id INT, name TEXT);` + onePost,
+			`CREATE VIEW thread AS ` + endless +
+				`i AS id, 't' AS title FROM c; CREATE TABLE tag (post_id INT, name TEXT);` + onePost,
 			"gives no row",
 		},
-		"many threads": {`CREATE VIEW thread AS ` + endless + `i AS id, 't' AS title FROM c LIMIT 300000; CREATE TABLE tag (post_id INT, name TEXT);` +
+		"many threads": {`CREATE VIEW thread AS ` + endless +
+			`i AS id, 't' AS title FROM c LIMIT 300000; CREATE TABLE tag (post_id INT, name TEXT);` +
 			onePost, "more than 200000 threads"},
-		"long bodies": {tables + `CREATE VIEW post AS SELECT 1 AS thread_id, 1 AS id, 1 AS time, hex(zeroblob(450000000)) AS body`, "too big"},
+		"long bodies": {tables +
+			`CREATE VIEW post AS SELECT 1 AS thread_id, 1 AS id, 1 AS time, hex(zeroblob(450000000)) AS body`,
+			"too big"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +56,8 @@ func TestViewsAreBounded(t *testing.T) {
 				}
 				return nil
 			}
-			if err := read(t.Context()); annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), c.says) {
+			if err := read(t.Context()); annotator.KindOf(err) != annotator.Misused ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v", err)
 			}
 			if c.says != "gives no row" {

@@ -27,8 +27,8 @@ const strictSchema = `
 	CREATE TABLE tag (post_id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (post_id, name)) WITHOUT ROWID;
 	CREATE INDEX post_in_thread ON post (thread_id, time, id);`
 
-// A walk over a million story posts, a quarter of a gigabyte, needs a heap of a few megabytes. Not parallel: it measures
-// the process.
+// A walk over a million story posts, a quarter of a gigabyte, needs a heap of a few megabytes. Not parallel: it
+// measures the process.
 func TestMemoryIsFlat(t *testing.T) {
 	longtest.Only(t, "makes a database of 300 MB")
 	db := open(t, foreign(t, strictSchema, generate("7", "true")))
@@ -48,7 +48,8 @@ func TestMemoryIsFlat(t *testing.T) {
 			most = max(most, now.HeapInuse)
 		}
 	}
-	t.Logf("%d posts in %d scenes, %v, heap %d MB over %d MB", posts, scenes, time.Since(started), most>>20, before.HeapInuse>>20)
+	t.Logf("%d posts in %d scenes, %v, heap %d MB over %d MB", posts, scenes, time.Since(started), most>>20,
+		before.HeapInuse>>20)
 	if posts != million {
 		t.Errorf("%d posts", posts)
 	}

@@ -28,7 +28,8 @@ func (db *DB) Scene(ctx context.Context, thread int64, posts []int64) ([]annotat
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.list(ctx, `WHERE p.thread_id = ?1 AND p.id IN (SELECT value FROM json_each(?2)) ORDER BY p.id`, thread, string(ids))
+	found, err := db.list(ctx, `WHERE p.thread_id = ?1 AND p.id IN (SELECT value FROM json_each(?2)) ORDER BY p.id`,
+		thread, string(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,8 @@ func (db *DB) Origins(ctx context.Context, thread int64) (map[int64]Origin, erro
 		err := rows.Scan(&id, &o.Document, &o.Offset)
 		found[id] = o
 		return err
-	}, `SELECT id, coalesce(source_document, ''), coalesce(source_offset, 0) FROM post WHERE thread_id = ? ORDER BY id`, thread)
+	}, `SELECT id, coalesce(source_document, ''), coalesce(source_offset, 0) FROM post WHERE thread_id = ? ORDER BY id`,
+		thread)
 }
 
 // Post returns a post by its id, or annotator.NotFound.
@@ -85,7 +87,8 @@ func (db *DB) Around(ctx context.Context, id int64, n int) ([]annotator.Post, er
 	if err != nil {
 		return nil, err
 	}
-	before, err := db.list(ctx, `WHERE p.thread_id = ?1 AND (KEY, p.id) < (?2, ?3) ORDER BY KEY DESC, p.id DESC LIMIT ?4`,
+	before, err := db.list(ctx,
+		`WHERE p.thread_id = ?1 AND (KEY, p.id) < (?2, ?3) ORDER BY KEY DESC, p.id DESC LIMIT ?4`,
 		center.Thread, at.time, at.id, n)
 	if err != nil {
 		return nil, err

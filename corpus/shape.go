@@ -50,8 +50,10 @@ func inspect(ctx context.Context, pool *sql.DB, path string) (shape, error) {
 		}
 	}
 	if absent := missing(tables); len(absent) > 0 {
-		return shape{}, annotator.Errorf(annotator.Misused, "%s is not a corpus: it has no %s", path, strings.Join(absent, ", no ")).
-			WithReason(annotator.ReasonNotACorpus, "thread(id, title), post(thread_id, id, name, trip_code, subject, time, body) and tag(post_id, name)")
+		return shape{}, annotator.Errorf(annotator.Misused, "%s is not a corpus: it has no %s", path,
+			strings.Join(absent, ", no ")).
+			WithReason(annotator.ReasonNotACorpus,
+				"thread(id, title), post(thread_id, id, name, trip_code, subject, time, body) and tag(post_id, name)")
 	}
 	postIndex, err := hasIndexOn(ctx, pool, "post", "thread_id")
 	tagIndex, other := hasIndexOn(ctx, pool, "tag", "post_id")
@@ -77,11 +79,13 @@ func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
 		when = "ifnull(CAST(p.time AS INTEGER), 0)"
 	}
 	if !tagIndex {
-		s.from += " LEFT JOIN (SELECT post_id, group_concat(name, char(31)) AS names FROM tag GROUP BY post_id) g ON g.post_id = p.id"
+		s.from += " LEFT JOIN (SELECT post_id, group_concat(name, char(31)) AS names FROM tag GROUP BY post_id) g " +
+			"ON g.post_id = p.id"
 		tags = "g.names"
 	}
 	s.columns = strings.Join([]string{
-		"p.thread_id", "p.id", post.text("p.", "name"), post.text("p.", "trip_code"), post.text("p.", "subject"), when, post.text("p.", "body"),
+		"p.thread_id", "p.id", post.text("p.", "name"), post.text("p.", "trip_code"), post.text("p.", "subject"), when,
+		post.text("p.", "body"),
 		"ifnull(" + tags + ", '')",
 	}, ", ")
 	return s

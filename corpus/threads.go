@@ -62,8 +62,10 @@ func (db *DB) titles(ctx context.Context) (map[int64]string, error) {
 		err := rows.Scan(&id, &title)
 		titles[id] = clean(title)
 		if size += len(title); db.pool.limit > 0 && (len(titles) > viewThreads || size > viewTitles) {
-			return annotator.Errorf(annotator.Misused, "a view of the corpus %s yields more than %d threads, or titles of more than %d MiB",
-				db.path, viewThreads, viewTitles>>20).WithAdvice("make tables of its views, with CREATE TABLE ... AS SELECT")
+			return annotator.Errorf(annotator.Misused,
+				"a view of the corpus %s yields more than %d threads, or titles of more than %d MiB",
+				db.path, viewThreads, viewTitles>>20).WithAdvice(
+				"make tables of its views, with CREATE TABLE ... AS SELECT")
 		}
 		return err
 	}, `SELECT id, `+db.shape.title+` FROM thread WHERE id IS NOT NULL ORDER BY id`)

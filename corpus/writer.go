@@ -16,11 +16,12 @@ const applicationID = 0x616e636f
 
 // Keys of table meta.
 const (
-	MetaTitle   = "title"   // of the story
-	MetaAuthor  = "author"  // of the story; may be missing
-	MetaDigest  = "digest"  // SHA-256, in hexadecimal, of all that determines the result of an import
-	MetaSources = "sources" // the names of the sources and the SHA-256 of their files; missing in corpora of earlier versions
-	MetaReport  = "report"  // the report of the importer, as JSON
+	MetaTitle  = "title"  // of the story
+	MetaAuthor = "author" // of the story; may be missing
+	MetaDigest = "digest" // SHA-256, in hexadecimal, of all that determines the result of an import
+	// the names of the sources and the SHA-256 of their files; missing in corpora of earlier versions
+	MetaSources = "sources"
+	MetaReport  = "report" // the report of the importer, as JSON
 
 	MetaImporter = "importer" // the version of the importer; missing in corpora of the first
 )
@@ -43,8 +44,10 @@ const (
 			source_document TEXT,
 			source_offset   INTEGER
 		) STRICT;
-		CREATE TABLE tag (post_id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (post_id, name)) STRICT, WITHOUT ROWID;
-		CREATE TABLE link (link_from INTEGER NOT NULL, link_to INTEGER NOT NULL, PRIMARY KEY (link_from, link_to)) STRICT, WITHOUT ROWID;
+		CREATE TABLE tag (post_id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (post_id, name)) ` +
+		`STRICT, WITHOUT ROWID;
+		CREATE TABLE link (link_from INTEGER NOT NULL, link_to INTEGER NOT NULL, ` +
+		`PRIMARY KEY (link_from, link_to)) STRICT, WITHOUT ROWID;
 		CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`
 	indexes = `
 		CREATE INDEX IF NOT EXISTS post_in_thread ON post (thread_id, time, id);
@@ -77,7 +80,8 @@ func Create(ctx context.Context, path string) (*Writer, error) {
 
 // begin leaves WAL mode first: a corpus must be readable in a read-only folder, and a new file needs no log.
 func (w *Writer) begin(ctx context.Context) error {
-	_, err := w.pool.ExecContext(ctx, `PRAGMA journal_mode = DELETE; PRAGMA application_id = `+strconv.Itoa(applicationID))
+	_, err := w.pool.ExecContext(ctx, `PRAGMA journal_mode = DELETE; PRAGMA application_id = `+
+		strconv.Itoa(applicationID))
 	if err != nil {
 		return err
 	}
@@ -114,12 +118,14 @@ func (w *Writer) Post(ctx context.Context, p *annotator.Post, file File, quotes 
 		return false, w.wrap(err)
 	}
 	for _, tag := range p.Tags {
-		if err := w.exec(ctx, `INSERT INTO tag (post_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING`, p.ID, tag); err != nil {
+		if err := w.exec(ctx, `INSERT INTO tag (post_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING`, p.ID,
+			tag); err != nil {
 			return false, err
 		}
 	}
 	for _, quoted := range quotes {
-		if err := w.exec(ctx, `INSERT INTO link (link_from, link_to) VALUES (?, ?) ON CONFLICT DO NOTHING`, p.ID, quoted); err != nil {
+		if err := w.exec(ctx, `INSERT INTO link (link_from, link_to) VALUES (?, ?) ON CONFLICT DO NOTHING`, p.ID,
+			quoted); err != nil {
 			return false, err
 		}
 	}
@@ -134,7 +140,8 @@ type Origin struct {
 
 // Origin records where the text of a post begins in its source.
 func (w *Writer) Origin(ctx context.Context, post int64, from Origin) error {
-	return w.exec(ctx, `UPDATE post SET source_document = ?, source_offset = ? WHERE id = ?`, from.Document, from.Offset, post)
+	return w.exec(ctx, `UPDATE post SET source_document = ?, source_offset = ? WHERE id = ?`, from.Document,
+		from.Offset, post)
 }
 
 // StoryAuthorOptions select the posts that TagStory tags.
@@ -150,7 +157,8 @@ type StoryAuthors struct {
 	Anonymous            int64    // threads with an anonymous author
 	ByTrip, ByID, ByName int64    // threads whose author is identified by trip code, id or name
 	CommonNames          []string // names that identify no author because many posters share them, at most 5
-	Suspect              int64    // threads with three or more posters and ten or more posts of which over 90 % are tagged
+	// threads with three or more posters and ten or more posts of which over 90 % are tagged
+	Suspect int64
 }
 
 // TagStory tags the posts by the author of each thread's opening post as the story, unless the corpus has such tags.
@@ -160,7 +168,8 @@ type StoryAuthors struct {
 func (w *Writer) TagStory(ctx context.Context, o StoryAuthorOptions) (StoryAuthors, error) {
 	var found StoryAuthors
 	var told bool
-	err := w.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tag WHERE name = ?), (SELECT count(*) FROM post)`, annotator.TagStory).Scan(&told, &found.All)
+	err := w.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tag WHERE name = ?), (SELECT count(*) FROM post)`,
+		annotator.TagStory).Scan(&told, &found.All)
 	if err != nil || told && o.Named == "" {
 		return found, w.wrap(err)
 	}
@@ -169,7 +178,9 @@ func (w *Writer) TagStory(ctx context.Context, o StoryAuthorOptions) (StoryAutho
 		if _, err = w.tx.ExecContext(ctx, `DELETE FROM tag WHERE name = ?`, annotator.TagStory); err != nil {
 			return found, w.wrap(err)
 		}
-		found.Posts, err = w.tagPosts(ctx, `SELECT id, ?1 FROM post WHERE name = ?2 OR trip_code = ?2 OR trip_code = 'ID:' || ?2`, annotator.TagStory, o.Named)
+		found.Posts, err =
+			w.tagPosts(ctx, `SELECT id, ?1 FROM post WHERE name = ?2 OR trip_code = ?2 OR trip_code = 'ID:' || ?2`,
+				annotator.TagStory, o.Named)
 		return found, err
 	case o.All:
 		found.Posts, err = w.tagPosts(ctx, `SELECT id, ?1 FROM post`, annotator.TagStory)
@@ -181,7 +192,8 @@ func (w *Writer) TagStory(ctx context.Context, o StoryAuthorOptions) (StoryAutho
 	if _, err := w.tx.ExecContext(ctx, openers); err != nil {
 		return found, w.wrap(err)
 	}
-	err = w.tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE trip = '' AND name = ''), count(*) FILTER (WHERE trip <> '' AND trip NOT LIKE 'ID:%'),
+	err = w.tx.QueryRowContext(ctx, `SELECT
+		count(*) FILTER (WHERE trip = '' AND name = ''), count(*) FILTER (WHERE trip <> '' AND trip NOT LIKE 'ID:%'),
 		count(*) FILTER (WHERE trip LIKE 'ID:%'), count(*) FILTER (WHERE trip = '' AND name <> '') FROM temp.opener`).
 		Scan(&found.Anonymous, &found.ByTrip, &found.ByID, &found.ByName)
 	if err != nil {
@@ -193,8 +205,11 @@ func (w *Writer) TagStory(ctx context.Context, o StoryAuthorOptions) (StoryAutho
 	if err != nil {
 		return found, err
 	}
-	err = w.tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT p.thread_id FROM post p LEFT JOIN tag t ON t.post_id = p.id AND t.name = ?1
-		GROUP BY p.thread_id HAVING count(DISTINCT p.trip_code || char(31) || p.name) >= 3 AND count(*) >= 10 AND count(t.name) * 10 > count(*) * 9)`,
+	err = w.tx.QueryRowContext(ctx, `SELECT count(*) FROM (
+			SELECT p.thread_id FROM post p LEFT JOIN tag t ON t.post_id = p.id AND t.name = ?1
+			GROUP BY p.thread_id
+			HAVING count(DISTINCT p.trip_code || char(31) || p.name) >= 3
+				AND count(*) >= 10 AND count(t.name) * 10 > count(*) * 9)`,
 		annotator.TagStory).Scan(&found.Suspect)
 	return found, w.wrap(err)
 }
@@ -241,9 +256,11 @@ const openers = `
 	CREATE INDEX IF NOT EXISTS post_in_thread ON post (thread_id, time, id);
 	CREATE TEMP TABLE opener AS
 		SELECT p.thread_id AS thread, p.id AS post, p.trip_code AS trip,
-			iif(lower(p.name) IN ('anonymous', 'anon', 'аноним', '名無しさん', '名無し') OR p.name IN (SELECT name FROM temp.common_name), '', p.name) AS name
+			iif(lower(p.name) IN ('anonymous', 'anon', 'аноним', '名無しさん', '名無し')
+				OR p.name IN (SELECT name FROM temp.common_name), '', p.name) AS name
 		FROM (SELECT DISTINCT thread_id FROM post) t
-		JOIN post p ON p.id = (SELECT id FROM post WHERE thread_id = t.thread_id ORDER BY id <> thread_id, time, id LIMIT 1);`
+		JOIN post p ON p.id = (
+			SELECT id FROM post WHERE thread_id = t.thread_id ORDER BY id <> thread_id, time, id LIMIT 1);`
 
 // Close creates the indexes and commits.
 func (w *Writer) Close(ctx context.Context) error {

@@ -17,15 +17,18 @@ func TestWriterMakesACorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := &annotator.Post{ID: 2, Thread: 2, Name: "N", Trip: "!t", Subject: "S", Time: 3, Body: "one two", Tags: []string{"a", "qm_post"}}
+	post := &annotator.Post{ID: 2, Thread: 2, Name: "N", Trip: "!t", Subject: "S", Time: 3, Body: "one two",
+		Tags: []string{"a", "qm_post"}}
 	added, err := w.Post(ctx, post, corpus.File{URL: "u"}, []int64{1, 1})
 	if !added || err != nil {
 		t.Errorf("added %v, %v", added, err)
 	}
-	if added, err = w.Post(ctx, &annotator.Post{ID: 2, Thread: 9, Body: "x", Tags: []string{"b"}}, corpus.File{}, nil); added || err != nil {
+	if added, err = w.Post(ctx, &annotator.Post{ID: 2, Thread: 9, Body: "x", Tags: []string{"b"}}, corpus.File{},
+		nil); added || err != nil {
 		t.Errorf("added again: %v, %v", added, err)
 	}
-	for _, step := range []error{w.Thread(ctx, 2, "old"), w.Thread(ctx, 2, "T"), w.Meta(ctx, corpus.MetaTitle, "The Story"), w.Close(ctx)} {
+	for _, step := range []error{w.Thread(ctx, 2, "old"), w.Thread(ctx, 2, "T"),
+		w.Meta(ctx, corpus.MetaTitle, "The Story"), w.Close(ctx)} {
 		if step != nil {
 			t.Fatal(step)
 		}
@@ -39,7 +42,8 @@ func TestWriterMakesACorpus(t *testing.T) {
 		t.Errorf("title %q, %v", title, err)
 	}
 	stats, err := db.Stats(ctx)
-	if diff := cmp.Diff(corpus.Stats{Threads: 1, Scenes: 1, Posts: 1, StoryPosts: 1, Words: 2}, stats); diff != "" || err != nil {
+	if diff := cmp.Diff(corpus.Stats{Threads: 1, Scenes: 1, Posts: 1, StoryPosts: 1, Words: 2}, stats); diff != "" ||
+		err != nil {
 		t.Error(diff, err)
 	}
 }
@@ -67,11 +71,13 @@ func TestTagStoryKeepsWhatIsTagged(t *testing.T) {
 	}
 	defer func() { _ = w.Abort() }()
 	for id, tags := range map[int64][]string{1: nil, 2: {annotator.TagStory}} {
-		if _, err := w.Post(t.Context(), &annotator.Post{ID: id, Thread: 1, Name: "QM", Tags: tags}, corpus.File{}, nil); err != nil {
+		if _, err := w.Post(t.Context(), &annotator.Post{ID: id, Thread: 1, Name: "QM", Tags: tags}, corpus.File{},
+			nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if found, err := w.TagStory(t.Context(), corpus.StoryAuthorOptions{}); found.Posts != 0 || found.Anonymous != 0 || err != nil {
+	if found, err := w.TagStory(t.Context(), corpus.StoryAuthorOptions{}); found.Posts != 0 || found.Anonymous != 0 ||
+		err != nil {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

@@ -20,8 +20,8 @@ type CacheCounter interface {
 // countsTimeout is how long a server may take to tell its counts.
 const countsTimeout = 5 * time.Second
 
-// tellCached fills in how much of a prompt was cached, where the reply does not tell it and the server's own counts rose
-// by that prompt alone since the call before.
+// tellCached fills in how much of a prompt was cached, where the reply does not tell it and the server's own counts
+// rose by that prompt alone since the call before.
 func (c *Client) tellCached(ctx context.Context, reply *Reply) {
 	counter, able := c.Wire.(CacheCounter)
 	u := &reply.Usage

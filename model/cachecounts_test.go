@@ -22,8 +22,8 @@ func (c *counting) CacheCounts(context.Context) (model.CacheCounts, error) {
 	return c.counts, c.err
 }
 
-// TestCachedByTheServersCounts: where a reply does not tell what was cached, it is known if the server's counts rose by its
-// prompt alone since the call before. Otherwise it is not known, which is not the same as nothing.
+// TestCachedByTheServersCounts: where a reply does not tell what was cached, it is known if the server's counts rose by
+// its prompt alone since the call before. Otherwise it is not known, which is not the same as nothing.
 func TestCachedByTheServersCounts(t *testing.T) {
 	t.Parallel()
 	w := &counting{counts: model.CacheCounts{Prompt: 5000, Cached: 100}}
@@ -40,7 +40,8 @@ func TestCachedByTheServersCounts(t *testing.T) {
 	ask := func(u annotator.Usage, otherPrompts int) annotator.Usage {
 		t.Helper()
 		usage, others = u, otherPrompts
-		reply, err := c.Complete(t.Context(), &model.Request{MaxTokens: 64, Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+		reply, err := c.Complete(t.Context(),
+			&model.Request{MaxTokens: 64, Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
 		if err != nil {
 			t.Fatal(err)
 		}

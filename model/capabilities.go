@@ -156,7 +156,8 @@ type Refusal struct {
 }
 
 // StrictRefused matches how servers refuse strict tools, or the schemas of them.
-var StrictRefused = regexp.MustCompile(`(?s)\bstrict\b|invalid schema for function|invalid_function_parameters|structural_tag|grammar|additionalproperties`)
+var StrictRefused = regexp.MustCompile(`(?s)\bstrict\b|invalid schema for function|invalid_function_parameters|` +
+	`structural_tag|grammar|additionalproperties`)
 
 // What is done about strict tools, in words.
 const (
@@ -166,7 +167,8 @@ const (
 
 // RefusalOf matches the name of a setting together with a word that says it is not wanted.
 func RefusalOf(setting string) *regexp.Regexp {
-	const word = `(unsupported|not support|deprecated|unknown|unrecognized|unexpected|extra inputs|extra_forbidden|not permitted|not allowed)`
+	const word = `(unsupported|not support|deprecated|unknown|unrecognized|unexpected|extra inputs|extra_forbidden|` +
+		`not permitted|not allowed)`
 	setting = `\b` + setting + `\b`
 	return regexp.MustCompile(`(?s)` + word + `.*` + setting + `|` + setting + `.*` + word)
 }
@@ -180,7 +182,8 @@ func (c *Capabilities) Learn(f *Fault, request *Request, refusals []Refusal) str
 	text := strings.ToLower(cmp.Or(f.Param, "-") + " " + f.Message)
 	for i := range refusals {
 		r := &refusals[i]
-		if r.Of != 0 && !c.Workarounds.Has(r.Of) || r.Without != "" && bytes.Contains(request.History, []byte(r.Without)) {
+		if r.Of != 0 && !c.Workarounds.Has(r.Of) || r.Without != "" &&
+			bytes.Contains(request.History, []byte(r.Without)) {
 			continue
 		}
 		if !c.Workarounds.Has(r.Needs) && r.Pattern != nil && r.Pattern.MatchString(text) {

@@ -32,13 +32,15 @@ const (
 
 // Advice that is given in more than one place.
 const (
-	adviceParser   = "start the server without --reasoning-parser, or with the one of its model"
-	adviceFilter   = "take a model, or an endpoint, that will read such a story"
-	adviceStuck    = "see whether the model's file is whole and fits how the server computes: its quantisation, --dtype, the KV cache"
+	adviceParser = "start the server without --reasoning-parser, or with the one of its model"
+	adviceFilter = "take a model, or an endpoint, that will read such a story"
+	adviceStuck  = "see whether the model's file is whole and fits how the server computes: its quantisation, " +
+		"--dtype, the KV cache"
 	adviceServer   = "see the server's log: its device or its engine has failed; restart it, or give it more memory"
 	adviceTemplate = "the model's chat template cannot render this conversation: start the server with one that can"
-	adviceSlots    = "the server's slots share one context, and other requests fill it: give it more (-c), or fewer slots (-np 1)"
-	adviceTurns    = "see that the server's chat template and the tokens that it stops at are those of the model"
+	adviceSlots    = "the server's slots share one context, and other requests fill it: give it more (-c), or fewer " +
+		"slots (-np 1)"
+	adviceTurns = "see that the server's chat template and the tokens that it stops at are those of the model"
 )
 
 // Statuses that are in no standard.
@@ -49,18 +51,22 @@ const (
 )
 
 // meanings are all that is known of codes, phrases and statuses. The first row with a phrase of the message counts. The
-// filters come first, because some of them quote the story, which may contain any phrase. There are few phrases, because
-// messages change with each release of a server.
+// filters come first, because some of them quote the story, which may contain any phrase. There are few phrases,
+// because messages change with each release of a server.
 var meanings = [...]meaning{
 	{ // vLLM cannot put what the model wrote into a reply of its API
-		kind:    annotator.Malformed,
-		phrases: pattern(`^\d+ validation errors? for (anthropiccontentblock|anthropicmessages?response|chatcompletionresponse|response\w*|functioncall|toolcall)\n`),
+		kind: annotator.Malformed,
+		phrases: pattern(
+			`^\d+ validation errors? for (anthropiccontentblock|anthropicmessages?response|chatcompletionresponse|` +
+				`response\w*|functioncall|toolcall)\n`),
 	},
 	{
 		kind: annotator.Refused, advice: adviceFilter, filtered: true,
-		codes: CodeFiltered + " content_policy_violation responsibleaipolicyviolation data_inspection_failed invalid_prompt",
+		codes: CodeFiltered +
+			" content_policy_violation responsibleaipolicyviolation data_inspection_failed invalid_prompt",
 		phrases: pattern(
-			`requires moderation|prompt was flagged|content management policy|content filter|violates usage guidelines`),
+			`requires moderation|prompt was flagged|content management policy|content filter|` +
+				`violates usage guidelines`),
 	},
 	{
 		kind: annotator.Unreachable, advice: adviceServer, failed: true,
@@ -71,7 +77,8 @@ var meanings = [...]meaning{
 	},
 	{
 		kind: annotator.PromptTooLong, param: paramMaxTokens,
-		phrases: pattern(`max_(completion_)?tokens.*too large|max_(completion_|output_)?tokens.*cannot be greater than`),
+		phrases: pattern(
+			`max_(completion_)?tokens.*too large|max_(completion_|output_)?tokens.*cannot be greater than`),
 	},
 	{
 		kind:  annotator.PromptTooLong, // an old vLLM whose context is full wants at least one token
@@ -90,8 +97,8 @@ var meanings = [...]meaning{
 	},
 	{
 		kind: annotator.Overloaded,
-		codes: "rate_limit_exceeded rate_limit_error resource_exhausted overloaded_error unavailable_error unavailable " +
-			"overloaded slow_down",
+		codes: "rate_limit_exceeded rate_limit_error resource_exhausted overloaded_error " +
+			"unavailable_error unavailable overloaded slow_down",
 		phrases:  pattern(`loading model`),
 		statuses: []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded},
 	},
@@ -114,12 +121,15 @@ var meanings = [...]meaning{
 		kind:   annotator.Misconfigured,
 		advice: adviceTemplate, template: true,
 		phrases: pattern(`conversation roles must alternate|system role not supported|tool call id was.*but must be|` +
-			`roles are supported|jinja exception|unable to generate parser for this template|only supports single tool-calls`),
+			`roles are supported|jinja exception|unable to generate parser for this template|` +
+			`only supports single tool-calls`),
 	},
 	{
-		kind:    annotator.Malformed,
-		codes:   "tool_use_failed",
-		phrases: pattern(`failed to parse (tool call|input at pos)|invalid tool call arguments|unterminated string|model produced output that does not match`),
+		kind:  annotator.Malformed,
+		codes: "tool_use_failed",
+		phrases: pattern(
+			`failed to parse (tool call|input at pos)|invalid tool call arguments|unterminated string|` +
+				`model produced output that does not match`),
 	},
 	{
 		kind:    annotator.Misconfigured,
@@ -142,9 +152,10 @@ var meanings = [...]meaning{
 		statuses: []int{http.StatusPaymentRequired},
 	},
 	{
-		kind:     annotator.Misconfigured,
-		reason:   annotator.ReasonKeyRefused,
-		codes:    "invalid_api_key api_key_invalid authentication_error permission_error permission_denied unauthenticated",
+		kind:   annotator.Misconfigured,
+		reason: annotator.ReasonKeyRefused,
+		codes: "invalid_api_key api_key_invalid authentication_error permission_error permission_denied " +
+			"unauthenticated",
 		phrases:  pattern(`(incorrect|invalid) api key|unauthorized`),
 		statuses: []int{http.StatusUnauthorized, http.StatusForbidden},
 	},

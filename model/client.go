@@ -42,7 +42,8 @@ type Client struct {
 // Unanswered is the error of a request that is given up: it alone fails, not the server.
 type Unanswered struct {
 	*Fault
-	Action annotator.CallDecision // Quarantine, Shrink where the prompt is too long, or ShrinkReply where no shorter reply is possible
+	// Quarantine, Shrink where the prompt is too long, or ShrinkReply where no shorter reply is possible
+	Action annotator.CallDecision
 }
 
 // Unwrap returns the fault.

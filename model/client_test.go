@@ -80,7 +80,8 @@ func (l *ledger) Fail(_ context.Context, c *annotator.Call) error {
 
 func clientOf(w *wire, l *ledger, p *model.Policy) *model.Client {
 	return &model.Client{
-		Wire: w, Endpoint: "here", Model: "m", Policy: p, Capabilities: new(model.Capabilities), Recorder: l, Now: time.Now,
+		Wire: w, Endpoint: "here", Model: "m", Policy: p, Capabilities: new(model.Capabilities), Recorder: l,
+		Now:    time.Now,
 		Random: func() float64 { return 0.5 },
 	}
 }
@@ -145,7 +146,8 @@ func completeEnds(t *rapid.T) {
 			waits += n.Duration
 		}
 	}
-	reply, err := c.Complete(context.Background(), &model.Request{MaxTokens: 64, Call: annotator.Call{Purpose: annotator.PurposeAnnotate, Scene: 3}})
+	reply, err := c.Complete(context.Background(),
+		&model.Request{MaxTokens: 64, Call: annotator.Call{Purpose: annotator.PurposeAnnotate, Scene: 3}})
 	switch unanswered := (*model.Unanswered)(nil); {
 	case err == nil:
 		if reply.Call.Scene != 3 || reply.Call.Outcome != annotator.CallOpen || l.calls[reply.Call.ID-1] != reply.Call {
@@ -154,7 +156,8 @@ func completeEnds(t *rapid.T) {
 		reply.Call.Outcome = annotator.CallOK
 		l.open--
 	case errors.As(err, &unanswered):
-		if !slices.Contains([]annotator.CallDecision{annotator.DecisionQuarantine, annotator.DecisionShrink, annotator.DecisionShrinkReply}, unanswered.Action) {
+		if !slices.Contains([]annotator.CallDecision{annotator.DecisionQuarantine, annotator.DecisionShrink,
+			annotator.DecisionShrinkReply}, unanswered.Action) {
 			t.Fatalf("unanswered by %q", unanswered.Action)
 		}
 	case annotator.KindOf(err) != annotator.Halted:
@@ -198,8 +201,11 @@ func wantAttempts(t *rapid.T, calls []*annotator.Call, most int) {
 func TestStepwiseIsTheSame(t *testing.T) {
 	t.Parallel()
 	script := []error{
-		&model.Fault{Kind: annotator.Transient, Status: 502, Message: "bad gateway"}, &model.Fault{Kind: annotator.Refused, Status: 400, Message: "no seed, please"},
-		&model.Fault{Kind: annotator.Unreachable, Message: "gone"}, &model.Fault{Kind: annotator.Overloaded, Message: "loading"}, nil, &model.Fault{Kind: annotator.Malformed, Message: "garbled"},
+		&model.Fault{Kind: annotator.Transient, Status: 502, Message: "bad gateway"},
+		&model.Fault{Kind: annotator.Refused, Status: 400, Message: "no seed, please"},
+		&model.Fault{Kind: annotator.Unreachable, Message: "gone"},
+		&model.Fault{Kind: annotator.Overloaded, Message: "loading"}, nil,
+		&model.Fault{Kind: annotator.Malformed, Message: "garbled"},
 	}
 	run := func(by func(*model.Client, *model.Request) (*model.Reply, error)) (calls []annotator.Call) {
 		w, l := &wire{}, &ledger{t: t}
@@ -209,7 +215,8 @@ func TestStepwiseIsTheSame(t *testing.T) {
 			}
 			return says("So it was."), nil
 		}
-		reply, err := by(clientOf(w, l, &patient), &model.Request{Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+		reply, err := by(clientOf(w, l, &patient),
+			&model.Request{Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
 		if err != nil || reply.Text != "So it was." {
 			t.Errorf("%+v, %v", reply, err)
 		}
@@ -219,7 +226,9 @@ func TestStepwiseIsTheSame(t *testing.T) {
 		return calls
 	}
 	synctest.Test(t, func(t *testing.T) {
-		whole := run(func(c *model.Client, r *model.Request) (*model.Reply, error) { return c.Complete(t.Context(), r) })
+		whole := run(func(c *model.Client, r *model.Request) (*model.Reply, error) {
+			return c.Complete(t.Context(), r)
+		})
 		stepwise := run(func(c *model.Client, r *model.Request) (*model.Reply, error) {
 			x := c.Begin(r)
 			for {
@@ -253,7 +262,8 @@ func TestReplyLimits(t *testing.T) {
 		}
 		return says("So."), nil
 	}
-	x := clientOf(w, l, &patient).Begin(&model.Request{MaxTokens: 100, MaxReply: 300, Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+	x := clientOf(w, l, &patient).Begin(&model.Request{MaxTokens: 100, MaxReply: 300,
+		Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
 	for {
 		reply, err := x.Try(t.Context())
 		if err != nil {
@@ -294,7 +304,8 @@ func TestModelsAreWaitedFor(t *testing.T) {
 			t.Errorf("%v, %v", models, err)
 		}
 		failures = 1 << 30
-		if _, err := c.Models(t.Context()); annotator.KindOf(err) != annotator.Halted || !strings.Contains(err.Error(), "1h0m0s of waiting") {
+		if _, err := c.Models(t.Context()); annotator.KindOf(err) != annotator.Halted ||
+			!strings.Contains(err.Error(), "1h0m0s of waiting") {
 			t.Errorf("%v", err)
 		}
 		interrupted := make(chan struct{})
@@ -322,16 +333,19 @@ func TestCallsInTheText(t *testing.T) {
 		}
 	}
 	for range 2 {
-		reply, err := c.Complete(t.Context(), &model.Request{Rules: callRules(""), Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+		reply, err := c.Complete(t.Context(),
+			&model.Request{Rules: callRules(""), Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := []annotator.ToolCall{{Name: "a", Arguments: "{}", Origin: annotator.OriginText}}
-		if diff := cmp.Diff(want, reply.Calls); diff != "" || reply.Text != "So:" || string(reply.Call.Raw) != "So: "+hermes || reply.Reasoning != "Hm." {
+		if diff := cmp.Diff(want, reply.Calls); diff != "" || reply.Text != "So:" ||
+			string(reply.Call.Raw) != "So: "+hermes || reply.Reasoning != "Hm." {
 			t.Errorf("%s%+v", diff, reply)
 		}
 	}
-	if len(warnings) != 2 || !c.Capabilities.TextCalls || !c.Capabilities.MixedText || !slices.Equal(c.Capabilities.OtherModels, []string{"other"}) {
+	if len(warnings) != 2 || !c.Capabilities.TextCalls || !c.Capabilities.MixedText ||
+		!slices.Equal(c.Capabilities.OtherModels, []string{"other"}) {
 		t.Errorf("%q, %+v", warnings, c.Capabilities)
 	}
 }
@@ -386,7 +400,8 @@ func TestSilenceIsNoticed(t *testing.T) {
 			notices = append(notices, n)
 		}
 	}
-	if _, err := c.Complete(t.Context(), &model.Request{Call: annotator.Call{Purpose: annotator.PurposeCurate}}); err != nil {
+	if _, err := c.Complete(t.Context(),
+		&model.Request{Call: annotator.Call{Purpose: annotator.PurposeCurate}}); err != nil {
 		t.Fatal(err)
 	}
 	want := []annotator.Notice{{
@@ -398,11 +413,12 @@ func TestSilenceIsNoticed(t *testing.T) {
 	}
 }
 
-// TestNoSeedAfterADeath: a server that died on a request with a seed is asked again without, as vLLM's engine for the CPU
-// ends where a long prompt has one. A reply that is no use is asked for again with another.
+// TestNoSeedAfterADeath: a server that died on a request with a seed is asked again without, as vLLM's engine for the
+// CPU ends where a long prompt has one. A reply that is no use is asked for again with another.
 func TestNoSeedAfterADeath(t *testing.T) {
 	t.Parallel()
-	dead := model.Classify(500, nil, []byte(`{"error":{"message":"EngineCore encountered an issue. See stack trace (above) for the root cause.","type":"InternalServerError","param":null,"code":500}}`))
+	dead := model.Classify(500, nil,
+		[]byte(`{"error":{"message":"EngineCore encountered an issue. See stack trace (above) for the root cause.","type":"InternalServerError","param":null,"code":500}}`))
 	for name, death := range map[string]*model.Fault{
 		"the engine": dead, "the connection": model.ClassifyTransport(io.ErrUnexpectedEOF),
 	} {
@@ -427,7 +443,8 @@ func TestNoSeedAfterADeath(t *testing.T) {
 			}
 			policy := model.DefaultPolicy()
 			c := clientOf(w, &ledger{t: t}, &policy)
-			reply, err := c.Complete(t.Context(), &model.Request{MaxTokens: 64, Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+			reply, err := c.Complete(t.Context(),
+				&model.Request{MaxTokens: 64, Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
 			if err != nil || reply == nil || !slices.Equal(seeds, []int{0, 1, 2, 0}) {
 				t.Errorf("%s died: seeds %v, %v", name, seeds, err)
 			}
@@ -435,8 +452,9 @@ func TestNoSeedAfterADeath(t *testing.T) {
 	}
 }
 
-// TestAnAddressThatNeverAnsweredIsGivenUp: nothing listens at a mistyped address, and the run says so after a minute and not
-// after the patience with a server that loads. What has answered once in the process is waited for with all patience.
+// TestAnAddressThatNeverAnsweredIsGivenUp: nothing listens at a mistyped address, and the run says so after a minute
+// and not after the patience with a server that loads. What has answered once in the process is waited for with all
+// patience.
 func TestAnAddressThatNeverAnsweredIsGivenUp(t *testing.T) {
 	t.Parallel()
 	refused := model.ClassifyTransport(fmt.Errorf("dial: %w", syscall.ECONNREFUSED))
@@ -446,11 +464,14 @@ func TestAnAddressThatNeverAnsweredIsGivenUp(t *testing.T) {
 		waits  time.Duration
 		reason annotator.Reason
 	}{
-		"a dead port":          {nil, model.DefaultPolicy(), time.Minute, annotator.ReasonNeverReached},
-		"patience is asked of": {nil, model.Policy{Attempts: 3, Max: time.Minute, Patience: 2 * time.Hour}, 2 * time.Hour, annotator.ReasonNeverReached},
-		"less patience":        {nil, model.Policy{Attempts: 3, Max: time.Second, Patience: time.Second, FirstContact: time.Minute}, time.Second, annotator.ReasonNeverReached},
-		"loading":              {[]error{&model.Fault{Kind: annotator.Overloaded, Status: 503}}, model.DefaultPolicy(), 45 * time.Minute, annotator.ReasonUnreachable},
-		"it worked before":     {[]error{nil}, model.DefaultPolicy(), 45 * time.Minute, annotator.ReasonUnreachable},
+		"a dead port": {nil, model.DefaultPolicy(), time.Minute, annotator.ReasonNeverReached},
+		"patience is asked of": {nil, model.Policy{Attempts: 3, Max: time.Minute, Patience: 2 * time.Hour},
+			2 * time.Hour, annotator.ReasonNeverReached},
+		"less patience": {nil, model.Policy{Attempts: 3, Max: time.Second, Patience: time.Second,
+			FirstContact: time.Minute}, time.Second, annotator.ReasonNeverReached},
+		"loading": {[]error{&model.Fault{Kind: annotator.Overloaded, Status: 503}}, model.DefaultPolicy(),
+			45 * time.Minute, annotator.ReasonUnreachable},
+		"it worked before": {[]error{nil}, model.DefaultPolicy(), 45 * time.Minute, annotator.ReasonUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -493,7 +514,8 @@ func TestAnAddressThatNeverAnsweredIsGivenUp(t *testing.T) {
 					if took < least || took > least+least/10+time.Second {
 						t.Errorf("%s: it waited %s, not %s", asked, took, test.waits)
 					}
-					if e := (*annotator.Error)(nil); !errors.As(err, &e) || e.Kind != annotator.Halted || e.Reason != test.reason {
+					if e := (*annotator.Error)(nil); !errors.As(err, &e) || e.Kind != annotator.Halted ||
+						e.Reason != test.reason {
 						t.Errorf("%s: %v", asked, err)
 					}
 				})

@@ -126,7 +126,8 @@ func readFields(raw []byte) *errorFields {
 }
 
 // contextLength matches the server's limit in messages of vLLM, SGLang, LM Studio, OpenAI and Gemini.
-var contextLength = regexp.MustCompile(`(?:context length\D{0,20}|maximum number of tokens allowed \(|max_model_len=)(\d{1,9})`)
+var contextLength = regexp.MustCompile(`(?:context length\D{0,20}|maximum number of tokens allowed \(|` +
+	`max_model_len=)(\d{1,9})`)
 
 // plain returns the message of a body that is no JSON object. A web page has none, and neither has a body that only
 // names its status.
@@ -146,7 +147,9 @@ const messageLimit = 400
 // clip makes one short printable line of a text from a server.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*messageLimit)], "")
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }), " ")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsGraphic(r)
+	}), " ")
 	if len(s) <= messageLimit {
 		return s
 	}

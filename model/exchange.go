@@ -45,7 +45,8 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 		return reply, err
 	}
 	x.blameSlots(fault, &request)
-	if purpose := call.Purpose; fault.Kind == annotator.PromptTooLong && (purpose == annotator.PurposeAnnotate || purpose == annotator.PurposeProbe) {
+	if purpose := call.Purpose; fault.Kind == annotator.PromptTooLong &&
+		(purpose == annotator.PurposeAnnotate || purpose == annotator.PurposeProbe) {
 		c.Capabilities.Context.tell(fault.MaxContext)
 	}
 	x.decide(fault, &request)
@@ -65,8 +66,9 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	return nil, &Unanswered{Fault: fault, Action: x.decision.Action}
 }
 
-// blameSlots takes a refusal for length for an overload where the request fits the context. The slots of llama.cpp share
-// one by default, which the requests of others may fill. Where it means the request, it names its context or answers 400.
+// blameSlots takes a refusal for length for an overload where the request fits the context. The slots of llama.cpp
+// share one by default, which the requests of others may fill. Where it means the request, it names its context or
+// answers 400.
 func (x *Exchange) blameSlots(f *Fault, r *Request) {
 	limit := x.client.Capabilities.Context.Limit()
 	unexplained := f.Kind == annotator.PromptTooLong && f.Status == http.StatusInternalServerError && f.MaxContext == 0
@@ -125,7 +127,9 @@ func (x *Exchange) Wait(ctx context.Context) error {
 	if x.attempts.Waited -= left; err != nil || !x.decision.Probe {
 		return err
 	}
-	fault, err := c.await(ctx, &x.attempts.Waited, func() (*annotator.Call, *Fault, error) { return c.probe(ctx, &x.request.Call) })
+	fault, err := c.await(ctx, &x.attempts.Waited, func() (*annotator.Call, *Fault, error) {
+		return c.probe(ctx, &x.request.Call)
+	})
 	if fault != nil {
 		return c.halt(ctx, fault, x.attempts.Waited)
 	}

@@ -45,7 +45,8 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 		f.Status = c.status
 	}
 	m, byBody := classify(f.Status, &c)
-	f.Kind, f.Filtered, f.ServerFailed, f.Template = cmp.Or(m.kind, annotator.Transient), m.filtered, m.failed, m.template
+	f.Kind, f.Filtered, f.ServerFailed, f.Template = cmp.Or(m.kind, annotator.Transient), m.filtered, m.failed,
+		m.template
 	f.Advice, f.Reason, f.Param = m.advice, m.reason, cmp.Or(m.param, f.Param)
 	if !byBody && isNotAnAPI(f.Status, &c) {
 		f.NotAnAPI, f.Code, f.Advice, f.Reason = true, "", "", annotator.ReasonNotAnAPI
@@ -53,7 +54,8 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 			f.Reason = annotator.ReasonForbidden
 		}
 	}
-	if f.Message == "" && f.Kind != annotator.PromptTooLong && isPage(body) { // the policy treats a length refusal without a message differently
+	// the policy treats a length refusal without a message differently
+	if f.Message == "" && f.Kind != annotator.PromptTooLong && isPage(body) {
 		f.Message = "a web page came in place of a reply" + titled(body)
 	}
 	return f
@@ -107,7 +109,8 @@ func retryAfter(header http.Header, body string) time.Duration {
 		now = endOfTime
 	}
 	milliseconds := header.Get("Retry-After-Ms") + "ms"
-	return max(ParseRetryAfter(header.Get("Retry-After"), now), ParseRetryAfter(milliseconds, now), ParseRetryAfter(body, now))
+	return max(ParseRetryAfter(header.Get("Retry-After"), now), ParseRetryAfter(milliseconds, now),
+		ParseRetryAfter(body, now))
 }
 
 // endOfTime is after every date that a header can hold.
@@ -153,7 +156,8 @@ func ClassifyTransport(err error) *Fault {
 	case errors.Is(err, io.EOF):
 		f.Message = "the connection was closed before an answer came"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		f.Kind, f.Message = annotator.Misconfigured, "this machine allows no more open files, so no connection can be made: "+f.Message
+		f.Kind, f.Message = annotator.Misconfigured,
+			"this machine allows no more open files, so no connection can be made: "+f.Message
 		f.Advice = "close other programs, or raise the limit on open files (ulimit -n)"
 	case isProtocolError(err):
 		f.Kind, f.NotAnAPI = annotator.Misconfigured, isNoHTTP(err)
@@ -167,8 +171,10 @@ func ClassifyTransport(err error) *Fault {
 // isProtocolError reports whether the other side was reached and speaks another protocol: an untrusted certificate, TLS
 // to a plain port, HTTP to another service.
 func isProtocolError(err error) bool {
-	return is[*tls.CertificateVerificationError](err) || is[x509.UnknownAuthorityError](err) || is[x509.HostnameError](err) ||
-		is[x509.CertificateInvalidError](err) || is[tls.RecordHeaderError](err) || is[tls.AlertError](err) || isNoHTTP(err)
+	return is[*tls.CertificateVerificationError](err) || is[x509.UnknownAuthorityError](err) ||
+		is[x509.HostnameError](err) ||
+		is[x509.CertificateInvalidError](err) || is[tls.RecordHeaderError](err) || is[tls.AlertError](err) ||
+		isNoHTTP(err)
 }
 
 // is reports whether an error of a type is among the causes of err.
@@ -200,8 +206,8 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("the endpoint answered %d (%s): %s", f.Status, f.Code, what)
 }
 
-// died reports whether the server may have died on the request: its engine has, or the connection broke off. vLLM's engine
-// for the CPU ends where a long prompt has a seed.
+// died reports whether the server may have died on the request: its engine has, or the connection broke off. vLLM's
+// engine for the CPU ends where a long prompt has a seed.
 func (f *Fault) died() bool {
 	return f.Kind == annotator.Unreachable || f.Kind == annotator.Transient && f.Err != nil && f.Code == ""
 }

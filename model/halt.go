@@ -22,7 +22,8 @@ func (c *Client) halt(ctx context.Context, fault *Fault, waited time.Duration) e
 	case fault.Advice == "" && fault.Kind == annotator.Overloaded:
 		return err.WithReason(annotator.ReasonOverloaded)
 	}
-	return err.WithAdvice("%s, then run again to resume", cmp.Or(fault.Advice, "see whether the server is well, and what is between"))
+	return err.WithAdvice("%s, then run again to resume",
+		cmp.Or(fault.Advice, "see whether the server is well, and what is between"))
 }
 
 // reason returns a fault's reason. Whether the address has ever answered in this process makes a difference.

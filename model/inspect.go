@@ -41,7 +41,8 @@ const MaxCalls = 256
 // call, so the same Policy decides about it. The reply must be normalized.
 func Inspect(r *Request, reply *Reply) *Fault {
 	// What says most about the server comes first.
-	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkBlanks, checkText, checkSilence, checkEcho, checkTurns} {
+	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkBlanks, checkText,
+		checkSilence, checkEcho, checkTurns} {
 		if f := check(r, reply); f != nil {
 			f.Raw, f.Usage, f.FirstByte, f.Duration = reply.Raw, reply.Usage, reply.FirstByte, reply.Duration
 			return f
@@ -71,7 +72,8 @@ func CheckPrompt(counted annotator.Usage, least int) *Fault {
 	if !counted.Exact || counted.Prompt >= least {
 		return nil
 	}
-	return fault(annotator.Misconfigured, CodePromptCut, "it counts %d tokens of a prompt that has at least %d: it drops the beginning of what it is sent",
+	return fault(annotator.Misconfigured, CodePromptCut,
+		"it counts %d tokens of a prompt that has at least %d: it drops the beginning of what it is sent",
 		counted.Prompt, least).because(annotator.ReasonPromptCut)
 }
 
@@ -80,7 +82,8 @@ func checkModel(r *Request, reply *Reply) *Fault {
 	if !r.SameModel || reply.Model == "" || reply.Model == r.Model {
 		return nil
 	}
-	return fault(annotator.Misconfigured, CodeModel, "it was asked for the model %s, and %s answered", clip(r.Model), clip(reply.Model)).
+	return fault(annotator.Misconfigured, CodeModel, "it was asked for the model %s, and %s answered", clip(r.Model),
+		clip(reply.Model)).
 		because(annotator.ReasonOtherModel)
 }
 
@@ -89,16 +92,19 @@ func checkFinish(_ *Request, reply *Reply) *Fault {
 	switch reply.Outcome {
 	case OutcomeCalls:
 		if len(reply.Calls) == 0 {
-			return fault(annotator.Malformed, CodeNoCall, "the server says that the model calls a tool (finish_reason %q), and sends no call", reply.Finish)
+			return fault(annotator.Malformed, CodeNoCall,
+				"the server says that the model calls a tool (finish_reason %q), and sends no call", reply.Finish)
 		}
 	case OutcomeFiltered:
-		f := fault(annotator.Refused, CodeFiltered, "the server's content filter ended the reply (finish_reason %q)", reply.Finish)
+		f := fault(annotator.Refused, CodeFiltered, "the server's content filter ended the reply (finish_reason %q)",
+			reply.Finish)
 		f.Filtered = true
 		return f.advise(adviceFilter)
 	case OutcomeBroken:
 		return fault(annotator.Malformed, CodeBroken, "the server broke the reply off (finish_reason %q)", reply.Finish)
 	case OutcomeUnknown:
-		return fault(annotator.Refused, CodeFinish, "the reply ended for a reason that is not known (finish_reason %q)", reply.Finish)
+		return fault(annotator.Refused, CodeFinish, "the reply ended for a reason that is not known (finish_reason %q)",
+			reply.Finish)
 	}
 	return nil
 }
@@ -128,14 +134,16 @@ func checkText(r *Request, reply *Reply) *Fault {
 // longBlank matches more white space than JSON is indented by.
 var longBlank = regexp.MustCompile(`\s{64}`)
 
-// checkBlanks detects a model that writes white space up to the limit inside of a call, because the server's grammar for strict tools
-// rules out what it would write. The tools are not strict from then on: see StrictRefused.
+// checkBlanks detects a model that writes white space up to the limit inside of a call, because the server's grammar
+// for strict tools rules out what it would write. The tools are not strict from then on: see StrictRefused.
 func checkBlanks(r *Request, reply *Reply) *Fault {
 	n := len(reply.Calls)
 	if !reply.Cut || n == 0 || !r.Workarounds.Strict() || !longBlank.MatchString(reply.Calls[n-1].Arguments) {
 		return nil
 	}
-	f := fault(annotator.Malformed, CodeBlanks, "the model writes nothing but white space in a call: the grammar of the strict tools rules out what it would write")
+	f := fault(annotator.Malformed, CodeBlanks,
+		"the model writes nothing but white space in a call: the grammar of the strict tools rules out what it "+
+			"would write")
 	f.Status = http.StatusOK
 	return f
 }
@@ -146,7 +154,8 @@ func FindLoop(text string) *Fault {
 	if times == 0 {
 		return nil
 	}
-	return fault(annotator.Malformed, CodeStuck, "the model is stuck: it repeats %q at least %d times", clip(unit), times).advise(adviceStuck)
+	return fault(annotator.Malformed, CodeStuck, "the model is stuck: it repeats %q at least %d times", clip(unit),
+		times).advise(adviceStuck)
 }
 
 // escapes matches the escapes of JSON: a surrogate pair, NUL, half of a pair, any other.
@@ -155,7 +164,8 @@ var escapes = regexp.MustCompile(`(?s)\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC
 
 // damage returns how a text is damaged; empty where it is not. Decoding JSON replaces broken UTF-8 and halves of
 // surrogate pairs by the replacement character. Some servers do so themselves where a character is split between two
-// tokens, so that alone is not certain to be damage. Arguments are JSON inside of JSON, so their escapes are still there.
+// tokens, so that alone is not certain to be damage. Arguments are JSON inside of JSON, so their escapes are still
+// there.
 func damage(text string) (what string, certain bool) {
 	nul, half := strings.ContainsRune(text, 0), false
 	for _, found := range escapes.FindAllStringSubmatch(text, -1) {
@@ -187,17 +197,20 @@ func checkSilence(r *Request, reply *Reply) *Fault {
 	case len(reply.Calls) > 0 || strings.ContainsFunc(reply.Text, says) || textcalls.Nothing(reply.Text):
 		return nil
 	case reply.Cut:
-		return fault(annotator.Malformed, CodeThinking, "the reply reached its limit of %d tokens before its first word", r.MaxTokens).
+		return fault(annotator.Malformed, CodeThinking,
+			"the reply reached its limit of %d tokens before its first word", r.MaxTokens).
 			because(annotator.ReasonReplyCut)
 	case r.Rules != nil && thinksCall(reply, r.Rules): // the model is told
 		return nil
 	case reply.Swallowed():
-		return fault(annotator.Malformed, CodeEmpty, "the reply is empty: all of it stands in its reasoning, where a server puts it whose reasoning parser "+
-			"is not that of the model").advise(adviceParser)
+		return fault(annotator.Malformed, CodeEmpty,
+			"the reply is empty: all of it stands in its reasoning, where a server puts it whose reasoning parser "+
+				"is not that of the model").advise(adviceParser)
 	case strings.TrimSpace(reply.Text) == "":
 		return fault(annotator.Malformed, CodeEmpty, "the reply is empty: it has no text and no tool call")
 	}
-	return fault(annotator.Malformed, CodeStuck, "the reply has no word in it, only %q", clip(reply.Text)).advise(adviceStuck)
+	return fault(annotator.Malformed, CodeStuck, "the reply has no word in it, only %q",
+		clip(reply.Text)).advise(adviceStuck)
 }
 
 // minEcho is the length in bytes from which a text that is also in the prompt counts as a copy of it.
@@ -221,11 +234,12 @@ var turns = regexp.MustCompile(`<\|im_start\|>\s*(?:user|system|assistant|tool|d
 	`<\|(?:start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
 
 // ownTurn is how gpt-oss begins a call within its own turn, also one that names no tool.
-var ownTurn = regexp.MustCompile(`^<\|start\|>assistant(?:(?:<\|channel\|>\w+)? to=functions\.|<\|channel\|>commentary\b)`)
+var ownTurn = regexp.MustCompile(`^<\|start\|>assistant(?:(?:<\|channel\|>\w+)? to=functions\.|` +
+	`<\|channel\|>commentary\b)`)
 
-// nextTurn returns where a text goes on with the turn of another speaker, and its mark; the end of the text, where it does not.
-// Some servers leave the beginning of the model's own turn in the text. Such marks in the story are escaped where it is shown,
-// and may be quoted.
+// nextTurn returns where a text goes on with the turn of another speaker, and its mark; the end of the text, where it
+// does not. Some servers leave the beginning of the model's own turn in the text. Such marks in the story are escaped
+// where it is shown, and may be quoted.
 func nextTurn(r *Request, text string) (at int, mark string) {
 	for _, found := range turns.FindAllStringIndex(text, -1) {
 		if strings.TrimSpace(text[:found[0]]) == "" || ownTurn.MatchString(text[found[0]:]) {
@@ -241,7 +255,8 @@ func nextTurn(r *Request, text string) (at int, mark string) {
 	return len(text), ""
 }
 
-// checkTurns detects a reply that goes on with the turns of other speakers: the server does not know where the model's turn ends.
+// checkTurns detects a reply that goes on with the turns of other speakers: the server does not know where the model's
+// turn ends.
 func checkTurns(r *Request, reply *Reply) *Fault {
 	_, mark := nextTurn(r, reply.Text)
 	if mark == "" {
@@ -252,5 +267,6 @@ func checkTurns(r *Request, reply *Reply) *Fault {
 }
 
 func says(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || r > unicode.MaxASCII && r != utf8.RuneError && unicode.IsSymbol(r)
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || r > unicode.MaxASCII && r != utf8.RuneError &&
+		unicode.IsSymbol(r)
 }

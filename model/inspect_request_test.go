@@ -25,13 +25,15 @@ func TestInspectKnowsTheRequest(t *testing.T) {
 		"damage of its own":                    {model.Request{}, model.Reply{Text: "\uFFFD it is"}, model.CodeDamaged},
 		"NUL beside damage of the story":       {quoting, model.Reply{Text: "\x00 it is"}, model.CodeDamaged},
 		"an escape beside damage of the story": {quoting, model.Reply{Text: `\ud83d \uFFFD it is`}, model.CodeDamaged},
-		"bytes beside damage of the story":     {quoting, model.Reply{Text: "\uFFFD it is", Raw: []byte("\xff")}, model.CodeDamaged},
-		"the last character, cut":              {cut, model.Reply{Text: "It is \uFFFD", Finish: "length"}, ""},
-		"more than the last character, cut":    {cut, model.Reply{Text: "It \uFFFD is \uFFFD", Finish: "length"}, model.CodeDamaged},
-		"the last character, not cut":          {cut, model.Reply{Text: "It is \uFFFD"}, model.CodeDamaged},
-		"signs that say something":             {model.Request{}, model.Reply{Text: "→ ♥"}, ""},
-		"signs that say nothing":               {model.Request{}, model.Reply{Text: "— … ~"}, model.CodeStuck},
-		"nothing but damage, which is quoted":  {quoting, model.Reply{Text: "\uFFFD"}, model.CodeStuck},
+		"bytes beside damage of the story": {quoting, model.Reply{Text: "\uFFFD it is", Raw: []byte("\xff")},
+			model.CodeDamaged},
+		"the last character, cut": {cut, model.Reply{Text: "It is \uFFFD", Finish: "length"}, ""},
+		"more than the last character, cut": {cut, model.Reply{Text: "It \uFFFD is \uFFFD", Finish: "length"},
+			model.CodeDamaged},
+		"the last character, not cut":         {cut, model.Reply{Text: "It is \uFFFD"}, model.CodeDamaged},
+		"signs that say something":            {model.Request{}, model.Reply{Text: "→ ♥"}, ""},
+		"signs that say nothing":              {model.Request{}, model.Reply{Text: "— … ~"}, model.CodeStuck},
+		"nothing but damage, which is quoted": {quoting, model.Reply{Text: "\uFFFD"}, model.CodeStuck},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

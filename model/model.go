@@ -60,17 +60,18 @@ type Request struct {
 	OnProgress func(bytes int)
 
 	// OnSilence is called once a minute while no token of the reply comes, with how long none has come, and after how
-	// long of it the call fails. It is called on another goroutine, not after Complete has returned; nil: silence is not
-	// reported.
+	// long of it the call fails. It is called on another goroutine, not after Complete has returned; nil: silence is
+	// not reported.
 	OnSilence func(silent, limit time.Duration)
 
 	// What follows is not sent.
 
-	Call        annotator.Call // what is recorded of each attempt: purpose, turn, scene, estimate and size of the prompt
-	MaxReply    int            // tokens that a reply cut before its first word may have at another attempt; 0: no bound
-	Rules       *CallRules     // for the calls in the reply's text; nil: it is not searched for calls
-	LeastPrompt int            // tokens that the prompt has at least, for Inspect; 0: not known
-	SameModel   bool           // the reply of another model is a fault, for Inspect
+	// what is recorded of each attempt: purpose, turn, scene, estimate and size of the prompt
+	Call        annotator.Call
+	MaxReply    int        // tokens that a reply cut before its first word may have at another attempt; 0: no bound
+	Rules       *CallRules // for the calls in the reply's text; nil: it is not searched for calls
+	LeastPrompt int        // tokens that the prompt has at least, for Inspect; 0: not known
+	SameModel   bool       // the reply of another model is a fault, for Inspect
 }
 
 // Choice says which of a request's tools the model may call. The list of tools stays the same: servers render it before

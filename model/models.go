@@ -35,7 +35,8 @@ func (c *Client) Models(ctx context.Context) (models []Model, err error) {
 	return models, err
 }
 
-// CountTokens has the server count the tokens of a text. A failure is a *Fault; a server that fails once is not asked again.
+// CountTokens has the server count the tokens of a text. A failure is a *Fault; a server that fails once is not asked
+// again.
 func (c *Client) CountTokens(ctx context.Context, text string) (int, error) {
 	counter, able := c.Wire.(Counter)
 	if !able || c.Capabilities.NoTokenizer {

@@ -14,13 +14,14 @@ func TestFiltered(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{
 		`{"error":{"message":"x","code":"content_filter"}}`: true,
-		`{"error":{"message":"x requires moderation. Your input was flagged","code":403,"metadata":{"flagged_input":"model not found"}}}`: true,
-		`{"error":{"message":"Invalid prompt: your prompt was flagged.","code":"invalid_prompt"}}`:                                        true,
-		`{"error":{"message":"Output blocked by content filtering policy","type":"invalid_request_error"}}`:                               true,
-		`{"error":{"message":"inappropriate","code":"data_inspection_failed"}}`:                                                           true,
-		`{"code":"no permission","error":"Content violates usage guidelines."}`:                                                           true,
-		`{"error":{"message":"model not found"}}`:                                                                                         false,
-		`{"error":{"message":"bad"}}`: false,
+		`{"error":{"message":"x requires moderation. Your input was flagged","code":403,` +
+			`"metadata":{"flagged_input":"model not found"}}}`: true,
+		`{"error":{"message":"Invalid prompt: your prompt was flagged.","code":"invalid_prompt"}}`:          true,
+		`{"error":{"message":"Output blocked by content filtering policy","type":"invalid_request_error"}}`: true,
+		`{"error":{"message":"inappropriate","code":"data_inspection_failed"}}`:                             true,
+		`{"code":"no permission","error":"Content violates usage guidelines."}`:                             true,
+		`{"error":{"message":"model not found"}}`:                                                           false,
+		`{"error":{"message":"bad"}}`:                                                                       false,
 	} {
 		f := model.Classify(400, nil, []byte(body))
 		if f.Filtered != want || want && f.Kind != annotator.Refused {

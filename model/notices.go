@@ -62,7 +62,8 @@ func (c *Client) progress(call *annotator.Call) func(bytes int) {
 // silence returns what reports that no token of a reply comes.
 func (c *Client) silence(call *annotator.Call) func(silent, limit time.Duration) {
 	return func(silent, limit time.Duration) {
-		reason := fmt.Sprintf("no token has come from the endpoint for %s; after %s the call is given up", silent.Round(time.Second), limit.Round(time.Second))
+		reason := fmt.Sprintf("no token has come from the endpoint for %s; after %s the call is given up",
+			silent.Round(time.Second), limit.Round(time.Second))
 		c.notify(call, annotator.Notice{Kind: annotator.NoticeSilence, Duration: silent, Reason: reason})
 	}
 }

@@ -63,7 +63,8 @@ type Policy struct {
 
 // DefaultPolicy waits long enough for a large model to load, and a minute for a server to listen.
 func DefaultPolicy() Policy {
-	return Policy{Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute, FirstContact: time.Minute}
+	return Policy{Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute,
+		FirstContact: time.Minute}
 }
 
 // Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0,
@@ -111,7 +112,8 @@ func (p Policy) again(a Attempts, f *Fault, random func() float64) Decision {
 // retry sends the request again as the next attempt.
 func (p Policy) retry(a Attempts, f *Fault, random func() float64) Decision {
 	delay := p.delay(a.Number-1, f, random())
-	d := charged(annotator.DecisionRetry, "attempt %d of %d in %s", a.Number+1, p.Attempts, delay.Round(time.Millisecond))
+	d := charged(annotator.DecisionRetry, "attempt %d of %d in %s", a.Number+1, p.Attempts,
+		delay.Round(time.Millisecond))
 	d.Delay = delay
 	return d
 }
@@ -150,13 +152,16 @@ func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
 	case counts && a.Number >= p.Attempts:
 		return p.exhausted(a, f)
 	case a.Waited >= patience:
-		return Decision{Action: annotator.DecisionHalt, Charged: counts, Reason: "the patience of " + patience.String() + " is at its end"}
+		return Decision{Action: annotator.DecisionHalt, Charged: counts,
+			Reason: "the patience of " + patience.String() + " is at its end"}
 	}
 	doublings := bits.Len64(uint64(max(a.Waited, 0) / p.base()))
 	delay := min(p.delay(doublings, f, random()), patience-a.Waited)
-	reason := fmt.Sprintf("%s, after %s of at most %s", delay.Round(time.Millisecond), a.Waited.Round(time.Millisecond), patience)
+	reason := fmt.Sprintf("%s, after %s of at most %s", delay.Round(time.Millisecond), a.Waited.Round(time.Millisecond),
+		patience)
 	return Decision{
-		Action: annotator.DecisionWait, Delay: delay, Probe: !limited, Watch: !limited && f.RetryAfter == 0, Charged: counts, Reason: reason,
+		Action: annotator.DecisionWait, Delay: delay, Probe: !limited, Watch: !limited && f.RetryAfter == 0,
+		Charged: counts, Reason: reason,
 	}
 }
 

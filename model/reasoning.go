@@ -9,8 +9,10 @@ import (
 
 // Each model family has its own pair of marks around its reasoning.
 var (
-	opening = regexp.MustCompile(`(?i)<(?:think|thinking|thought|reasoning|analysis|seed:think)>|\[THINK\]|◁think▷|<\|START_THINKING\|>`)
-	closing = regexp.MustCompile(`(?i)</(?:think|thinking|thought|reasoning|analysis|seed:think)>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>`)
+	opening = regexp.MustCompile(`(?i)<(?:think|thinking|thought|reasoning|analysis|seed:think)>|\[THINK\]|◁think▷|` +
+		`<\|START_THINKING\|>`)
+	closing = regexp.MustCompile(`(?i)</(?:think|thinking|thought|reasoning|analysis|seed:think)>|\[/THINK\]|` +
+		`◁/think▷|<\|END_THINKING\|>`)
 )
 
 // splitReasoning parts a text from the reasoning in it. Reasoning that is not closed goes on to the end. Where only its
@@ -35,8 +37,9 @@ func splitReasoning(text string) (said, reasoning string) {
 // maxWithin is how many closing marks are looked at for being within a call.
 const maxWithin = 4
 
-// splitReasoning parts a text from the reasoning in it, as the function does. A closing mark within a call is no end of reasoning: it
-// is in an argument, or it is left out where there is a call without it. A call that begins in reasoning is none.
+// splitReasoning parts a text from the reasoning in it, as the function does. A closing mark within a call is no end of
+// reasoning: it is in an argument, or it is left out where there is a call without it. A call that begins in reasoning
+// is none.
 func (q *Request) splitReasoning(text string) (said, reasoning string) {
 	var texts, thoughts []string
 	for range maxWithin {
@@ -51,7 +54,8 @@ func (q *Request) splitReasoning(text string) (said, reasoning string) {
 	return strings.Join(append(texts, said), ""), strings.TrimSpace(strings.Join(append(thoughts, reasoning), "\n"))
 }
 
-// callAroundMark cuts a text around the first call that a closing mark of reasoning is within; call is empty where there is none.
+// callAroundMark cuts a text around the first call that a closing mark of reasoning is within; call is empty where
+// there is none.
 func (q *Request) callAroundMark(text string) (before, call, behind string) {
 	if q.Rules == nil {
 		return text, "", ""
@@ -80,7 +84,8 @@ func findClosing(mark, text string) []int {
 			until = len(text)
 		}
 		end := "</" + name
-		if at := strings.Index(strings.ToLower(text[:until]), strings.ToLower(end)); at >= 0 && len(strings.ToLower(text[:until])) == until {
+		if at := strings.Index(strings.ToLower(text[:until]), strings.ToLower(end)); at >= 0 &&
+			len(strings.ToLower(text[:until])) == until {
 			return []int{at, at + len(end)}
 		}
 	}

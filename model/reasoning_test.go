@@ -29,7 +29,8 @@ func TestNormalize(t *testing.T) {
 	for _, test := range tests {
 		r := model.Reply{Text: test.text}
 		if r.Normalize(&model.Request{}); r.Text != test.said || r.Reasoning != test.thought {
-			t.Errorf("of %q it says %q and thinks %q, want %q and %q", test.text, r.Text, r.Reasoning, test.said, test.thought)
+			t.Errorf("of %q it says %q and thinks %q, want %q and %q", test.text, r.Text, r.Reasoning, test.said,
+				test.thought)
 		}
 	}
 	r := model.Reply{Text: "<think>Then.</think>So.", Reasoning: "First.\x00", Model: "m\x00\nm", Finish: "st\x00op"}
@@ -38,27 +39,33 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// TestThoughtEndsWithinCall: a mark that ends reasoning is part of a call that is whole around it, or of no use in it. A call that ends
-// before the mark, or begins in marked reasoning, stays reasoning.
+// TestThoughtEndsWithinCall: a mark that ends reasoning is part of a call that is whole around it, or of no use in it.
+// A call that ends before the mark, or begins in marked reasoning, stays reasoning.
 func TestThoughtEndsWithinCall(t *testing.T) {
 	t.Parallel()
 	const before, behind = `<tool_call>{"name":"a","arguments":{"q":"x `, ` y"}}</tool_call>`
 	for text, want := range map[string]string{ // of the said
-		before + "</think>" + behind:                                                          before + "</think>" + behind,
-		"Hm.</think>" + before + "</think>" + behind:                                          before + "</think>" + behind,
-		before + "</think>" + behind + " So.":                                                 before + "</think>" + behind + " So.",
-		`{"name":"a","arguments":{"q":"</think>"}}`:                                           `{"name":"a","arguments":{"q":"</think>"}}`,
-		`<tool_call>{"name":"a","arguments":{}}</think></tool_call>`:                          hermes,
-		`<tool_call>{"name":"a",</think>"arguments":{}}</tool_call>`:                          hermes,
-		"I look.\n<tool_call>\n</think>\n" + `{"name":"a","arguments":{}}` + "\n</tool_call>": "I look.\n<tool_call>\n\n" + `{"name":"a","arguments":{}}` + "\n</tool_call>",
-		"<tool_call><function=a><parameter=q>x</parameter></think></function></tool_call>":    "<tool_call><function=a><parameter=q>x</parameter></function></tool_call>",
-		"<tool_call><function=a><parameter=q>x</parameter></function></think></tool_call>":    "<tool_call><function=a><parameter=q>x</parameter></function></tool_call>",
-		hermes + "</think>No change.":                                                         "No change.",
-		hermes + "</think></tool_call>":                                                       "</tool_call>",
-		hermes + "</think>" + hermes:                                                          hermes,
-		"<think>" + before + "</think>" + behind:                                              strings.TrimSpace(behind),
-		`{"name":"a","arguments":{}}</think>`:                                                 "",
-		`<tool_call>{"name":"a","arg</think>uments":{}`:                                       `uments":{}`,
+		before + "</think>" + behind: before + "</think>" +
+			behind,
+		"Hm.</think>" + before + "</think>" + behind: before + "</think>" +
+			behind,
+		before + "</think>" + behind + " So.": before + "</think>" +
+			behind + " So.",
+		`{"name":"a","arguments":{"q":"</think>"}}`:                  `{"name":"a","arguments":{"q":"</think>"}}`,
+		`<tool_call>{"name":"a","arguments":{}}</think></tool_call>`: hermes,
+		`<tool_call>{"name":"a",</think>"arguments":{}}</tool_call>`: hermes,
+		"I look.\n<tool_call>\n</think>\n" + `{"name":"a","arguments":{}}` +
+			"\n</tool_call>": "I look.\n<tool_call>\n\n" + `{"name":"a","arguments":{}}` + "\n</tool_call>",
+		"<tool_call><function=a><parameter=q>x</parameter></think></function></tool_call>": "" +
+			"<tool_call><function=a><parameter=q>x</parameter></function></tool_call>",
+		"<tool_call><function=a><parameter=q>x</parameter></function></think></tool_call>": "" +
+			"<tool_call><function=a><parameter=q>x</parameter></function></tool_call>",
+		hermes + "</think>No change.":                   "No change.",
+		hermes + "</think></tool_call>":                 "</tool_call>",
+		hermes + "</think>" + hermes:                    hermes,
+		"<think>" + before + "</think>" + behind:        strings.TrimSpace(behind),
+		`{"name":"a","arguments":{}}</think>`:           "",
+		`<tool_call>{"name":"a","arg</think>uments":{}`: `uments":{}`,
 	} {
 		r := model.Reply{Text: text}
 		if r.Normalize(&model.Request{Rules: callRules("")}); r.Text != want {
@@ -75,7 +82,8 @@ func TestThoughtEndsWithinCall(t *testing.T) {
 // TestNothingIsLostInThought: what a reply says and thinks together is what it was, and it settles once.
 func TestNothingIsLostInThought(t *testing.T) {
 	t.Parallel()
-	part := rapid.SampledFrom([]string{"<think>", "</think>", "[THINK]", "[/THINK]", "one ", "two\n", "<b>", "<tool_call>{}</tool_call>"})
+	part := rapid.SampledFrom([]string{"<think>", "</think>", "[THINK]", "[/THINK]", "one ", "two\n", "<b>",
+		"<tool_call>{}</tool_call>"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "")
 		r := model.Reply{Text: text}

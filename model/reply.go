@@ -66,16 +66,17 @@ func outcomeOf(finish string) Outcome {
 		return OutcomeLength
 	case CodeFiltered, "sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal":
 		return OutcomeFiltered
-	case "error", "abort", "malformed_function_call", "insufficient_system_resource", "network_error", "timeout", "time_limit",
+	case "error", "abort", "malformed_function_call", "insufficient_system_resource", "network_error", "timeout",
+		"time_limit",
 		"cancelled", "canceled", "other", "finish_reason_unspecified": // the last two are Gemini's
 		return OutcomeBroken
 	}
 	return OutcomeUnknown
 }
 
-// contextShown is how many tokens of context a reply shows: vLLM does not refuse a prompt that leaves less room than the
-// reply may have, but ends the reply where the context ends. 0 where it shows nothing. A server may have a limit of its
-// own for replies, which is a round number, and may not count reasoning.
+// contextShown is how many tokens of context a reply shows: vLLM does not refuse a prompt that leaves less room than
+// the reply may have, but ends the reply where the context ends. 0 where it shows nothing. A server may have a limit of
+// its own for replies, which is a round number, and may not count reasoning.
 func (r *Reply) contextShown(request *Request) int {
 	u := r.Usage
 	const bytesPerToken = 8 // at most, on average
@@ -87,15 +88,15 @@ func (r *Reply) contextShown(request *Request) int {
 	return u.Prompt + u.Completion
 }
 
-// Swallowed reports whether a reply that was not cut has nothing but reasoning. That is how a server's parser of reasoning
-// takes the words of a model that writes none.
+// Swallowed reports whether a reply that was not cut has nothing but reasoning. That is how a server's parser of
+// reasoning takes the words of a model that writes none.
 func (r *Reply) Swallowed() bool {
 	return r.Text == "" && len(r.Calls) == 0 && r.Reasoning != "" && !r.Cut
 }
 
 // Incomplete reports whether a call of a reply that reached its limit may have lost its end. A structured call is whole
-// only if another follows it: some servers, such as older versions of vLLM, close the JSON of one that was cut off. What
-// is read from text ends where the model has ended it.
+// only if another follows it: some servers, such as older versions of vLLM, close the JSON of one that was cut off.
+// What is read from text ends where the model has ended it.
 func (r *Reply) Incomplete(call int) bool {
 	if !r.Cut || r.Calls[call].Origin != annotator.OriginStructured {
 		return false
@@ -123,5 +124,6 @@ func (r *Reply) Normalize(request *Request) {
 	r.Reasoning = strings.ReplaceAll(r.Reasoning, "\x00", "\uFFFD") // SQLite would end the text at a NUL
 	r.Model, r.Finish = clip(r.Model), clip(r.Finish)
 	r.Outcome = outcomeOf(r.Finish)
-	r.Cut = r.Outcome == OutcomeLength || r.Usage.Exact && request.MaxTokens > 0 && r.Usage.Completion >= request.MaxTokens
+	r.Cut = r.Outcome == OutcomeLength || r.Usage.Exact && request.MaxTokens > 0 &&
+		r.Usage.Completion >= request.MaxTokens
 }

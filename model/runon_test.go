@@ -12,12 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRunOn: of a reply that goes on with another speaker's turn, the model's own turn is taken where it makes calls, all of them are
-// whole, and nothing behind it looks like one. Otherwise the reply is a fault, as one without calls is.
+// TestRunOn: of a reply that goes on with another speaker's turn, the model's own turn is taken where it makes calls,
+// all of them are whole, and nothing behind it looks like one. Otherwise the reply is a fault, as one without calls is.
 func TestRunOn(t *testing.T) {
 	t.Parallel()
 	const (
-		user   = "<|im_end|>\n<|im_start|>user\n<tool_response>{\"ok\":true}</tool_response><|im_end|>\n<|im_start|>assistant\nDone."
+		user = "<|im_end|>\n<|im_start|>user\n<tool_response>{\"ok\":true}</tool_response><|im_end|>\n" +
+			"<|im_start|>assistant\nDone."
 		llama  = "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nThe results are: 1, 2."
 		gemma  = "<end_of_turn>\n<start_of_turn>user\nGo on."
 		quoted = `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`
@@ -32,20 +33,24 @@ func TestRunOn(t *testing.T) {
 		want       []annotator.ToolCall // none: a fault
 		rest       string
 	}{
-		"a call":                        {hermes + user, false, []annotator.ToolCall{text}, ""},
-		"a call without its end tag":    {`<tool_call>{"name":"a","arguments":{}}` + user, false, []annotator.ToolCall{text}, ""},
-		"two, with leaked marks":        {"<|im_start|>\n{\"name\":\"a\",\"arguments\":{}}\n<|im_start|>\n{\"name\":\"a\",\"arguments\":{}}\n<|im_start|><|im_start|>" + llama[10:], false, []annotator.ToolCall{text, text}, ""},
-		"words and a call":              {"So: " + hermes + llama, false, []annotator.ToolCall{text}, "So:"},
-		"updates":                       {block + gemma, false, []annotator.ToolCall{update}, block + "<end_of_turn>"},
-		"updates and a call":            {block + hermes + user, false, []annotator.ToolCall{text, update}, block},
-		"words":                         {"It is read." + user, false, nil, ""},
-		"half a call":                   {`<tool_call>{"name":"a","arg` + user, false, nil, ""},
-		"a call and half a call":        {hermes + `<tool_call>{"name":"a","arg` + user, false, nil, ""},
-		"a call behind it":              {hermes + user + hermes, false, nil, ""},
-		"updates behind it":             {hermes + user + block, false, nil, ""},
-		"half a call behind it":         {hermes + user + `<tool_call>{"name":"a"`, false, nil, ""},
-		"a call behind it alone":        {"I look it up." + user + hermes, false, nil, ""},
-		"a call in a turn of thoughts":  {"<|channel|>analysis<|message|>" + hermes + "<|end|><|start|>assistant<|channel|>final<|message|>No change.", false, nil, ""},
+		"a call": {hermes + user, false, []annotator.ToolCall{text}, ""},
+		"a call without its end tag": {`<tool_call>{"name":"a","arguments":{}}` + user, false,
+			[]annotator.ToolCall{text}, ""},
+		"two, with leaked marks": {
+			"<|im_start|>\n{\"name\":\"a\",\"arguments\":{}}\n<|im_start|>\n{\"name\":\"a\",\"arguments\":{}}\n" +
+				"<|im_start|><|im_start|>" + llama[10:], false, []annotator.ToolCall{text, text}, ""},
+		"words and a call":       {"So: " + hermes + llama, false, []annotator.ToolCall{text}, "So:"},
+		"updates":                {block + gemma, false, []annotator.ToolCall{update}, block + "<end_of_turn>"},
+		"updates and a call":     {block + hermes + user, false, []annotator.ToolCall{text, update}, block},
+		"words":                  {"It is read." + user, false, nil, ""},
+		"half a call":            {`<tool_call>{"name":"a","arg` + user, false, nil, ""},
+		"a call and half a call": {hermes + `<tool_call>{"name":"a","arg` + user, false, nil, ""},
+		"a call behind it":       {hermes + user + hermes, false, nil, ""},
+		"updates behind it":      {hermes + user + block, false, nil, ""},
+		"half a call behind it":  {hermes + user + `<tool_call>{"name":"a"`, false, nil, ""},
+		"a call behind it alone": {"I look it up." + user + hermes, false, nil, ""},
+		"a call in a turn of thoughts": {"<|channel|>analysis<|message|>" + hermes +
+			"<|end|><|start|>assistant<|channel|>final<|message|>No change.", false, nil, ""},
 		"a quoted call":                 {"They sang " + quoted + user, false, nil, ""},
 		"a call beside structured ones": {hermes + user, true, nil, ""},
 	} {
@@ -62,11 +67,13 @@ func TestRunOn(t *testing.T) {
 				warnings := 0
 				c := clientOf(w, &ledger{t: t}, &model.Policy{Attempts: 2})
 				c.Notify = func(n annotator.Notice) {
-					if n.Kind == annotator.NoticeWarning && strings.HasPrefix(n.Reason, "the endpoint does not end replies") {
+					if n.Kind == annotator.NoticeWarning && strings.HasPrefix(n.Reason,
+						"the endpoint does not end replies") {
 						warnings++
 					}
 				}
-				request := model.Request{Rules: callRules(`{"name":"quoted","arguments":{}}`), Call: annotator.Call{Purpose: annotator.PurposeAnnotate}}
+				request := model.Request{Rules: callRules(`{"name":"quoted","arguments":{}}`),
+					Call: annotator.Call{Purpose: annotator.PurposeAnnotate}}
 				reply, err := c.Complete(t.Context(), &request)
 				if test.want == nil {
 					var unanswered *model.Unanswered
@@ -78,7 +85,8 @@ func TestRunOn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(test.want, reply.Calls); diff != "" || reply.Text != test.rest || reply.Problem != nil {
+				if diff := cmp.Diff(test.want, reply.Calls); diff != "" || reply.Text != test.rest ||
+					reply.Problem != nil {
 					t.Errorf("%s%q, %+v", diff, reply.Text, reply.Problem)
 				}
 				if string(reply.Call.Raw) != test.text || reply.Cut || warnings != 1 {

@@ -9,7 +9,8 @@ import (
 
 // await asks until it is answered, within the patience. waited is the time that was waited before, and grows. The fault
 // is the one for which nothing more is waited.
-func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*annotator.Call, *Fault, error)) (*Fault, error) {
+func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*annotator.Call, *Fault, error)) (*Fault,
+	error) {
 	for {
 		call, fault, err := ask()
 		if err != nil || fault == nil {
@@ -19,7 +20,8 @@ func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*
 		if passing.Kind == annotator.Transient { // whatever may pass is waited for
 			passing.Kind = annotator.Unreachable
 		}
-		attempts := Attempts{Number: c.Policy.Attempts, Waited: *waited, Known: c.Capabilities.Answered, Reached: c.Capabilities.Reached}
+		attempts := Attempts{Number: c.Policy.Attempts, Waited: *waited, Known: c.Capabilities.Answered,
+			Reached: c.Capabilities.Reached}
 		decision := c.Policy.Next(attempts, &passing, c.Random)
 		if call != nil {
 			if err := c.fail(ctx, call, fault, decision.Action, decision.Reason); err != nil {
@@ -50,10 +52,12 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 	if err != nil {
 		return nil, nil, err
 	}
-	silent := fault(annotator.Transient, CodeSilent, "the endpoint sent no token for %s, though it was asked for a single one", probeTimeout)
+	silent := fault(annotator.Transient, CodeSilent,
+		"the endpoint sent no token for %s, though it was asked for a single one", probeTimeout)
 	short, cancel := context.WithTimeoutCause(ctx, probeTimeout, silent)
 	defer cancel()
-	call := &annotator.Call{Turn: failed.Turn, Scene: failed.Scene, Purpose: annotator.PurposeProbe, Attempt: 1, Estimate: probeTokens}
+	call := &annotator.Call{Turn: failed.Turn, Scene: failed.Scene, Purpose: annotator.PurposeProbe, Attempt: 1,
+		Estimate: probeTokens}
 	request := Request{History: history, MaxTokens: 1}
 	reply, fault, err := c.send(short, call, &request)
 	switch {
@@ -64,7 +68,8 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 	case fault.NotAnAPI: // something answers, but no model
 		return call, fault, nil
 	}
-	if what := c.Capabilities.Learn(fault, &request, c.Wire.Refusals()); what != "" { // the probe may be the first request that the server reads
+	// the probe may be the first request that the server reads
+	if what := c.Capabilities.Learn(fault, &request, c.Wire.Refusals()); what != "" {
 		return nil, nil, c.fail(ctx, call, fault, annotator.DecisionAdapt, what)
 	}
 	switch fault.Kind {
@@ -76,7 +81,8 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 
 // pause waits for the delay of a decision, until the server is back, or until it is interrupted. waited is how long the
 // server was waited for before. left is how much of the delay was not needed.
-func (c *Client) pause(ctx context.Context, d *Decision, waited time.Duration, reason string) (left time.Duration, err error) {
+func (c *Client) pause(ctx context.Context, d *Decision, waited time.Duration, reason string) (left time.Duration,
+	err error) {
 	if d.Delay <= 0 {
 		return 0, context.Cause(ctx)
 	}

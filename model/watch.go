@@ -18,9 +18,10 @@ const (
 	healthTimeout = 5 * time.Second
 )
 
-// watch returns when a server is back, or when the context ends: when it answers for its health or its list of models, which it did
-// not at the beginning. What is answered all along says nothing of what the wait is for. A proxy may answer for the health of a
-// server that is gone, or refuse it for one that is back; a server that is loading may list its models.
+// watch returns when a server is back, or when the context ends: when it answers for its health or its list of models,
+// which it did not at the beginning. What is answered all along says nothing of what the wait is for. A proxy may
+// answer for the health of a server that is gone, or refuse it for one that is back; a server that is loading may list
+// its models.
 func (c *Client) watch(ctx context.Context) {
 	asked := []func(context.Context) error{func(ctx context.Context) error {
 		_, err := c.Wire.Models(ctx)

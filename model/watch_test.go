@@ -54,8 +54,8 @@ func (w *restarted) Health(context.Context) error {
 	return nil
 }
 
-// TestWaitEndsWhenTheServerIsBack: within seconds, by its health or else its list of models; never before the time that a
-// server asks for, and not by what it says all along.
+// TestWaitEndsWhenTheServerIsBack: within seconds, by its health or else its list of models; never before the time that
+// a server asks for, and not by what it says all along.
 func TestWaitEndsWhenTheServerIsBack(t *testing.T) {
 	t.Parallel()
 	loading := model.Fault{Kind: annotator.Overloaded, Status: http.StatusServiceUnavailable, Message: "Loading model"}
@@ -64,11 +64,14 @@ func TestWaitEndsWhenTheServerIsBack(t *testing.T) {
 		least, most time.Duration
 		looks       int // at most
 	}{
-		"gone":                     {restarted{listens: 10 * time.Minute}, 0, 5 * time.Second, 700},
-		"gone, and knows health":   {restarted{listens: 10 * time.Minute, tellsHealth: true}, 0, 5 * time.Second, 700},
-		"loading, knows health":    {restarted{ready: 10 * time.Minute, fault: loading, tellsHealth: true}, 0, 5 * time.Second, 700},
-		"gone, then loading":       {restarted{listens: 5 * time.Minute, ready: 10 * time.Minute, fault: loading, tellsHealth: true}, 0, 5 * time.Second, 700},
-		"loading, lists its model": {restarted{ready: 10*time.Minute + time.Second, fault: loading}, 5 * time.Second, time.Minute, 400},
+		"gone":                   {restarted{listens: 10 * time.Minute}, 0, 5 * time.Second, 700},
+		"gone, and knows health": {restarted{listens: 10 * time.Minute, tellsHealth: true}, 0, 5 * time.Second, 700},
+		"loading, knows health": {restarted{ready: 10 * time.Minute, fault: loading, tellsHealth: true}, 0,
+			5 * time.Second, 700},
+		"gone, then loading": {restarted{listens: 5 * time.Minute, ready: 10 * time.Minute, fault: loading,
+			tellsHealth: true}, 0, 5 * time.Second, 700},
+		"loading, lists its model": {restarted{ready: 10*time.Minute + time.Second, fault: loading}, 5 * time.Second,
+			time.Minute, 400},
 		"wants to be left alone": {restarted{ready: 10*time.Minute + time.Second, tellsHealth: true, fault: model.Fault{
 			Kind: annotator.Overloaded, Status: http.StatusServiceUnavailable, RetryAfter: 50 * time.Second,
 		}}, 5 * time.Second, time.Minute, 0},

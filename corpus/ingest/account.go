@@ -39,8 +39,10 @@ const (
 // Parts lists the names of what can be left out.
 func Parts() []string {
 	return []string{
-		partLicence, partContents, partIllustrations, partTitlePage, partImprint, partDedication, partMakerNotes, partAdvertisements,
-		partAuthorNotes, partTags, partNavigation, partHidden, partPageMarks, partNoteMarks, partNotes, partRuby, partLayout, partMarks,
+		partLicence, partContents, partIllustrations, partTitlePage, partImprint, partDedication, partMakerNotes,
+		partAdvertisements,
+		partAuthorNotes, partTags, partNavigation, partHidden, partPageMarks, partNoteMarks, partNotes, partRuby,
+		partLayout, partMarks,
 		partHeadings, partFrontMatter, partMatter, partOtherPosts,
 	}
 }

@@ -17,7 +17,8 @@ var (
 // isAozora reports whether a text has notes or readings in that notation.
 func isAozora(text string) bool {
 	head := text[:min(len(text), headSize)]
-	return strings.Contains(head, "［＃") || len(aozoraRuby.FindAllString(head, 4)) > 3 && strings.ContainsAny(head, "のはを")
+	return strings.Contains(head, "［＃") || len(aozoraRuby.FindAllString(head, 4)) > 3 &&
+		strings.ContainsAny(head, "のはを")
 }
 
 // readAozora reads a text in this notation. A line is a paragraph; a note may make it a heading; behind the text stands
@@ -44,7 +45,8 @@ func (b *book) readAozora(text string) {
 			page = true
 		}
 		n := &node{kind: paragraph, offset: at, gap: gap, page: page}
-		if match := aozoraHeading.FindStringSubmatch(strings.Join(aozoraNote.FindAllString(line, -1), "")); match != nil {
+		if match := aozoraHeading.FindStringSubmatch(strings.Join(aozoraNote.FindAllString(line, -1),
+			"")); match != nil {
 			n.kind, n.level = heading, 1+strings.Index("大中小", match[1])/utf8.RuneLen('大')
 		}
 		n.text = b.dropNotation(line)

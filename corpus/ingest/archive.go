@@ -34,10 +34,12 @@ type archive struct {
 func openArchive(r io.ReaderAt, size int64, report *Report) (*archive, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return nil, annotator.Errorf(annotator.Misused, "it is a damaged zip archive: %w", err).WithAdvice("get the file again")
+		return nil, annotator.Errorf(annotator.Misused, "it is a damaged zip archive: %w",
+			err).WithAdvice("get the file again")
 	}
 	if len(z.File) > maxEntries {
-		return nil, annotator.Errorf(annotator.Misused, "the archive has %d files, more than %d", len(z.File), maxEntries)
+		return nil, annotator.Errorf(annotator.Misused, "the archive has %d files, more than %d", len(z.File),
+			maxEntries)
 	}
 	a := &archive{files: make(map[string]*zip.File, len(z.File)), left: maxArchive}
 	for _, f := range z.File {
@@ -69,9 +71,11 @@ func (s *source) openZip() error {
 	for name := range a.files {
 		switch ending := strings.ToLower(path.Ext(name)); {
 		case a.files["word/document.xml"] != nil || a.files["content.xml"] != nil:
-			return annotator.Errorf(annotator.Misused, "%s is an office document, which cannot be imported", s.path).WithAdvice("%s", wordDocument.advice(s.path))
+			return annotator.Errorf(annotator.Misused, "%s is an office document, which cannot be imported",
+				s.path).WithAdvice("%s", wordDocument.advice(s.path))
 		case strings.HasPrefix(name, "__MACOSX/"), strings.HasPrefix(path.Base(name), "."):
-		case ending == ".txt" || ending == ".text" || ending == ".md" || ending == ".markdown" || ending == ".htm" || ending == ".html" || ending == ".xhtml" || ending == ".fb2":
+		case ending == ".txt" || ending == ".text" || ending == ".md" || ending == ".markdown" || ending == ".htm" ||
+			ending == ".html" || ending == ".xhtml" || ending == ".fb2":
 			texts = append(texts, name)
 		}
 	}
@@ -80,7 +84,8 @@ func (s *source) openZip() error {
 	}
 	if len(texts) > 1 {
 		slices.SortFunc(texts, byNumber)
-		return annotator.Errorf(annotator.Misused, "the archive %s holds %d texts, as %s and %s", s.path, len(texts), texts[0], texts[1]).
+		return annotator.Errorf(annotator.Misused, "the archive %s holds %d texts, as %s and %s", s.path, len(texts),
+			texts[0], texts[1]).
 			WithAdvice("unpack it, and import the folder")
 	}
 	if s.data, err = a.read(texts[0]); err != nil {
@@ -138,7 +143,8 @@ func (a *archive) read(name string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(packed, limit+1))
 	a.left -= int64(len(data))
 	if int64(len(data)) > limit {
-		return nil, annotator.Errorf(annotator.Misused, "%q in the archive unpacks to more than it may (%d bytes)", name, limit).
+		return nil, annotator.Errorf(annotator.Misused, "%q in the archive unpacks to more than it may (%d bytes)",
+			name, limit).
 			WithAdvice("it is not a book, or made to do harm")
 	}
 	if err != nil {

@@ -145,7 +145,8 @@ func (a *assembler) beginChapter(i int) {
 // headsChapters reports whether a chosen heading follows without text: an epilogue with chapters.
 func (a *assembler) headsChapters(i int) bool {
 	j := a.next(i)
-	return j < len(a.nodes) && a.nodes[j].kind == heading && a.chosen[a.nodes[j].group()] && !a.chosen[a.nodes[i].group()]
+	return j < len(a.nodes) && a.nodes[j].kind == heading && a.chosen[a.nodes[j].group()] &&
+		!a.chosen[a.nodes[i].group()]
 }
 
 // endParts ends the parts whose markup stands as high as a level or lower; all of them if there is no markup.
@@ -221,7 +222,8 @@ func (a *assembler) addText(i int) {
 // repeatTitle handles a heading below an entry of the table of contents: the entry is the chapter's title already.
 func (a *assembler) repeatTitle(i int) {
 	n := a.nodes[i]
-	if label := a.nodes[a.heading]; label.copied && slices.Contains(words().GenericEntries, strings.ToLower(label.text)) {
+	if label := a.nodes[a.heading]; label.copied && slices.Contains(words().GenericEntries,
+		strings.ToLower(label.text)) {
 		a.open.title = strings.TrimSuffix(a.open.title, label.text) + a.headline(n)
 	} else if !strings.Contains(titleKey(a.open.title), titleKey(n.text)) {
 		a.leave(n, partHeadings)

@@ -52,7 +52,8 @@ func (j *job) board(ctx context.Context, s source) error {
 	switch {
 	case errors.Is(err, io.EOF):
 	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errTooDeep):
-		j.report.leaveOut("the rest of files with broken JSON", fmt.Sprintf("%s from offset %d", r.name, r.json.InputOffset()))
+		j.report.leaveOut("the rest of files with broken JSON",
+			fmt.Sprintf("%s from offset %d", r.name, r.json.InputOffset()))
 	default:
 		return readError(err, s.path)
 	}
@@ -62,14 +63,16 @@ func (j *job) board(ctx context.Context, s source) error {
 	return nil
 }
 
-func newBoardReader(j *job, add func(context.Context, *forumPost, string) error, name string, in io.Reader) *boardReader {
-	r := &boardReader{job: j, add: add, name: name, json: json.NewDecoder(in), threads: map[int64]bool{}, numbers: map[string]int64{}}
+func newBoardReader(j *job, add func(context.Context, *forumPost, string) error, name string,
+	in io.Reader) *boardReader {
+	r := &boardReader{job: j, add: add, name: name, json: json.NewDecoder(in), threads: map[int64]bool{},
+		numbers: map[string]int64{}}
 	r.json.UseNumber()
 	return r
 }
 
-// fullReader fills the buffer of each read. A JSON decoder looks at all blank space again after each read, and doubles its
-// buffer, so that full reads take linear time.
+// fullReader fills the buffer of each read. A JSON decoder looks at all blank space again after each read, and doubles
+// its buffer, so that full reads take linear time.
 type fullReader struct{ r io.Reader }
 
 // Read implements io.Reader.
@@ -220,7 +223,8 @@ func (r *boardReader) convert(f *fields) *forumPost {
 	p.Name = commentText(f.text("name", "username", "author")).text
 	p.Subject = commentText(f.text("sub", "subject", "title")).text
 	p.Trip = poster(f)
-	text := commentText(f.text("com", "comment_processed", "cooked", "comment_sanitized", "comment", "body", "message", "raw"))
+	text := commentText(f.text("com", "comment_processed", "cooked", "comment_sanitized", "comment", "body", "message",
+		"raw"))
 	p.Body, p.quotes = text.text, text.quotes
 	if file := f.text("filename", "media_filename"); file != "" {
 		p.file = corpus.File{URL: f.text("tim") + f.text("ext"), Name: file + f.text("ext")}

@@ -50,7 +50,8 @@ func TestChangedWhileImported(t *testing.T) {
 						}
 					}
 				})
-				if annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "changed while it was imported") {
+				if annotator.KindOf(err) != annotator.Misused ||
+					!strings.Contains(err.Error(), "changed while it was imported") {
 					t.Errorf("changed %s: %v", when, err)
 				}
 				if _, err := os.Stat(o.Corpus); err == nil {
@@ -75,7 +76,8 @@ func TestChangedSinceImport(t *testing.T) {
 	if err := os.WriteFile(path, []byte("CHAPTER I\n\nShe lost the lantern.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tryImport(t, o); annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "has changed since") {
+	if _, err := tryImport(t, o); annotator.KindOf(err) != annotator.Misused ||
+		!strings.Contains(err.Error(), "has changed since") {
 		t.Error(err)
 	}
 	o.Replace = true

@@ -38,7 +38,8 @@ func (b *book) choose() *outline {
 	}
 	b.unlist()
 	byHeadings := b.chooseAmong(false)
-	if byTable != nil && (byHeadings == nil || len(byHeadings.starts()) <= len(byTable.starts()) || len(byHeadings.starts()) < 3) {
+	if byTable != nil && (byHeadings == nil || len(byHeadings.starts()) <= len(byTable.starts()) ||
+		len(byHeadings.starts()) < 3) {
 		b.listUnnamed()
 		return byTable
 	}
@@ -129,7 +130,9 @@ func (o *outline) namesPartsOnly(starts []int) bool {
 			chapters++
 		}
 	}
-	return chapters > len(starts) && !slices.ContainsFunc(starts, func(i int) bool { return o.nodes[i].head.rank != container })
+	return chapters > len(starts) && !slices.ContainsFunc(starts, func(i int) bool {
+		return o.nodes[i].head.rank != container
+	})
 }
 
 // starts are the headings of chapters that have text.

@@ -63,7 +63,8 @@ func (b *book) isList(from, to int) bool {
 		words += annotator.CountWords(n.text)
 		for _, line := range n.entryLines() {
 			lines++
-			if e := makeEntry(line); hasPageNumber(line) || n.tabular || n.linked > 0 || e.labelled() || e.kind == numberOnly || b.comesAgain(e, to) {
+			if e := makeEntry(line); hasPageNumber(line) || n.tabular || n.linked > 0 || e.labelled() ||
+				e.kind == numberOnly || b.comesAgain(e, to) {
 				shown++
 			}
 		}
@@ -125,7 +126,8 @@ func (b *book) isEntry(n *node) bool {
 			continue
 		}
 		words := annotator.CountWords(line)
-		if words > maxEntryWords || words > maxProseEntry && endsSentence(line) && !isUpper(line) || strings.HasPrefix(strings.TrimSpace(line), "“") && endsSentence(line) {
+		if words > maxEntryWords || words > maxProseEntry && endsSentence(line) && !isUpper(line) ||
+			strings.HasPrefix(strings.TrimSpace(line), "“") && endsSentence(line) {
 			return false
 		}
 	}
@@ -145,7 +147,8 @@ func (b *book) listEnd(i int) int {
 	last := i
 	for k := i + 1; k < end; k++ {
 		n := b.nodes[k]
-		if n.tabular || n.linked > 0 || len(n.sourceLines()) > 2 || hasPageNumber(n.text) || b.comesAgain(makeEntry(n.text), end) {
+		if n.tabular || n.linked > 0 || len(n.sourceLines()) > 2 || hasPageNumber(n.text) ||
+			b.comesAgain(makeEntry(n.text), end) {
 			last = k
 		}
 	}

@@ -29,7 +29,8 @@ func (v *vocabulary) readDate(line string) bool {
 	tokens := tokenize(line)
 	for i := range tokens {
 		if used := v.dateAt(tokens[i:]); used > 0 {
-			return v.isBeside(line[:tokens[i].start], markBefore, 0) && v.isBeside(line[tokens[i+used-1].end:], markBehind, maxHour)
+			return v.isBeside(line[:tokens[i].start], markBefore, 0) &&
+				v.isBeside(line[tokens[i+used-1].end:], markBehind, maxHour)
 		}
 	}
 	return false
@@ -87,8 +88,8 @@ var (
 	markBehind = regexp.MustCompile(`^ *[.,;:(—–―-]`)
 )
 
-// isBeside reports whether what stands before or behind a date may be a place or an hour: nothing, or a few words that a
-// mark parts from the date. small is how many words may begin with a small letter.
+// isBeside reports whether what stands before or behind a date may be a place or an hour: nothing, or a few words that
+// a mark parts from the date. small is how many words may begin with a small letter.
 func (v *vocabulary) isBeside(text string, mark *regexp.Regexp, small int) bool {
 	place := strings.Trim(text, " .,;:—–-―()")
 	n := annotator.CountWords(place)

@@ -26,20 +26,24 @@ func tableOf(lists map[string]string) map[string]string {
 }
 
 var (
-	blockElements = setOf("p div section article blockquote li ul ol dl dt dd table tr caption h1 h2 h3 h4 h5 h6 figure figcaption header footer",
+	blockElements = setOf("p div section article blockquote li ul ol dl dt dd table tr caption h1 h2 h3 h4 h5 h6 "+
+		"figure figcaption header footer",
 		"main aside nav pre hr address hgroup body form fieldset center details summary heading stanza")
 	siblingElements = setOf("li dt dd tr td th option") // the next ends them
 	voidElements    = setOf("area base br col embed hr img input link meta param source track wbr")
 	sectionElements = setOf("body section article div aside main ol ul") // they hold whole parts of a book
 	silentElements  = setOf("head script style template svg math iframe object title select textarea button")
-	stanzaNames     = setOf("stanza linegroup line-group lg verse poem poetry z3998:verse z3998:poem") // of elements, classes and types
-	noteClasses     = setOf("noteref footnote-ref footnoteref fnref fnanchor footnote-link")           // of links whose text may be the mark of a note
+	// of elements, classes and types
+	stanzaNames = setOf("stanza linegroup line-group lg verse poem poetry z3998:verse z3998:poem")
+	// of links whose text may be the mark of a note
+	noteClasses = setOf("noteref footnote-ref footnoteref fnref fnanchor footnote-link")
 )
 
 // matterParts are the kinds of front and back matter, as EPUB's vocabularies call them. A preface, a prologue and the
 // like are none: they may well be part of the story.
 var matterParts = tableOf(map[string]string{
-	partTitlePage:     "titlepage title-page halftitlepage half-title-page title_page title halftitle cover cover-page coverpage seriespage",
+	partTitlePage: "titlepage title-page halftitlepage half-title-page title_page title halftitle cover " +
+		"cover-page coverpage seriespage",
 	partImprint:       "imprint colophon copyright-page copyright uncopyright",
 	partDedication:    "dedication",
 	partContents:      "toc landmarks page-list nav contents index_toc",
@@ -57,8 +61,9 @@ var kindParts = tableOf(map[string]string{
 
 // classParts are the classes and ids that makers of books and sites give.
 var classParts = tableOf(map[string]string{
-	partLicence:     "pg-boilerplate #pg-header #pg-footer",
-	partPageMarks:   "pagenum pageno pagenumber page-number pgnum page_number linenum lnum line-number linenumber span.pb a.pb small.pb span.ln a.ln small.ln span.lineno a.lineno small.lineno",
+	partLicence: "pg-boilerplate #pg-header #pg-footer",
+	partPageMarks: "pagenum pageno pagenumber page-number pgnum page_number linenum lnum line-number linenumber " +
+		"span.pb a.pb small.pb span.ln a.ln small.ln span.lineno a.lineno small.lineno",
 	partNoteMarks:   "footnote-backref footnote-back backlink",
 	partMakerNotes:  "transnote tnote transcribersnote transcriber-note trnote",
 	partNavigation:  "sharedaddy post-navigation nav-links comments-area",

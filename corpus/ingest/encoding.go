@@ -57,7 +57,8 @@ const (
 )
 
 var (
-	declared  = regexp.MustCompile(`(?i)^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']|<meta[^>]*?charset\s*=\s*["']?([\w.:-]+)`)
+	declared = regexp.MustCompile(`(?i)^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']|` +
+		`<meta[^>]*?charset\s*=\s*["']?([\w.:-]+)`)
 	littleEnd = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
 	bigEnd    = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
 )
@@ -126,7 +127,8 @@ func (v *validator) Read(p []byte) (int, error) {
 	n, err := v.r.Read(p)
 	v.offset += int64(n)
 	if errors.Is(err, encoding.ErrInvalidUTF8) {
-		err = annotator.Errorf(annotator.Misused, "%s is neither UTF-8 nor UTF-16 (first bad byte at offset %d)", v.path, v.offset).
+		err = annotator.Errorf(annotator.Misused, "%s is neither UTF-8 nor UTF-16 (first bad byte at offset %d)",
+			v.path, v.offset).
 			WithReason(annotator.ReasonUnknownEncoding)
 	}
 	return n, err

@@ -33,19 +33,22 @@ func TestEncodings(t *testing.T) {
 	little := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
 	big := unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
 	for name, c := range map[string]struct{ data, encoding, want string }{
-		"UTF-8":                       {text, "", text},
-		"UTF-8 with a mark":           {"\xef\xbb\xbf" + text, "", text},
-		"UTF-8 named wrongly":         {"\xef\xbb\xbf" + text, "windows-1252", text},
-		"UTF-16 LE with a mark":       {"\xff\xfe" + encode(t, little, text), "", text},
-		"UTF-16 BE with a mark":       {"\xfe\xff" + encode(t, big, text), "", text},
-		"UTF-16 LE without":           {encode(t, little, text), "", text},
-		"UTF-16 BE without":           {encode(t, big, text), "", text},
-		"UTF-16 LE named":             {encode(t, little, "\u6f22\u5b57"), "utf-16le", "\u6f22\u5b57"},
-		"windows-1252":                {encode(t, charmap.Windows1252, text), "windows-1252", text},
-		"Shift JIS":                   {encode(t, japanese.ShiftJIS, "\u6f22\u5b57"), "shift_jis", "\u6f22\u5b57"},
-		"declared in XML":             {`<?xml version="1.0" encoding="ISO-8859-1"?>` + "\xe8", "", `<?xml version="1.0" encoding="ISO-8859-1"?>` + "\u00e8"},
-		"declared in HTML":            {`<meta charset=windows-1252>` + "\x93", "", `<meta charset=windows-1252>` + "\u201c"},
-		"declared, but named another": {`<meta charset=windows-1252>` + "\xe8", "iso-8859-2", `<meta charset=windows-1252>` + "\u010d"},
+		"UTF-8":                 {text, "", text},
+		"UTF-8 with a mark":     {"\xef\xbb\xbf" + text, "", text},
+		"UTF-8 named wrongly":   {"\xef\xbb\xbf" + text, "windows-1252", text},
+		"UTF-16 LE with a mark": {"\xff\xfe" + encode(t, little, text), "", text},
+		"UTF-16 BE with a mark": {"\xfe\xff" + encode(t, big, text), "", text},
+		"UTF-16 LE without":     {encode(t, little, text), "", text},
+		"UTF-16 BE without":     {encode(t, big, text), "", text},
+		"UTF-16 LE named":       {encode(t, little, "\u6f22\u5b57"), "utf-16le", "\u6f22\u5b57"},
+		"windows-1252":          {encode(t, charmap.Windows1252, text), "windows-1252", text},
+		"Shift JIS":             {encode(t, japanese.ShiftJIS, "\u6f22\u5b57"), "shift_jis", "\u6f22\u5b57"},
+		"declared in XML": {`<?xml version="1.0" encoding="ISO-8859-1"?>` + "\xe8", "",
+			`<?xml version="1.0" encoding="ISO-8859-1"?>` + "\u00e8"},
+		"declared in HTML": {`<meta charset=windows-1252>` + "\x93", "",
+			`<meta charset=windows-1252>` + "\u201c"},
+		"declared, but named another": {`<meta charset=windows-1252>` + "\xe8", "iso-8859-2",
+			`<meta charset=windows-1252>` + "\u010d"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +80,8 @@ func TestFirstBadByteIsNamed(t *testing.T) {
 	}
 	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.txt": "\xe9\xe1\xff\n"})})
 	wantRefused(t, err, annotator.Misused, "first bad byte at offset 0)")
-	if refusal := (*annotator.Error)(nil); !errors.As(err, &refusal) || refusal.Reason != annotator.ReasonAmbiguousEncoding {
+	if refusal := (*annotator.Error)(nil); !errors.As(err, &refusal) ||
+		refusal.Reason != annotator.ReasonAmbiguousEncoding {
 		t.Errorf("the reason of %v is another", err)
 	}
 	m := mustImport(t, ingest.Options{Sources: files(t, map[string]string{"b.txt": "caf\xe9\n"}), Encoding: "latin1"})

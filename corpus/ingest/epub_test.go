@@ -63,7 +63,8 @@ func makeEPUB(t testing.TB, pages ...entry) string {
 		fmt.Fprintf(&manifest, `<item id="p%d" href="%s" media-type="%s"%s/>`, i, p.name, kind, properties)
 		entries = append(entries, entry{"OPS/" + p.name, p.content})
 	}
-	entries = append(entries, entry{"OPS/book.opf", `<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
+	entries = append(entries, entry{"OPS/book.opf",
+		`<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
 		<metadata><dc:title>The Book</dc:title><dc:creator>A. Writer</dc:creator></metadata>
 		<manifest>` + manifest.String() + `</manifest><spine` + toc + `>` + spine.String() + `</spine></package>`})
 	return makeZip(t, entries...)
@@ -79,11 +80,15 @@ func nav(list string) string { return page(`<nav epub:type="toc"><ol>` + list + 
 func TestEPUBText(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{
-		"paragraphs":      {"<p>One <i>two</i>\n three.</p><div>Four<p>Five</p>Six</div>", "One two three.\n\nFour\n\nFive\n\nSix"},
-		"line breaks":     {"<p>One<br/>two<br/>\n three<br/><br/>four</p>", "One\ntwo\nthree\n\nfour"},
-		"scene breaks":    {"<p>One</p><hr/><p>Two</p><p>* * *</p><p>Three</p>", "One\n\n* * *\n\nTwo\n\n* * *\n\nThree"},
-		"invisible":       {"<p>co\u00ADop\u200Ber\u2060ate\u00A0&#8212;\u202Fnow&nbsp;&amp; \u200Athen</p>", "cooperate \u2014 now & then"},
-		"notes":           {`<p>Word<a href="n.xhtml#n1" epub:type="noteref">1</a>, more<sup><a href="#n2">2</a></sup> and<a href="#n3"><sup>*</sup></a> 3<sup>rd</sup>, see <a href="#c4">4</a>.</p><aside epub:type="footnote"><p>Gone.</p></aside>`, "Word, more and 3rd, see 4."},
+		"paragraphs": {"<p>One <i>two</i>\n three.</p><div>Four<p>Five</p>Six</div>",
+			"One two three.\n\nFour\n\nFive\n\nSix"},
+		"line breaks": {"<p>One<br/>two<br/>\n three<br/><br/>four</p>", "One\ntwo\nthree\n\nfour"},
+		"scene breaks": {"<p>One</p><hr/><p>Two</p><p>* * *</p><p>Three</p>",
+			"One\n\n* * *\n\nTwo\n\n* * *\n\nThree"},
+		"invisible": {"<p>co\u00ADop\u200Ber\u2060ate\u00A0&#8212;\u202Fnow&nbsp;&amp; \u200Athen</p>",
+			"cooperate \u2014 now & then"},
+		"notes": {
+			`<p>Word<a href="n.xhtml#n1" epub:type="noteref">1</a>, more<sup><a href="#n2">2</a></sup> and<a href="#n3"><sup>*</sup></a> 3<sup>rd</sup>, see <a href="#c4">4</a>.</p><aside epub:type="footnote"><p>Gone.</p></aside>`, "Word, more and 3rd, see 4."},
 		"unclosed":        {"<p>One<p>Two<ul><li>Three<li>Four</ul><i>Five", "One\n\nTwo\n\nThree\n\nFour\n\nFive"},
 		"crossing":        {"<p><b>One <i>two</b> three</i></p></div></p><p>Four</p>", "One two three\n\nFour"},
 		"preformatted":    {"<pre>One\n  two</pre><p>Three</p>", "One\ntwo\n\nThree"},
@@ -95,7 +100,8 @@ func TestEPUBText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			book := makeEPUB(t, entry{"nav.xhtml", nav(`<li><a href="c.xhtml"><b>I</b>: Start</a></li>`)}, entry{"c.xhtml", page(c.body)})
+			book := makeEPUB(t, entry{"nav.xhtml", nav(`<li><a href="c.xhtml"><b>I</b>: Start</a></li>`)},
+				entry{"c.xhtml", page(c.body)})
 			wantScenes(t, importFile(t, "b.epub", book), "= I: Start", c.want)
 		})
 	}
@@ -111,13 +117,19 @@ func TestEPUBChapters(t *testing.T) {
 		want  string
 	}{
 		"a file goes on with the last": {
-			[]entry{{"toc.ncx", ncx}, {"a.xhtml", page("<p>A.</p>")}, {"b.xhtml", page("<p>B.</p>")}, {"c.xhtml", page("<p>C.</p>")}},
+			[]entry{{"toc.ncx", ncx}, {"a.xhtml", page("<p>A.</p>")}, {"b.xhtml", page("<p>B.</p>")},
+				{"c.xhtml", page("<p>C.</p>")}},
 			"= First|A.\n\nB.|= Second|C.",
 		},
 		"several in one file": {
 			[]entry{
-				{"nav.xhtml", nav(`<li><a href="a.xhtml#one">One</a><ol><li><a href="a.xhtml#deep">Deep</a></li></ol></li><li><a href="a.xhtml#two">Two</a></li>`)},
-				{"a.xhtml", page(`<h2 id="one">1</h2><p>A.</p><h3 id="deep">D</h3><p>B.</p><div id="two"><h2>2</h2><p>C.</p></div>`)},
+				{"nav.xhtml",
+					nav(
+						`<li><a href="a.xhtml#one">One</a><ol><li><a href="a.xhtml#deep">Deep</a></li></ol></li><li><a href="a.xhtml#two">Two</a></li>`)},
+				{"a.xhtml",
+					page(
+						`<h2 id="one">1</h2><p>A.</p><h3 id="deep">D</h3><p>B.</p><div ` +
+							`id="two"><h2>2</h2><p>C.</p></div>`)},
 			},
 			"= One|A.\n\n* * *\n\nD\n\nB.|= Two|C.",
 		},
@@ -126,15 +138,19 @@ func TestEPUBChapters(t *testing.T) {
 			"= One|A.|= Two|B.\n\nC.",
 		},
 		"a table of parts alone": {
-			append([]entry{{"nav.xhtml", nav(`<li><a href="1.xhtml">Part 1</a></li><li><a href="2.xhtml">Part 2</a></li><li><a href="3.xhtml">Part 3</a></li>`)}},
+			append([]entry{{"nav.xhtml",
+				nav(`<li><a href="1.xhtml">Part 1</a></li><li><a href="2.xhtml">Part 2</a></li><li><a href="3.xhtml">Part 3</a></li>`)}},
 				entry{"1.xhtml", page("<h1>Part 1</h1><h2>Chapter 1</h2><p>A.</p><h2>Chapter 2</h2><p>B.</p>")},
-				entry{"2.xhtml", page("<h1>Part 2</h1><h2>Chapter 3</h2><p>C.</p>")}, entry{"3.xhtml", page("<h1>Part 3</h1><h2>Chapter 4</h2><p>D.</p>")}),
+				entry{"2.xhtml", page("<h1>Part 2</h1><h2>Chapter 3</h2><p>C.</p>")},
+				entry{"3.xhtml", page("<h1>Part 3</h1><h2>Chapter 4</h2><p>D.</p>")}),
 			"= Part 1, Chapter 1|A.|= Part 1, Chapter 2|B.|= Part 2, Chapter 3|C.|= Part 3, Chapter 4|D.",
 		},
 		"the title of the table in a paragraph": {
 			[]entry{
-				{"nav.xhtml", nav(`<li><a href="a.xhtml#x">The Lamp</a></li><li><a href="a.xhtml#y">The Mill</a></li>`)},
-				{"a.xhtml", page(`<div id="x"><p>The Lamp</p><p>A.</p></div><div id="y"><p>THE MILL</p><p>B.</p></div>`)},
+				{"nav.xhtml",
+					nav(`<li><a href="a.xhtml#x">The Lamp</a></li><li><a href="a.xhtml#y">The Mill</a></li>`)},
+				{"a.xhtml",
+					page(`<div id="x"><p>The Lamp</p><p>A.</p></div><div id="y"><p>THE MILL</p><p>B.</p></div>`)},
 			},
 			"= The Lamp|A.|= The Mill|B.",
 		},
@@ -170,7 +186,8 @@ func TestEPUBLeavesOutWhatIsNoStory(t *testing.T) {
 	wantLeftOut(t, m,
 		"left out: front and back matter (3): titlepage.xhtml, x1.xhtml, x2.xhtml",
 		"left out: pages with nothing but a heading (1): part.xhtml",
-		"left out: files that cannot be read (2): deep.xhtml (nested too deep), bad.xhtml (in an encoding that it does not name)",
+		"left out: files that cannot be read (2): deep.xhtml (nested too deep), bad.xhtml (in an encoding that it "+
+			"does not name)",
 		"left out: pages without text (1): empty.xhtml")
 }
 
@@ -180,7 +197,8 @@ func TestEPUBEncoding(t *testing.T) {
 	t.Parallel()
 	path := files(t, map[string]string{"b.epub": makeEPUB(t,
 		entry{"a.xhtml", "<h1>One</h1><p>Caf\xe9.</p>"},
-		entry{"b.xhtml", `<?xml version="1.0" encoding="iso-8859-2"?>` + "<html><body><h1>Two</h1><p>\xe8</p></body></html>"})})
+		entry{"b.xhtml", `<?xml version="1.0" encoding="iso-8859-2"?>` +
+			"<html><body><h1>Two</h1><p>\xe8</p></body></html>"})})
 	m := mustImport(t, ingest.Options{Sources: path, Encoding: "windows-1252"})
 	wantScenes(t, m, "= One", "Caf\u00e9.", "= Two", "\u010d")
 }
@@ -192,8 +210,10 @@ func TestEPUBNames(t *testing.T) {
 		`<item id="c" href="/etc/passwd" media-type="application/xhtml+xml"/><item id="d" href="file:///etc/passwd" media-type="application/xhtml+xml"/>` +
 		`</manifest><spine><itemref idref="a"/><itemref idref="b"/><itemref idref="c"/><itemref idref="d"/></spine></package>`
 	m := importFile(t, "b.epub", makeZip(t,
-		entry{"META-INF/container.xml", container}, entry{"OPS/book.opf", opf}, entry{"OPS/a.xhtml", page("<p>Good.</p>")},
-		entry{"OPS/a.xhtml", page("<p>Second.</p>")}, entry{"../evil", "x"}, entry{"/abs", "x"}, entry{`C:\x`, "x"}, entry{"nul\x00", "x"},
+		entry{"META-INF/container.xml", container}, entry{"OPS/book.opf", opf},
+		entry{"OPS/a.xhtml", page("<p>Good.</p>")},
+		entry{"OPS/a.xhtml", page("<p>Second.</p>")}, entry{"../evil", "x"}, entry{"/abs", "x"}, entry{`C:\x`, "x"},
+		entry{"nul\x00", "x"},
 	))
 	wantScenes(t, m, "= b", "Good.")
 	wantLeftOut(t, m,
@@ -217,20 +237,25 @@ func TestEPUBBombs(t *testing.T) {
 	wantRefused(t, err, annotator.Misused, "20001 files")
 }
 
-// TestEPUBRepeats: a file that the reading order names again is read once, under whatever id; one that names more files than an archive
-// may have is refused.
+// TestEPUBRepeats: a file that the reading order names again is read once, under whatever id; one that names more files
+// than an archive may have is refused.
 func TestEPUBRepeats(t *testing.T) {
 	t.Parallel()
 	book := func(refs int) string {
-		return makeZip(t, entry{"META-INF/container.xml", container}, entry{"OPS/a.xhtml", page("<h1>I</h1><p>Night fell.</p>")},
+		return makeZip(t, entry{"META-INF/container.xml", container},
+			entry{"OPS/a.xhtml", page("<h1>I</h1><p>Night fell.</p>")},
 			entry{"OPS/b.xhtml", page("<h1>II</h1><p>It was dark.</p>")},
-			entry{"OPS/book.opf", `<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>` +
-				`<item id="again" href="./a.xhtml" media-type="application/xhtml+xml"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/></manifest>` +
-				`<spine><itemref idref="a"/><itemref idref="again"/>` + strings.Repeat(`<itemref idref="a"/>`, refs) + `<itemref idref="b"/></spine></package>`})
+			entry{"OPS/book.opf",
+				`<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>` +
+					`<item id="again" href="./a.xhtml" media-type="application/xhtml+xml"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/></manifest>` +
+					`<spine><itemref idref="a"/><itemref idref="again"/>` +
+					strings.Repeat(`<itemref idref="a"/>`, refs) +
+					`<itemref idref="b"/></spine></package>`})
 	}
 	m := importFile(t, "b.epub", book(50))
 	wantScenes(t, m, "= I", "Night fell.", "= II", "It was dark.")
-	wantLeftOut(t, m, "left out: files that the reading order names again (51): a.xhtml, a.xhtml, a.xhtml, a.xhtml, a.xhtml, ...")
+	wantLeftOut(t, m, "left out: files that the reading order names again (51): a.xhtml, a.xhtml, a.xhtml, a.xhtml, "+
+		"a.xhtml, ...")
 	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": book(20_000)})})
 	wantRefused(t, err, annotator.Misused, "its reading order has 20003 files, more than 20000")
 }
@@ -255,7 +280,8 @@ func TestEPUBNesting(t *testing.T) {
 	opf := makeZip(t, entry{"META-INF/container.xml", container}, entry{"OPS/book.opf", strings.Repeat("<a>", 50_000)})
 	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": opf})})
 	wantRefused(t, err, annotator.Misused, "nested too deep")
-	lol := makeZip(t, entry{"META-INF/container.xml", `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>`})
+	lol := makeZip(t,
+		entry{"META-INF/container.xml", `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>`})
 	_, err = tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": lol})})
 	wantRefused(t, err, annotator.Misused, "entity")
 }
@@ -264,20 +290,24 @@ func TestEPUBEncryption(t *testing.T) {
 	t.Parallel()
 	book := []entry{
 		{"META-INF/container.xml", container},
-		{"OPS/book.opf", `<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>`},
+		{"OPS/book.opf",
+			`<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>`},
 		{"OPS/a.xhtml", page("<p>Good.</p>")},
 	}
 	encryption := func(name string) entry {
-		return entry{"META-INF/encryption.xml", `<encryption><EncryptedData><CipherData><CipherReference URI="` + name + `"/></CipherData></EncryptedData></encryption>`}
+		return entry{"META-INF/encryption.xml", `<encryption><EncryptedData><CipherData><CipherReference URI="` + name +
+			`"/></CipherData></EncryptedData></encryption>`}
 	}
-	wantScenes(t, importFile(t, "b.epub", makeZip(t, append(slices.Clone(book), encryption("OPS/font.otf"))...)), "= b", "Good.")
+	wantScenes(t, importFile(t, "b.epub", makeZip(t, append(slices.Clone(book), encryption("OPS/font.otf"))...)), "= b",
+		"Good.")
 	locked := makeZip(t, append(slices.Clone(book), encryption("OPS/a.xhtml"))...)
 	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": locked})})
 	wantRefused(t, err, annotator.Misused, "DRM")
 }
 
 func FuzzEPUB(f *testing.F) {
-	f.Add([]byte(makeEPUB(f, entry{"nav.xhtml", nav(`<li><a href="a.xhtml#x">One</a></li>`)}, entry{"a.xhtml", page("<p id='x'>A.<br/>b<sup>1</sup></p>")})))
+	f.Add([]byte(makeEPUB(f, entry{"nav.xhtml", nav(`<li><a href="a.xhtml#x">One</a></li>`)},
+		entry{"a.xhtml", page("<p id='x'>A.<br/>b<sup>1</sup></p>")})))
 	f.Add([]byte(makeZip(f, entry{"META-INF/container.xml", container}, entry{"../x", ""})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		wantClean(t, ingest.BookScenes(t.Context(), data))

@@ -164,7 +164,8 @@ func inOrder(root string, found []source, report *Report) []source {
 	}
 	if len(weights)*2 > len(found) {
 		slices.SortStableFunc(found, func(a, b source) int {
-			return cmp.Or(cmp.Compare(filepath.Dir(a.path), filepath.Dir(b.path)), cmp.Compare(weights[a.path], weights[b.path]))
+			return cmp.Or(cmp.Compare(filepath.Dir(a.path), filepath.Dir(b.path)),
+				cmp.Compare(weights[a.path], weights[b.path]))
 		})
 	}
 	return found
@@ -172,7 +173,8 @@ func inOrder(root string, found []source, report *Report) []source {
 
 // compareFiles compares the places of two files in a story: by folder, by what their names say, by the numbers in them.
 func compareFiles(a, b source) int {
-	if c := byNumber(filepath.Dir(a.path), filepath.Dir(b.path)); c != 0 || filepath.Dir(a.path) != filepath.Dir(b.path) {
+	if c := byNumber(filepath.Dir(a.path), filepath.Dir(b.path)); c != 0 ||
+		filepath.Dir(a.path) != filepath.Dir(b.path) {
 		return byNumber(a.path, b.path)
 	}
 	return cmp.Or(cmp.Compare(placeOf(a.path), placeOf(b.path)), byNumber(a.path, b.path))
@@ -217,7 +219,8 @@ func listedFiles(root string) []string {
 		var paths []string
 		for _, file := range names {
 			full := filepath.Join(filepath.Dir(path), filepath.FromSlash(file))
-			if info, err := os.Stat(full); file != "" && err == nil && info.Mode().IsRegular() && !slices.Contains(paths, full) {
+			if info, err := os.Stat(full); file != "" && err == nil && info.Mode().IsRegular() &&
+				!slices.Contains(paths, full) {
 				paths = append(paths, full)
 			}
 		}
@@ -249,7 +252,8 @@ func weightOf(path string) (int, bool) {
 // though it has text.
 func hasPost(text string) bool {
 	body := func(key string) bool { return strings.Contains(text, key) }
-	return slices.ContainsFunc([]string{`"body"`, `"text"`, `"content"`}, body) && !strings.Contains(text, `"trace_type"`)
+	return slices.ContainsFunc([]string{`"body"`, `"text"`, `"content"`}, body) &&
+		!strings.Contains(text, `"trace_type"`)
 }
 
 // taken names the files of a folder that are read: all, or, where they are many, the first and the last.

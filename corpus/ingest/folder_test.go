@@ -64,7 +64,8 @@ func TestFolderTakesTheStoryOnly(t *testing.T) {
 	}
 	made := mustImport(t, ingest.Options{Sources: []string{folder}})
 	wantScenes(t, made, "= Two", "It goes on.", "= 10", "It ends.", "= 11", "It ends.", "= 1", "It is told again.")
-	if diff := cmp.Diff([]string{"4 files of the folder A Story v1.2: 2.md, 10, 11.txt, part/1.txt"}, made.report.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"4 files of the folder A Story v1.2: 2.md, 10, 11.txt, part/1.txt"},
+		made.report.Notes); diff != "" {
 		t.Error(diff)
 	}
 	if made.report.Title != "A Story v1.2" {
@@ -77,7 +78,8 @@ func TestFolderTakesTheStoryOnly(t *testing.T) {
 		write(name, file.content)
 		made := mustImport(t, ingest.Options{Sources: []string{folder}})
 		wantLeftOut(t, made, "left out: hidden files (1): .git",
-			"left out: files that tell no story (4): "+name+" ("+file.kind+"), link to nowhere (no file), link to part (no file), pipe.txt (no file)")
+			"left out: files that tell no story (4): "+name+" ("+file.kind+
+				"), link to nowhere (no file), link to part (no file), pipe.txt (no file)")
 		if err := os.Remove(filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +89,8 @@ func TestFolderTakesTheStoryOnly(t *testing.T) {
 // TestFolderOfANamedFormat takes all files that can be of it, whatever they are called.
 func TestFolderOfANamedFormat(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Dir(files(t, map[string]string{"a.rst": "It begins.\n", "b.css": "It ends.\n", "c.png": "\x89PNG"})[0])
+	folder := filepath.Dir(files(t, map[string]string{"a.rst": "It begins.\n", "b.css": "It ends.\n",
+		"c.png": "\x89PNG"})[0])
 	made := mustImport(t, ingest.Options{Sources: []string{folder}, Format: ingest.Text})
 	wantScenes(t, made, "= a", "It begins.", "= b", "It ends.")
 	wantLeftOut(t, made, "left out: files that tell no story (1): c.png (an image)")
@@ -96,7 +99,8 @@ func TestFolderOfANamedFormat(t *testing.T) {
 // TestFolderOfForumAndBook does not guess which of them the story is.
 func TestFolderOfForumAndBook(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Dir(files(t, map[string]string{"a.txt": twoChapters, "b.jsonl": `{"body":"x","tags":["qm_post"]}`, "c.json": `{"posts":[]}`})[0])
+	folder := filepath.Dir(files(t, map[string]string{"a.txt": twoChapters,
+		"b.jsonl": `{"body":"x","tags":["qm_post"]}`, "c.json": `{"posts":[]}`})[0])
 	_, err := tryImport(t, ingest.Options{Sources: []string{folder}})
 	wantRefused(t, err, annotator.Misused, "books and forums")
 }

@@ -81,13 +81,15 @@ func (j *job) closeForum(ctx context.Context) error {
 	if ids := slices.Collect(maps.Keys(j.forum.titles)); len(ids) == 1 {
 		j.report.Title = cmp.Or(j.report.Title, j.forum.titles[ids[0]].best())
 	}
-	found, err := j.writer.TagStory(ctx, corpus.StoryAuthorOptions{Named: j.options.StoryAuthor, All: !j.forum.authors && j.report.Format == JSONL})
+	found, err := j.writer.TagStory(ctx, corpus.StoryAuthorOptions{Named: j.options.StoryAuthor,
+		All: !j.forum.authors && j.report.Format == JSONL})
 	if err != nil {
 		return err
 	}
 	j.noteStoryAuthors(found)
 	if len(found.CommonNames) > 0 {
-		j.report.note("a name that nearly all posters share identifies nobody: %s", strings.Join(found.CommonNames, ", "))
+		j.report.note("a name that nearly all posters share identifies nobody: %s",
+			strings.Join(found.CommonNames, ", "))
 	}
 	if found.Anonymous > 0 {
 		j.report.note("of threads with an anonymous author only the opening post was taken: %s",
@@ -95,7 +97,8 @@ func (j *job) closeForum(ctx context.Context) error {
 		j.report.unsure(annotator.ReasonUnsureAuthor)
 	}
 	if found.Suspect > 0 {
-		j.report.note("warning: in %s with many posters more than 90 %% of the posts are taken for the story: check the author",
+		j.report.note("warning: in %s with many posters more than 90 %% of the posts are taken for the story: check "+
+			"the author",
 			plural(int(found.Suspect), "thread"))
 		j.report.unsure(annotator.ReasonUnsureAuthor)
 	}
@@ -107,14 +110,16 @@ func (j *job) noteStoryAuthors(found corpus.StoryAuthors) {
 	if found.Posts == 0 {
 		return
 	}
-	share := fmt.Sprintf("%s of %d (%d %%)", plural(int(found.Posts), "post"), found.All, found.Posts*100/max(found.All, 1))
+	share := fmt.Sprintf("%s of %d (%d %%)", plural(int(found.Posts), "post"), found.All,
+		found.Posts*100/max(found.All, 1))
 	switch {
 	case j.options.StoryAuthor != "":
 		j.report.note("the story is what %s wrote, who is named as its author: %s", j.options.StoryAuthor, share)
 	case !j.forum.authors && found.Posts == found.All:
 		j.report.note("no post says who wrote it, so all are the story: %s", share)
 	default:
-		j.report.note("no post says that it tells the story, so what whoever opened the thread wrote was taken for it%s: %s", reasonsOf(found), share)
+		j.report.note("no post says that it tells the story, so what whoever opened the thread wrote was taken for "+
+			"it%s: %s", reasonsOf(found), share)
 	}
 }
 

@@ -28,7 +28,8 @@ func (m *imported) posts(t testing.TB) []string {
 		}
 		all = append(all, "= "+thread.Title)
 		for _, p := range posts {
-			all = append(all, fmt.Sprintf("%d/%d@%d %s!%s %v %s", p.Thread, p.ID, p.Time, p.Name, p.Trip, p.Tags, p.Body))
+			all = append(all, fmt.Sprintf("%d/%d@%d %s!%s %v %s", p.Thread, p.ID, p.Time, p.Name, p.Trip, p.Tags,
+				p.Body))
 		}
 	}
 	return all
@@ -58,13 +59,17 @@ func TestJSONLines(t *testing.T) {
 			"= |1/1@1 ! [qm_post] a|1/3@2 ! [] b",
 		},
 		"threads by name": {
-			`{"thread":"One","body":"a","tags":["qm_post"]}` + "\n" + `{"thread":"Two","body":"b"}` + "\n" + `{"thread":"One","body":"c"}`,
+			`{"thread":"One","body":"a","tags":["qm_post"]}` + "\n" + `{"thread":"Two","body":"b"}` + "\n" +
+				`{"thread":"One","body":"c"}`,
 			"= One|1/1@1 ! [qm_post] a|1/3@3 ! [] c|= Two|2/2@2 ! [] b",
 		},
 		"threads by name and by number": {
-			`{"thread":"Prologue","body":"a","tags":["qm_post"]}` + "\n" + `{"thread":1,"body":"b"}` + "\n" + `{"thread":5,"body":"c"}` + "\n" +
-				`{"thread":1,"body":"d"}` + "\n" + `{"thread":"Epilogue","body":"e"}` + "\n" + `{"thread":"Prologue","body":"f"}`,
-			"= Prologue|1/1@1 ! [qm_post] a|1/6@6 ! [] f|= 1|1099511627777/2@2 ! [] b|1099511627777/4@4 ! [] d|= |5/3@3 ! [] c|= Epilogue|1099511627781/5@5 ! [] e",
+			`{"thread":"Prologue","body":"a","tags":["qm_post"]}` + "\n" + `{"thread":1,"body":"b"}` + "\n" +
+				`{"thread":5,"body":"c"}` + "\n" +
+				`{"thread":1,"body":"d"}` + "\n" + `{"thread":"Epilogue","body":"e"}` + "\n" +
+				`{"thread":"Prologue","body":"f"}`,
+			"= Prologue|1/1@1 ! [qm_post] a|1/6@6 ! [] f|= 1|1099511627777/2@2 ! [] b|1099511627777/4@4 ! [] d|= " +
+				"|5/3@3 ! [] c|= Epilogue|1099511627781/5@5 ! [] e",
 		},
 		"an opening post without a thread": {
 			`{"id":7,"body":"a","tags":["qm_post"]}` + "\n" + `{"thread":7,"id":8,"body":"b"}`,
@@ -75,15 +80,19 @@ func TestJSONLines(t *testing.T) {
 			"= |1/1@1 ! [qm_post] a|1/1099511627778@2 ! [] b",
 		},
 		"storyteller by trip": {
-			`{"thread":1,"id":1,"name":"QM","trip":"!a","body":"a"}` + "\n" + `{"thread":1,"id":2,"name":"QM","body":"b"}` + "\n" + `{"thread":1,"id":3,"name":"New","trip":"!a","body":"c"}`,
+			`{"thread":1,"id":1,"name":"QM","trip":"!a","body":"a"}` + "\n" +
+				`{"thread":1,"id":2,"name":"QM","body":"b"}` + "\n" +
+				`{"thread":1,"id":3,"name":"New","trip":"!a","body":"c"}`,
 			"= |1/1@1 QM!!a [qm_post] a|1/2@2 QM! [] b|1/3@3 New!!a [qm_post] c",
 		},
 		"storyteller by name": {
-			`{"thread":1,"id":1,"name":"QM","body":"a"}` + "\n" + `{"thread":1,"id":2,"name":"QM","body":"b"}` + "\n" + `{"thread":1,"id":3,"name":"QM","trip":"!a","body":"c"}`,
+			`{"thread":1,"id":1,"name":"QM","body":"a"}` + "\n" + `{"thread":1,"id":2,"name":"QM","body":"b"}` + "\n" +
+				`{"thread":1,"id":3,"name":"QM","trip":"!a","body":"c"}`,
 			"= |1/1@1 QM! [qm_post] a|1/2@2 QM! [qm_post] b|1/3@3 QM!!a [] c",
 		},
 		"nobody known": {
-			`{"thread":1,"id":1,"name":"Anonymous","body":"a"}` + "\n" + `{"thread":1,"id":2,"name":"Anonymous","body":"b"}`,
+			`{"thread":1,"id":1,"name":"Anonymous","body":"a"}` + "\n" +
+				`{"thread":1,"id":2,"name":"Anonymous","body":"b"}`,
 			"= |1/1@1 Anonymous! [qm_post] a|1/2@2 Anonymous! [] b",
 		},
 	} {
@@ -103,13 +112,15 @@ func TestJSONLinesOfSeveralFiles(t *testing.T) {
 		"2.jsonl": `{"thread":"One","body":"c"}` + "\n" + `{"thread":"Two","body":"d"}`,
 		"3.jsonl": `{"body":"e"}`, "4.jsonl": `{"body":"f"}`,
 	})})
-	wantPosts(t, m, "= One", "1/1@1 ! [qm_post] a", "1/2@2 ! [] b", "= One", "3/3@3 ! [] c", "= Two", "4/4@4 ! [] d", "= ", "5/5@5 ! [] e", "= ", "6/6@6 ! [] f")
+	wantPosts(t, m, "= One", "1/1@1 ! [qm_post] a", "1/2@2 ! [] b", "= One", "3/3@3 ! [] c", "= Two", "4/4@4 ! [] d",
+		"= ", "5/5@5 ! [] e", "= ", "6/6@6 ! [] f")
 }
 
 func TestBadLinesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	m := importFile(t, "posts.jsonl", strings.Join([]string{
-		`{"id":1,"body":"a\u0007","name":"QM"}`, `{"id":1,"body":"again"}`, `{"id":2`, `[1]`, `{"id":"x","body":"b"}`, `{"id":3}`,
+		`{"id":1,"body":"a\u0007","name":"QM"}`, `{"id":1,"body":"again"}`, `{"id":2`, `[1]`, `{"id":"x","body":"b"}`,
+		`{"id":3}`,
 		`{"id":4,"body":"b","tags":"qm_post"}`, `{"id":5,"body":{}}`, `{"id":6,"body":"b","time":"noon"}`,
 		`{"body":"` + strings.Repeat("x", 17<<20) + `"}`, `{"id":7,"body":"last"}`,
 	}, "\n"))
@@ -144,7 +155,8 @@ func TestBoard(t *testing.T) {
 		"100/103@1003 Anonymous! [] ",
 	}
 	for name, source := range map[string]string{
-		"a thread": boardThread, "a list": "[" + boardThread + "]", "an object": `{"site":{"x":[1,{"y":2}]},"threads":[` + boardThread + "]}",
+		"a thread": boardThread, "a list": "[" + boardThread + "]",
+		"an object": `{"site":{"x":[1,{"y":2}]},"threads":[` + boardThread + "]}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,7 +180,8 @@ func TestBoardFolderWithFaults(t *testing.T) {
 	})})
 	wantPosts(t, m, "= ", "1/1@0 QM!!a [qm_post] a", "1/2@0 QM!!a [qm_post] b", "= ", "9/9@0 QM!!a [qm_post] c")
 	got := strings.Join(m.leftOut(), "\n")
-	for _, says := range []string{"rest of files with broken JSON (2): 2.json", "files without posts (2): 3.json", "whole number (1): 4.json post x", "a value belongs (1): 4.json post 11", "earlier one (1): 4.json post 1"} {
+	for _, says := range []string{"rest of files with broken JSON (2): 2.json", "files without posts (2): 3.json",
+		"whole number (1): 4.json post x", "a value belongs (1): 4.json post 11", "earlier one (1): 4.json post 1"} {
 		if !strings.Contains(got, says) {
 			t.Errorf("%s\ndoes not say %q", got, says)
 		}
@@ -177,8 +190,9 @@ func TestBoardFolderWithFaults(t *testing.T) {
 
 func TestCommentQuotes(t *testing.T) {
 	t.Parallel()
-	text, quotes := ingest.CommentText(`<a href="/qst/thread/1#p12" class="quotelink">&gt;&gt;12</a> <a class="quotelink" href="#p12">x</a><a href="#p5">5</a>` +
-		`<p>one</p><p>two</p><script>evil()</script>a &lt; b`)
+	text, quotes := ingest.CommentText(
+		`<a href="/qst/thread/1#p12" class="quotelink">&gt;&gt;12</a> <a class="quotelink" href="#p12">x</a><a href="#p5">5</a>` +
+			`<p>one</p><p>two</p><script>evil()</script>a &lt; b`)
 	if diff := cmp.Diff(">>12 x5one\ntwo\na < b", text); diff != "" {
 		t.Error(diff)
 	}
@@ -192,7 +206,8 @@ func TestManyLines(t *testing.T) {
 	posts := longtest.Pick(1_000, 20_000)
 	var b strings.Builder
 	for i := range posts {
-		fmt.Fprintf(&b, `{"thread":%d,"id":%d,"name":"QM","trip":"!a","time":%d,"body":"post %d"}`+"\n", i/100*100+1, i+1, i, i)
+		fmt.Fprintf(&b, `{"thread":%d,"id":%d,"name":"QM","trip":"!a","time":%d,"body":"post %d"}`+"\n", i/100*100+1,
+			i+1, i, i)
 	}
 	m := importFile(t, "posts.jsonl", b.String())
 	want := corpus.Stats{Threads: posts / 100, Scenes: posts / 100, Posts: posts, StoryPosts: posts, Words: 2 * posts}

@@ -58,7 +58,8 @@ func (r *pageReader) frame(token html.Token) frame {
 		f.section = min(f.section+1, maxHeadingLevel)
 	case f.name == "a":
 		href := attribute(token, "href")
-		f.link = href != "" && !strings.Contains(href, ":") && (strings.Contains(href, "#") || strings.Contains(href, ".htm") || strings.Contains(href, ".xhtml"))
+		f.link = href != "" && !strings.Contains(href, ":") &&
+			(strings.Contains(href, "#") || strings.Contains(href, ".htm") || strings.Contains(href, ".xhtml"))
 		f.inLink, f.inAny = f.inLink || f.link, f.inAny || href != ""
 		f.note = leadsToNote(token, href, classes)
 		r.open.links++
@@ -68,7 +69,9 @@ func (r *pageReader) frame(token html.Token) frame {
 
 // isStanza knows the elements that hold lines of verse.
 func isStanza(name string, classes, kinds []string) bool {
-	return slices.ContainsFunc(slices.Concat([]string{name}, classes, kinds), func(word string) bool { return stanzaNames[strings.ToLower(word)] })
+	return slices.ContainsFunc(slices.Concat([]string{name}, classes, kinds), func(word string) bool {
+		return stanzaNames[strings.ToLower(word)]
+	})
 }
 
 // framePart is the part that an element is or is in. What holds the story ends the navigation around it.
@@ -161,7 +164,8 @@ func (r *pageReader) partOf(token html.Token, classes, kinds []string) string {
 // isHidden reports whether a page does not show an element.
 func (r *pageReader) isHidden(token html.Token, classes []string) bool {
 	style := strings.ReplaceAll(strings.ToLower(attribute(token, "style")), " ", "")
-	if strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden") || token.Data == "noscript" {
+	if strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden") ||
+		token.Data == "noscript" {
 		return true
 	}
 	if slices.ContainsFunc(token.Attr, func(a html.Attribute) bool { return a.Key == "hidden" }) {

@@ -31,13 +31,15 @@ func anyOf(signs string) func(rune) bool {
 }
 
 func inTables(tables ...*unicode.RangeTable) func(rune) bool {
-	return func(r rune) bool { return unicode.In(r, tables...) && (r < 0xFF61 || r > 0xFF9F) } // half-width kana are none
+	// half-width kana are none
+	return func(r rune) bool { return unicode.In(r, tables...) && (r < 0xFF61 || r > 0xFF9F) }
 }
 
 // languages are tried where a text is no UTF-8 and does not say its encoding.
 var languages = [...]language{
 	{[]string{"gb18030", "big5"}, inTables(unicode.Han), 95, anyOf(frequentHan), 20, 0, 100, 0},
-	{[]string{"shift_jis", "euc-jp"}, inTables(unicode.Han, unicode.Hiragana, unicode.Katakana), 90, inTables(unicode.Hiragana, unicode.Katakana), 30, 0, 100, 0},
+	{[]string{"shift_jis", "euc-jp"}, inTables(unicode.Han, unicode.Hiragana, unicode.Katakana), 90,
+		inTables(unicode.Hiragana, unicode.Katakana), 30, 0, 100, 0},
 	{[]string{"euc-kr"}, inTables(unicode.Hangul), 80, anyOf(frequentHangul), 20, 0, 100, 0},
 	{[]string{"windows-1251", "koi8-r"}, inTables(unicode.Cyrillic), 95, anyOf(frequentRussian), 40, 0, 5, 0},
 	{[]string{"windows-1252"}, anyOf(westernLetters), 98, anyOf(westernLetters), 100, 70, 100, 300},
@@ -45,7 +47,8 @@ var languages = [...]language{
 
 // The signs that are the most frequent in text of a language.
 const (
-	frequentHan     = "的一是不了人我在有他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知這個來說們為時會過對學裡後麼沒於還發無開見經頭從動兩長"
+	frequentHan = "的一是不了人我在有他这中大来上个国到说们为子和你地出道也时年" +
+		"得就那要下以生会自着去之过家学对可里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知這個來說們為時會過對學裡後麼沒於還發無開見經頭從動兩長"
 	frequentHangul  = "이다는을에의가하고지도사리를한은로기나어자그서인아라시있대정수보일해들것"
 	frequentRussian = "оеаинтсрвл"
 	westernLetters  = "àâäáãåæçéèêëíìîïñóòôöõøœúùûüýÿßÀÂÄÁÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜÝŸ"
@@ -74,7 +77,8 @@ func (l *language) reads(text string) bool {
 			if l.common(r) {
 				common++
 			}
-			if next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):]); isASCIILetter(previous) || isASCIILetter(next) {
+			if next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):]); isASCIILetter(previous) ||
+				isASCIILetter(next) {
 				inWord++
 			}
 		}
@@ -83,7 +87,8 @@ func (l *language) reads(text string) bool {
 	if all == 0 {
 		return l.ascii > 0 // nothing but quotation marks and dashes
 	}
-	return own*100 >= all*l.ownShare && common*100 >= own*l.commonShare && inWord*100 >= own*l.minInWord && inWord*100 <= own*l.maxInWord &&
+	return own*100 >= all*l.ownShare && common*100 >= own*l.commonShare && inWord*100 >= own*l.minInWord &&
+		inWord*100 <= own*l.maxInWord &&
 		ascii*100 >= own*l.ascii
 }
 
@@ -91,10 +96,12 @@ func isASCIILetter(r rune) bool { return r < utf8.RuneSelf && unicode.IsLetter(r
 
 // isMark knows the marks that text in any language may have.
 func isMark(r rune) bool {
-	return strings.ContainsRune(westernMarks, r) || unicode.IsSpace(r) || r >= 0x2000 && r <= 0x206F || r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFF60
+	return strings.ContainsRune(westernMarks, r) || unicode.IsSpace(r) || r >= 0x2000 && r <= 0x206F ||
+		r >= 0x3000 && r <= 0x303F || r >= 0xFF00 && r <= 0xFF60
 }
 
-var headerEncoding = regexp.MustCompile(`(?im)^\W{0,4}(?:character set encoding|charset|encoding)\s*[:=]\s*["']?([\w.:-]+)`)
+var headerEncoding = regexp.MustCompile(`(?im)^\W{0,4}(?:character set encoding|charset|` +
+	`encoding)\s*[:=]\s*["']?([\w.:-]+)`)
 
 // trialSize is how much of a text is tried.
 const trialSize = 256 << 10

@@ -22,7 +22,8 @@ func (b *book) readHeadings() {
 		case paragraph:
 			if b.looksLikeHeading(i) {
 				n.kind = heading
-			} else if entry := b.previous(i); entry >= 0 && b.nodes[entry].copied && titleKey(b.nodes[entry].text) == titleKey(n.text) {
+			} else if entry := b.previous(i); entry >= 0 && b.nodes[entry].copied &&
+				titleKey(b.nodes[entry].text) == titleKey(n.text) {
 				n.kind, n.level = heading, b.nodes[entry].level // the title again that the table of contents gives
 			}
 		}
@@ -33,8 +34,8 @@ func (b *book) readHeadings() {
 	b.joinHeadings()
 }
 
-// dropPageNumbers leaves out the numbers of pages that stand alone between paragraphs, and joins the paragraphs that they break.
-// Numbers are those of pages if many stand within sentences.
+// dropPageNumbers leaves out the numbers of pages that stand alone between paragraphs, and joins the paragraphs that
+// they break. Numbers are those of pages if many stand within sentences.
 func (b *book) dropPageNumbers() {
 	const enough = 5
 	var at, within []int
@@ -105,7 +106,8 @@ func (b *book) looksLikeHeading(i int) bool {
 	}
 	n.head = readLines(lines)
 	wide := n.lines != nil && n.gap > 1 // in a plain text
-	if wide && n.head.kind == noHeading && shortText(n.text, 3) && isTitleStart(n.text) && !strings.ContainsAny(n.text, ".!?") {
+	if wide && n.head.kind == noHeading && shortText(n.text, 3) && isTitleStart(n.text) &&
+		!strings.ContainsAny(n.text, ".!?") {
 		if w := readHeading(strings.ToUpper(n.text)); w.kind == numberOnly && w.bare() { // "Two"
 			n.head = w
 		}
@@ -122,12 +124,14 @@ func (b *book) looksLikeHeading(i int) bool {
 		return false
 	case w.labelled(), w.kind == namedHeading && len(lines) == 1 && isTitleStart(lines[0]):
 		return !strings.HasSuffix(strings.TrimSpace(lines[len(lines)-1]), ",")
-	case w.kind == numberOnly && len(lines) == 2 && readHeading(lines[0]).bare() && isTitleStart(lines[1]) && !endsSentence(lines[1]) && annotator.CountWords(lines[1]) <= maxProseEntry:
+	case w.kind == numberOnly && len(lines) == 2 && readHeading(lines[0]).bare() && isTitleStart(lines[1]) &&
+		!endsSentence(lines[1]) && annotator.CountWords(lines[1]) <= maxProseEntry:
 		return !strings.ContainsFunc(lines[0], unicode.IsLower)
 	case w.kind == numberOnly && len(lines) == 1 && (w.title == "" || isUpper(w.title) || n.strong || wide),
 		n.agrees && isTitleStart(lines[0]):
 		return true
-	case n.strong && len(lines) == 1 && !endsSentence(n.text) && annotator.CountWords(n.text) <= maxProseEntry && isTitleStart(n.text):
+	case n.strong && len(lines) == 1 && !endsSentence(n.text) && annotator.CountWords(n.text) <= maxProseEntry &&
+		isTitleStart(n.text):
 		return true
 	}
 	n.head = wording{}
@@ -247,7 +251,8 @@ func (b *book) joinHeadings() {
 // isTitleOf reports whether the heading at i, which is a number, has its title in the node at j.
 func (b *book) isTitleOf(i, j int) bool {
 	n, m := b.nodes[i], b.nodes[j]
-	named := m.head.kind == namedHeading && m.level == 0 && n.head.rank != container // "X.", and below it "THE EPILOGUE"
+	// "X.", and below it "THE EPILOGUE"
+	named := m.head.kind == namedHeading && m.level == 0 && n.head.rank != container
 	if m.kind == pause || m.head.kind != noHeading && !named || m.copied || m.doc != n.doc && !m.strong {
 		return false
 	}
@@ -259,19 +264,23 @@ func (b *book) isTitleOf(i, j int) bool {
 	switch {
 	case m.kind == heading && m.level > 0:
 		return m.level >= n.level && (text || n.head.rank == container)
-	case len(m.sourceLines()) > 5 || !shortText(m.text, 45) || !isUpper(m.text) && (len(m.sourceLines()) > 3 || !shortText(m.text, 25)):
+	case len(m.sourceLines()) > 5 || !shortText(m.text, 45) || !isUpper(m.text) &&
+		(len(m.sourceLines()) > 3 || !shortText(m.text, 25)):
 		return false
 	case n.head.rank == container:
-		return !text && b.nodes[after].kind == heading && shortText(m.text, maxProseEntry) && !endsSentence(strings.TrimRight(m.text, "."))
+		return !text && b.nodes[after].kind == heading && shortText(m.text, maxProseEntry) &&
+			!endsSentence(strings.TrimRight(m.text, "."))
 	}
-	emphasized := strings.ContainsAny(m.sourceLines()[0][:1], "\"'([_“") || strings.HasSuffix(m.text, ",") // "DEAR FATHER,"
+	// "DEAR FATHER,"
+	emphasized := strings.ContainsAny(m.sourceLines()[0][:1], "\"'([_“") || strings.HasSuffix(m.text, ",")
 	return text && n.level == 0 && !emphasized && (isUpper(m.text) && len(titleKey(m.text)) > 1 || m.agrees)
 }
 
 // titleFollows reports whether the paragraph behind the heading at i looks like a title.
 func (b *book) titleFollows(i int) bool {
 	j := b.next(i)
-	if j == len(b.nodes) || b.nodes[j].kind != paragraph || len(b.nodes[j].sourceLines()) > 2 || !shortText(b.nodes[j].text, maxProseEntry) || b.nodes[j].doc != b.nodes[i].doc {
+	if j == len(b.nodes) || b.nodes[j].kind != paragraph || len(b.nodes[j].sourceLines()) > 2 ||
+		!shortText(b.nodes[j].text, maxProseEntry) || b.nodes[j].doc != b.nodes[i].doc {
 		return false
 	}
 	text := strings.TrimSpace(b.nodes[j].text)

@@ -255,7 +255,8 @@ func TestFailureLeavesNoFile(t *testing.T) {
 		ctx    context.Context
 		source string
 	}{{cancelled, sources[0]}, {t.Context(), sources[1]}, {t.Context(), sources[2]}} {
-		_, err := ingest.Import(c.ctx, ingest.Options{Sources: []string{c.source}, Corpus: filepath.Join(folder, "c.db")}, nil)
+		_, err := ingest.Import(c.ctx, ingest.Options{Sources: []string{c.source},
+			Corpus: filepath.Join(folder, "c.db")}, nil)
 		if err == nil {
 			t.Errorf("%s was imported", c.source)
 		}
@@ -270,7 +271,8 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	paths := files(t, map[string]string{
 		"a.txt": twoChapters, "b.jsonl": `{"body":"x"}`, "c.pdf": "%PDF-1.7", "d.zip": "PK\x03\x04rubbish",
-		"e.mobi": strings.Repeat("Book", 15) + "BOOKMOBI\xff", "f.EPUB": "<html>Not Found</html>", "g.yaml": "format: \"annotator-glossary\"\n",
+		"e.mobi": strings.Repeat("Book", 15) + "BOOKMOBI\xff", "f.EPUB": "<html>Not Found</html>",
+		"g.yaml": "format: \"annotator-glossary\"\n",
 	})
 	for _, c := range []struct {
 		options ingest.Options
@@ -297,14 +299,17 @@ func TestRefusals(t *testing.T) {
 
 func TestFolderIsReadInTheOrderOfItsNumbers(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Dir(files(t, map[string]string{"ch10.txt": "Ten.\n", "ch2.txt": "Two.\n", ".hidden": "No.\n"})[0])
+	folder := filepath.Dir(files(t, map[string]string{"ch10.txt": "Ten.\n", "ch2.txt": "Two.\n",
+		".hidden": "No.\n"})[0])
 	var said []ingest.Progress
-	report, err := ingest.Import(t.Context(), ingest.Options{Sources: []string{folder}, Corpus: filepath.Join(t.TempDir(), "c.db")},
+	report, err := ingest.Import(t.Context(),
+		ingest.Options{Sources: []string{folder}, Corpus: filepath.Join(t.TempDir(), "c.db")},
 		func(p ingest.Progress) { said = append(said, p) })
 	if err != nil || report.Threads != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if last := said[len(said)-1]; last.Done != last.Total || last.Total != 10 || filepath.Base(last.Source) != "ch10.txt" {
+	if last := said[len(said)-1]; last.Done != last.Total || last.Total != 10 ||
+		filepath.Base(last.Source) != "ch10.txt" {
 		t.Errorf("last progress: %+v", last)
 	}
 }

@@ -56,7 +56,8 @@ const DefaultSceneTokens = 1500
 
 // Options say what to import.
 type Options struct {
-	Sources     []string // files and folders, in the story's order; a folder stands for the files in it that tell a story, by name
+	// files and folders, in the story's order; a folder stands for the files in it that tell a story, by name
+	Sources     []string
 	Corpus      string   // the file to make
 	Format      Format   // of all sources; "" is Auto
 	Encoding    string   // of all sources, by its name on the web ("windows-1252"); "" finds out
@@ -65,8 +66,8 @@ type Options struct {
 	Keep        []string // parts of books to take in after all, of Parts
 	StoryAuthor string   // of a forum, by name, trip code or id; "" detects the author
 
-	// Check is asked about the finished corpus before it is put in its place. What was there stays where it returns an error.
-	// It may be nil.
+	// Check is asked about the finished corpus before it is put in its place. What was there stays where it returns an
+	// error. It may be nil.
 	Check func(ctx context.Context, path string) error
 }
 
@@ -123,7 +124,8 @@ func (o *Options) complete() error {
 	case len(o.Sources) == 0:
 		return annotator.Errorf(annotator.Misused, "there is nothing to import").WithAdvice("name a file or a folder")
 	case o.Corpus == "":
-		return annotator.Errorf(annotator.Misused, "no corpus is named to import into").WithReason(annotator.ReasonNoCorpusNamed)
+		return annotator.Errorf(annotator.Misused,
+			"no corpus is named to import into").WithReason(annotator.ReasonNoCorpusNamed)
 	case o.SceneTokens < 0:
 		return annotator.Errorf(annotator.Misused, "a scene cannot have %d tokens", o.SceneTokens)
 	}
@@ -131,14 +133,16 @@ func (o *Options) complete() error {
 		o.Format = Auto
 	}
 	if !slices.Contains(Formats(), o.Format) {
-		return annotator.Errorf(annotator.Misused, "there is no format %q", o.Format).WithAdvice("the formats are %v", Formats())
+		return annotator.Errorf(annotator.Misused, "there is no format %q", o.Format).WithAdvice("the formats are %v",
+			Formats())
 	}
 	if o.SceneTokens == 0 {
 		o.SceneTokens = DefaultSceneTokens
 	}
 	for _, part := range o.Keep {
 		if !slices.Contains(Parts(), part) {
-			return annotator.Errorf(annotator.Misused, "there is no part %q to keep", part).WithAdvice("the parts are %s", strings.Join(Parts(), ", "))
+			return annotator.Errorf(annotator.Misused, "there is no part %q to keep",
+				part).WithAdvice("the parts are %s", strings.Join(Parts(), ", "))
 		}
 	}
 	o.Keep = slices.Compact(slices.Sorted(slices.Values(o.Keep)))
@@ -224,7 +228,8 @@ func existing(ctx context.Context, o Options, now digests) (*Report, error) {
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and was not made by an import", o.Corpus).
 			WithReason(annotator.ReasonCorpusTaken)
 	case !o.Replace && strings.HasPrefix(content, namesOf(o)) && content != now.sources:
-		return nil, annotator.Errorf(annotator.Misused, "%s has changed since %s was made of it", sourceNames(o.Sources), o.Corpus).
+		return nil, annotator.Errorf(annotator.Misused, "%s has changed since %s was made of it",
+			sourceNames(o.Sources), o.Corpus).
 			WithReason(annotator.ReasonSourceChanged)
 	case !o.Replace:
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and holds another import", o.Corpus).
@@ -234,7 +239,8 @@ func existing(ctx context.Context, o Options, now digests) (*Report, error) {
 }
 
 // build writes the corpus beside its place, and puts it there when it is whole.
-func build(ctx context.Context, o Options, sources []source, report *Report, sum digests, progress func(Progress)) (*Report, error) {
+func build(ctx context.Context, o Options, sources []source, report *Report, sum digests,
+	progress func(Progress)) (*Report, error) {
 	file, err := atomicfile.Create(o.Corpus)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "make the corpus %s: %w", o.Corpus, atomicfile.Cause(err)).

@@ -49,7 +49,8 @@ func (j *job) run(ctx context.Context, sources []source) error {
 	for _, s := range sources {
 		read, book := j.importer(s.format)
 		if read == nil && !IsDatabase(s.path) {
-			return annotator.Errorf(annotator.Misused, "%s is no SQLite database", s.path).WithReason(annotator.ReasonWrongFormat)
+			return annotator.Errorf(annotator.Misused, "%s is no SQLite database",
+				s.path).WithReason(annotator.ReasonWrongFormat)
 		}
 		if read == nil {
 			return annotator.Errorf(annotator.Misused, "%s is a SQLite database, and not the only source", s.path).
@@ -99,7 +100,8 @@ func (j *job) addChapter(ctx context.Context, c *chapter) error {
 		if _, err := j.writer.Post(ctx, &p, corpus.File{}, nil); err != nil {
 			return err
 		}
-		if err := j.writer.Origin(ctx, p.ID, corpus.Origin{Document: scene.doc, Offset: int64(scene.offset)}); err != nil {
+		if err := j.writer.Origin(ctx, p.ID, corpus.Origin{Document: scene.doc,
+			Offset: int64(scene.offset)}); err != nil {
 			return err
 		}
 	}

@@ -22,9 +22,10 @@ import (
 var (
 	anyATX      = regexp.MustCompile(`(?m)^#{1,6}[ \t]+\S`)
 	underscored = regexp.MustCompile(`(^|[^\pL\pN_])_{1,2}([^_\s](?:[^_]*[^_\s])?)_{1,2}([^\pL\pN_]|$)`)
-	shortcode   = regexp.MustCompile(`\{\{[<%][^\n]*?[%>]\}\}|(?m)^ {0,3}:{3,}[^\n]*$|(?m)^[ \t]*\\(?:newpage|pagebreak|clearpage)\b[^\n]*$|(?m)\{[#.][\w .#-]+\}[ \t]*$`)
-	anyComment  = regexp.MustCompile(`(?s)<!--.*?-->`)
-	tildeBreak  = regexp.MustCompile(`(?m)^ {0,3}~{3,}[ \t]*$`)
+	shortcode   = regexp.MustCompile(`\{\{[<%][^\n]*?[%>]\}\}|(?m)^ {0,3}:{3,}[^\n]*$|(?m)^[ \t]*\\(?:newpage|` +
+		`pagebreak|clearpage)\b[^\n]*$|(?m)\{[#.][\w .#-]+\}[ \t]*$`)
+	anyComment = regexp.MustCompile(`(?s)<!--.*?-->`)
+	tildeBreak = regexp.MustCompile(`(?m)^ {0,3}~{3,}[ \t]*$`)
 )
 
 // isMarkdown goes by the file's name, else by headings.
@@ -77,7 +78,8 @@ func (b *book) readMarkdown(source string) error {
 	return r.blocks(parser.Parse(reader), 0)
 }
 
-// maxMarks is how many marks a document may have. Each is a node of the tree that the parser makes of it, of some 300 bytes.
+// maxMarks is how many marks a document may have. Each is a node of the tree that the parser makes of it, of some 300
+// bytes.
 const maxMarks = 1 << 19
 
 // marksIn counts the signs that begin or end something within a paragraph.
@@ -263,7 +265,8 @@ func (r *markdownReader) heading(n *ast.Heading, offset int) {
 	title := r.inline(n)
 	lines := n.Lines()
 	underlined := lines.Len() > 0 && !isATX(r.source, lines.At(0).Start)
-	if underlined && (lines.Len() > 1 || len(title) > maxHeading || endsSentence(title) && annotator.CountWords(title) > maxProseEntry) {
+	if underlined && (lines.Len() > 1 || len(title) > maxHeading ||
+		endsSentence(title) && annotator.CountWords(title) > maxProseEntry) {
 		r.emit(&node{kind: paragraph, text: title}, offset)
 		r.emit(&node{kind: pause}, offset)
 		return

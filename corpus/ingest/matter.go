@@ -10,12 +10,14 @@ import (
 
 var (
 	licenceStart = regexp.MustCompile(`(?i)\*\*\* ?START OF (?:THE|THIS) PROJECT GUTENBERG|\*END\*? ?THE SMALL PRINT`)
-	licenceEnd   = regexp.MustCompile(`(?i)^\W*END OF (?:THE |THIS )?PROJECT GUTENBERG|^\W*End of (?:the )?Project Gutenberg`)
+	licenceEnd   = regexp.MustCompile(`(?i)^\W*END OF (?:THE |THIS )?PROJECT GUTENBERG|` +
+		`^\W*End of (?:the )?Project Gutenberg`)
 )
 
 // isLicenceMark reports whether a line begins or ends what the archive has put around a text.
 func isLicenceMark(line string) bool {
-	if !strings.Contains(line, "utenberg") && !strings.Contains(line, "UTENBERG") && !strings.Contains(line, "SMALL PRINT") {
+	if !strings.Contains(line, "utenberg") && !strings.Contains(line, "UTENBERG") &&
+		!strings.Contains(line, "SMALL PRINT") {
 		return false
 	}
 	return licenceStart.MatchString(line) || licenceEnd.MatchString(line)
@@ -85,7 +87,8 @@ func (b *book) zones(from, to int) []zone {
 		if !n.stays() || n.kind == anchor {
 			continue
 		}
-		fresh := len(all) == 0 || n.kind == heading && !n.copied || n.kind == pause || n.gap >= wideGap || n.page || n.doc != b.nodes[all[len(all)-1].to-1].doc
+		fresh := len(all) == 0 || n.kind == heading && !n.copied || n.kind == pause || n.gap >= wideGap || n.page ||
+			n.doc != b.nodes[all[len(all)-1].to-1].doc
 		if fresh {
 			all = append(all, zone{from: i, signals: map[string]int{}})
 		}
@@ -182,7 +185,8 @@ func (b *book) namesBook(z *zone) bool {
 	for i := z.from; i < z.to; i++ {
 		for _, line := range b.nodes[i].sourceLines() {
 			key := titleKey(line)
-			if len(key) > 2 && (key == titleKey(b.title) || key == titleKey(b.author) || key == "by"+titleKey(b.author)) || byLine.MatchString(line) {
+			if len(key) > 2 && (key == titleKey(b.title) || key == titleKey(b.author) ||
+				key == "by"+titleKey(b.author)) || byLine.MatchString(line) {
 				return true
 			}
 		}
@@ -190,14 +194,16 @@ func (b *book) namesBook(z *zone) bool {
 	return false
 }
 
-var byLine = regexp.MustCompile(`^[^\pL\pN]*(?:(.{2,80}?),? )?(?i:by)[^\pL\pN]+(\p{Lu}[\p{L}.'’-]*(?: [\p{Lu}\p{L}.'’-]+){0,4})\W*$`)
+var byLine = regexp.MustCompile(`^[^\pL\pN]*(?:(.{2,80}?),? )?(?i:by)[^\pL\pN]+(\p{Lu}[\p{L}.'’-]*(?: ` +
+	`[\p{Lu}\p{L}.'’-]+){0,4})\W*$`)
 
 // dropBehindEnd leaves out what stands behind the words that end the story: advertisements, the printer, the makers'
 // notes. What shows none of these signs and is more than a few lines stays.
 func (b *book) dropBehindEnd() {
 	end := -1
 	for i, n := range b.nodes {
-		if n.stays() && !n.copied && n.isText() && readHeading(n.sourceLines()[0]).kind == endMark && len(n.sourceLines()) == 1 {
+		if n.stays() && !n.copied && n.isText() && readHeading(n.sourceLines()[0]).kind == endMark &&
+			len(n.sourceLines()) == 1 {
 			end = i
 		}
 	}

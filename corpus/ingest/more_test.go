@@ -27,7 +27,8 @@ const (
 	japaneseRu  = "親譲りの無鉄砲で小供の時から損ばかりしている。小学校に居る時分学校の二階から飛び降りた。\n"
 	koreanText  = "비가 오는 날이었다. 그는 우산을 들고 길을 걸었다. 사람들은 모두 어디로 가고 있는지 알 수 없었다.\n"
 	russian     = "В начале июля, в чрезвычайно жаркое время, под вечер, один молодой человек вышел из своей каморки.\n"
-	french      = "En 1815, M. Myriel était évêque de Digne. C’était un vieillard d’environ soixante-quinze ans; où était-il né?\n"
+	french      = "En 1815, M. Myriel était évêque de Digne. C’était un vieillard d’environ soixante-quinze ans; où " +
+		"était-il né?\n"
 )
 
 // TestEncodingsByTrial: a text that does not say its encoding is read in the one in which it reads as a language.
@@ -58,7 +59,9 @@ func TestEncodingsByTrial(t *testing.T) {
 	}
 	_, _, err := ingest.Guess([]byte("\xe9\xe1\xff \xe8\n"))
 	wantRefused(t, err, annotator.Misused, "neither UTF-8")
-	if told, ok := err.(*annotator.Error); !ok || told.Reason != annotator.ReasonAmbiguousEncoding || !strings.Contains(fmt.Sprint(told.Args), `windows-1252: "éáÿ è"`) { //nolint:errorlint // the outermost has the advice
+	//nolint:errorlint // the outermost has the advice
+	if told, ok := err.(*annotator.Error); !ok || told.Reason != annotator.ReasonAmbiguousEncoding ||
+		!strings.Contains(fmt.Sprint(told.Args), `windows-1252: "éáÿ è"`) {
 		t.Errorf("the advice does not show the first line: %v", err)
 	}
 }
@@ -70,11 +73,14 @@ func TestFolderOrder(t *testing.T) {
 		want  string
 	}{
 		"by name": {
-			map[string]string{"epilogue.md": "# E\n\nE.", "chapter-10.md": "# Ten\n\nT.", "chapter-9.md": "# Nine\n\nN.", "prologue.md": "# P\n\nP.", "README.md": "# R\n\nBuild it.", "LICENSE": "Free.", "outline.md": "Plan."},
+			map[string]string{"epilogue.md": "# E\n\nE.", "chapter-10.md": "# Ten\n\nT.",
+				"chapter-9.md": "# Nine\n\nN.", "prologue.md": "# P\n\nP.", "README.md": "# R\n\nBuild it.",
+				"LICENSE": "Free.", "outline.md": "Plan."},
 			"= P|P.|= Nine|N.|= Ten|T.|= E|E.",
 		},
 		"by SUMMARY.md": {
-			map[string]string{"SUMMARY.md": "# Summary\n\n- [Last](a.md)\n  - [First](b.md#x)\n", "a.md": "# A\n\nA.", "b.md": "# B\n\nB.", "c.md": "# C\n\nC."},
+			map[string]string{"SUMMARY.md": "# Summary\n\n- [Last](a.md)\n  - [First](b.md#x)\n", "a.md": "# A\n\nA.",
+				"b.md": "# B\n\nB.", "c.md": "# C\n\nC."},
 			"= A|A.|= B|B.",
 		},
 		"by Book.txt": {
@@ -82,7 +88,8 @@ func TestFolderOrder(t *testing.T) {
 			"= B|B.|= A|A.",
 		},
 		"by weight": {
-			map[string]string{"a.md": "---\ntitle: A\nweight: 20\n---\nA.", "b.md": "---\ntitle: B\nweight: 3\n---\nB."},
+			map[string]string{"a.md": "---\ntitle: A\nweight: 20\n---\nA.",
+				"b.md": "---\ntitle: B\nweight: 3\n---\nB."},
 			"= B|B.|= A|A.",
 		},
 		"one file one thread": {
@@ -136,9 +143,11 @@ func TestBoards(t *testing.T) {
 
 func TestJSONLinesOfChapters(t *testing.T) {
 	t.Parallel()
-	m := importFile(t, "x.jsonl", `{"chapter":1,"title":"One","text":"A."}`+"\n"+`{"chapter":2,"title":"Two","text":"B."}`)
+	m := importFile(t, "x.jsonl", `{"chapter":1,"title":"One","text":"A."}`+"\n"+
+		`{"chapter":2,"title":"Two","text":"B."}`)
 	wantPosts(t, m, "= One", "1/1@1 ! [qm_post] A.", "= Two", "2/2@2 ! [qm_post] B.")
-	if len(m.report.Notes) != 1 || !strings.HasPrefix(m.report.Notes[0], "no post says who wrote it, so all are the story") {
+	if len(m.report.Notes) != 1 || !strings.HasPrefix(m.report.Notes[0],
+		"no post says who wrote it, so all are the story") {
 		t.Errorf("%q", m.report.Notes)
 	}
 }
@@ -153,20 +162,26 @@ func TestStoryAuthor(t *testing.T) {
 	}
 	b.WriteString(`{"thread":1,"id":20,"name":"Ferryman","body":"story"}`)
 	m := importFile(t, "x.jsonl", b.String())
-	if m.report.StoryPosts != 1 || !strings.Contains(strings.Join(m.report.Notes, "\n"), "nearly all posters share identifies nobody: Wanderer") {
+	if m.report.StoryPosts != 1 || !strings.Contains(strings.Join(m.report.Notes, "\n"),
+		"nearly all posters share identifies nobody: Wanderer") {
 		t.Errorf("%d posts, %q", m.report.StoryPosts, m.report.Notes)
 	}
-	m = mustImport(t, ingest.Options{Sources: files(t, map[string]string{"x.jsonl": b.String()}), StoryAuthor: "Ferryman"})
-	if m.report.StoryPosts != 1 || !strings.Contains(m.report.Notes[0], "who is named as its author: 1 post of 13 (7 %)") {
+	m = mustImport(t, ingest.Options{Sources: files(t, map[string]string{"x.jsonl": b.String()}),
+		StoryAuthor: "Ferryman"})
+	if m.report.StoryPosts != 1 || !strings.Contains(m.report.Notes[0],
+		"who is named as its author: 1 post of 13 (7 %)") {
 		t.Errorf("%d posts, %q", m.report.StoryPosts, m.report.Notes)
 	}
 }
 
 func TestZippedText(t *testing.T) {
 	t.Parallel()
-	fb2 := `<?xml version="1.0" encoding="windows-1251"?><FictionBook><body><section><title><p>` + encode(t, charmap.Windows1251, "Глава 1") + `</p></title><p>A.</p></section></body></FictionBook>`
-	wantScenes(t, importFile(t, "b.fb2.zip", makeZip(t, entry{"b.fb2", fb2}, entry{"cover.jpg", "\xff\xd8"})), "= Глава 1", "A.")
-	wantScenes(t, importFile(t, "b.zip", makeZip(t, entry{"b.txt", twoChapters})), "= CHAPTER I", "It begins.", "= CHAPTER II", "It ends.")
+	fb2 := `<?xml version="1.0" encoding="windows-1251"?><FictionBook><body><section><title><p>` +
+		encode(t, charmap.Windows1251, "Глава 1") + `</p></title><p>A.</p></section></body></FictionBook>`
+	wantScenes(t, importFile(t, "b.fb2.zip", makeZip(t, entry{"b.fb2", fb2}, entry{"cover.jpg", "\xff\xd8"})),
+		"= Глава 1", "A.")
+	wantScenes(t, importFile(t, "b.zip", makeZip(t, entry{"b.txt", twoChapters})), "= CHAPTER I", "It begins.",
+		"= CHAPTER II", "It ends.")
 	for _, c := range []struct {
 		entries []entry
 		says    string
@@ -202,7 +217,8 @@ func TestOtherFormatsAreRefused(t *testing.T) {
 		}
 		_, err := tryImport(t, ingest.Options{Sources: []string{path}})
 		wantRefused(t, err, annotator.Misused, "cannot be imported")
-		if told, ok := err.(*annotator.Error); !ok || !strings.Contains(told.Advice, c.command) { //nolint:errorlint // the outermost has the advice
+		//nolint:errorlint // the outermost has the advice
+		if told, ok := err.(*annotator.Error); !ok || !strings.Contains(told.Advice, c.command) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -220,7 +236,8 @@ func TestPostsKnowTheirPlace(t *testing.T) {
 		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ingest.Import(t.Context(), ingest.Options{Sources: []string{path}, Corpus: target + name, SceneTokens: 3}, nil); err != nil {
+		if _, err := ingest.Import(t.Context(),
+			ingest.Options{Sources: []string{path}, Corpus: target + name, SceneTokens: 3}, nil); err != nil {
 			t.Fatal(err)
 		}
 		db, err := sql.Open("sqlite", target+name)
@@ -264,11 +281,13 @@ func TestAccountOfEPUBsAddsUp(t *testing.T) {
 			for range rapid.IntRange(0, 6).Draw(rt, "blocks") {
 				b.WriteString(dress(rt, "html", lineOf(rt, "")))
 			}
-			name := rapid.SampledFrom([]string{"p%d.xhtml", "p%d.xhtml", "title%d.xhtml", "copyright%d.xhtml"}).Draw(rt, "name")
+			name := rapid.SampledFrom([]string{"p%d.xhtml", "p%d.xhtml", "title%d.xhtml", "copyright%d.xhtml"}).Draw(rt,
+				"name")
 			name = fmt.Sprintf(name, i)
 			pages = append(pages, entry{name, page(b.String())})
 			if rapid.Bool().Draw(rt, "listed") {
-				fmt.Fprintf(&list, `<li><a href="%s">%s</a></li>`, name, rapid.SampledFrom([]string{"One", "Chapter 2", "Start", "The Lamp"}).Draw(rt, "label"))
+				fmt.Fprintf(&list, `<li><a href="%s">%s</a></li>`, name,
+					rapid.SampledFrom([]string{"One", "Chapter 2", "Start", "The Lamp"}).Draw(rt, "label"))
 			}
 		}
 		if rapid.Bool().Draw(rt, "table") {

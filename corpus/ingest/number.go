@@ -39,7 +39,8 @@ func (v *vocabulary) numberAlone(line string, tokens []token) wording {
 	}
 	rest := strings.TrimLeft(numeralMark.ReplaceAllString(line[tokens[used-1].end:], "$1"), " \t")
 	title := strings.TrimSpace(strings.TrimLeft(rest, " \t.:)]–—-―"))
-	if n == 0 || n > maxNumber || title != "" && title == rest && isDigits(first.text) && !isUpper(title) || len(title) > 0 && title == rest && !isDigits(first.text) {
+	if n == 0 || n > maxNumber || title != "" && title == rest && isDigits(first.text) && !isUpper(title) ||
+		len(title) > 0 && title == rest && !isDigits(first.text) {
 		return wording{}
 	}
 	if title != "" && !isTitleStart(title) {
@@ -60,7 +61,8 @@ func (v *vocabulary) number(line string, tokens []token, label string) (n, used 
 	switch {
 	case isDigits(first.text) && len(first.text) <= 4:
 		n, _ = strconv.Atoi(first.text)
-		if len(tokens) > 1 && tokens[1].start-first.end == len("-") && len([]rune(tokens[1].text)) <= 2 && !isDigits(tokens[1].text) {
+		if len(tokens) > 1 && tokens[1].start-first.end == len("-") && len([]rune(tokens[1].text)) <= 2 &&
+			!isDigits(tokens[1].text) {
 			return n, 2 // "3-я глава"
 		}
 		return n, 1
@@ -68,7 +70,8 @@ func (v *vocabulary) number(line string, tokens []token, label string) (n, used 
 		return roman(spelt), 1
 	case labelled && roman(strings.ToUpper(spelt)) > 0 && v.numbers[first.text] == 0:
 		return roman(strings.ToUpper(spelt)), 1
-	case labelled && v.letterNumber(first.text) > 0 && !unicode.IsLower([]rune(spelt)[0]) && endsNumber(line[first.end:]):
+	case labelled && v.letterNumber(first.text) > 0 && !unicode.IsLower([]rune(spelt)[0]) &&
+		endsNumber(line[first.end:]):
 		return v.letterNumber(first.text), 1
 	}
 	for count := min(3, len(tokens)); count > 1; count-- { // "dix-sept", "vingt et un"

@@ -126,7 +126,8 @@ func (b *book) dropAround(o *outline) {
 	first, last := -1, -1
 	for i := range b.nodes {
 		if o.role(i) == startsChapter {
-			if n := b.nodes[i]; first < 0 && (o.chosen[n.group()] || n.head.kind == namedHeading || n.head.labelled() || n.agrees) && b.textBelow(o, i) {
+			if n := b.nodes[i]; first < 0 && (o.chosen[n.group()] || n.head.kind == namedHeading || n.head.labelled() ||
+				n.agrees) && b.textBelow(o, i) {
 				first = i
 			}
 			last = i
@@ -137,7 +138,8 @@ func (b *book) dropAround(o *outline) {
 		b.dropTail(0)
 		return
 	}
-	for first > 0 && (o.role(first-1) == startsPart || o.role(first-1) == startsChapter || b.nodes[first-1].kind == anchor || b.nodes[first-1].kind == pause || !b.nodes[first-1].stays()) {
+	for first > 0 && (o.role(first-1) == startsPart || o.role(first-1) == startsChapter ||
+		b.nodes[first-1].kind == anchor || b.nodes[first-1].kind == pause || !b.nodes[first-1].stays()) {
 		first--
 	}
 	b.dropFront(first)

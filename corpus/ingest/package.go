@@ -13,7 +13,8 @@ type publication struct {
 	title, author string
 	spine         []spineItem
 	toc           map[string][]tocEntry // by file; empty if there is no table of contents
-	matter        map[string]string     // the files that the book calls front or back matter, with the part that each is
+	// the files that the book calls front or back matter, with the part that each is
+	matter map[string]string
 }
 
 // spineItem is a file of the reading order.
@@ -103,7 +104,8 @@ func (b *packageReader) readManifest(document *element) {
 	})
 }
 
-// readSpine reads the reading order. A file that it names again is read once, or a book of a few bytes would be as long as it likes.
+// readSpine reads the reading order. A file that it names again is read once, or a book of a few bytes would be as long
+// as it likes.
 func (b *packageReader) readSpine(document *element) error {
 	named, read := 0, map[string]bool{}
 	document.first("spine").each("itemref", func(e *element) {
@@ -164,7 +166,8 @@ func (b *packageReader) readList(list *element, depth int) {
 		for _, e := range item.children {
 			switch e.name {
 			case "a":
-				b.addEntry(tocEntry{label: e.words(), depth: depth, leaf: item.first("ol").name == ""}, b.nav, e.attr("href"))
+				b.addEntry(tocEntry{label: e.words(), depth: depth, leaf: item.first("ol").name == ""}, b.nav,
+					e.attr("href"))
 			case "ol":
 				b.readList(e, depth+1)
 			}

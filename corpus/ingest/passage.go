@@ -44,7 +44,8 @@ const maxHeadingLine = 60
 
 // isHeadingLine knows the heading of a chapter among paragraphs of a line each, without blank lines between them.
 func isHeadingLine(line string) bool {
-	return len(line) <= maxHeadingLine*utf8.UTFMax && utf8.RuneCountInString(line) <= maxHeadingLine && isTitleStart(line) && readHeading(line).labelled()
+	return len(line) <= maxHeadingLine*utf8.UTFMax && utf8.RuneCountInString(line) <= maxHeadingLine &&
+		isTitleStart(line) && readHeading(line).labelled()
 }
 
 // add appends a node of the book's document.
@@ -155,7 +156,8 @@ func (f layout) paragraphs(lines []textLine) [][]textLine {
 	}
 	var all [][]textLine
 	if len(lines) > 3 {
-		if w := readHeading(lines[0].text); w.labelled() && (w.bare() || isUpper(w.title)) && !readHeading(lines[1].text).labelled() {
+		if w := readHeading(lines[0].text); w.labelled() && (w.bare() || isUpper(w.title)) &&
+			!readHeading(lines[1].text).labelled() {
 			all, lines = append(all, lines[:1]), lines[1:]
 		}
 	}
@@ -165,7 +167,8 @@ func (f layout) paragraphs(lines []textLine) [][]textLine {
 	const headed = 4 // lines: a heading of two or three stays together
 	start := 0
 	for i := 1; i < len(lines); i++ {
-		if isIndented(lines[i].text) || len(lines) > headed && (isHeadingLine(lines[i].text) || isHeadingLine(lines[i-1].text)) {
+		if isIndented(lines[i].text) || len(lines) > headed &&
+			(isHeadingLine(lines[i].text) || isHeadingLine(lines[i-1].text)) {
 			all, start = append(all, lines[start:i]), i
 		}
 	}
@@ -235,7 +238,8 @@ func joinLine(a, b string) string {
 	last, size := utf8.DecodeLastRuneInString(a)
 	first, _ := utf8.DecodeRuneInString(b)
 	before, _ := utf8.DecodeLastRuneInString(a[:len(a)-size])
-	if isWide(last) && isWide(first) && !unicode.Is(unicode.Hangul, last) || last == '-' && before != '-' && before != ' ' && before != utf8.RuneError {
+	if isWide(last) && isWide(first) && !unicode.Is(unicode.Hangul, last) ||
+		last == '-' && before != '-' && before != ' ' && before != utf8.RuneError {
 		return a + b
 	}
 	return a + " " + b

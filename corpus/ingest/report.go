@@ -123,7 +123,9 @@ func (o Omission) String() string {
 func (r *Report) nothingFound(format string, args ...any) error {
 	err := annotator.Errorf(annotator.Misused, format, args...)
 	if len(r.Account.Parts) > 0 {
-		largest := slices.MaxFunc(r.Account.Parts, func(a, b Part) int { return cmp.Compare(a.Characters, b.Characters) })
+		largest := slices.MaxFunc(r.Account.Parts, func(a, b Part) int {
+			return cmp.Compare(a.Characters, b.Characters)
+		})
 		return err.WithReason(annotator.ReasonLeftOut, largest.Name, strconv.Quote(largest.Begins))
 	}
 	if len(r.LeftOut) == 0 {

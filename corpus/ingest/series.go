@@ -31,8 +31,8 @@ type candidate struct {
 }
 
 // findSeries makes headings of lines that only their series shows to be such: the book has no other headings, begins
-// with the first of them, and stands below them in parts of some length. Dates within a letter, signs over shops and what
-// is shouted do not stand so.
+// with the first of them, and stands below them in parts of some length. Dates within a letter, signs over shops and
+// what is shouted do not stand so.
 func (b *book) findSeries() {
 	if b.one || b.hasGroups() {
 		return
@@ -96,7 +96,8 @@ func (b *book) firstNamed() int {
 func (b *book) standsAlone(i int) bool {
 	n := b.nodes[i]
 	switch {
-	case !n.hasText(), n.tabular, n.gap == 0 && !n.page, len(n.text) > maxHeading, len(n.sourceLines()) > 2, n.anchored*2 > countCharacters(n.text):
+	case !n.hasText(), n.tabular, n.gap == 0 && !n.page, len(n.text) > maxHeading, len(n.sourceLines()) > 2,
+		n.anchored*2 > countCharacters(n.text):
 		return false
 	}
 	below := b.next(i)
@@ -131,14 +132,16 @@ func (s *series) headings(b *book, all []candidate, upTo []int, named int) []can
 	for k, c := range all {
 		key := titleKey(b.nodes[c.node].text)
 		switch {
-		case s.kind == countedHeading && c.head.number != k+1, s.kind == capitalHeading && seen[key], s.unspoken && k > 0 && b.isSpoken(c.node):
+		case s.kind == countedHeading && c.head.number != k+1, s.kind == capitalHeading && seen[key],
+			s.unspoken && k > 0 && b.isSpoken(c.node):
 			return nil
 		}
 		seen[key] = true
 		sizes = append(sizes, below(k))
 	}
 	slices.Sort(sizes)
-	if last := len(sizes) - 1; sizes[0] < s.least || sizes[last/2] < s.median || sizes[last]*5 > total*3 { // one is most of the book
+	// one is most of the book
+	if last := len(sizes) - 1; sizes[0] < s.least || sizes[last/2] < s.median || sizes[last]*5 > total*3 {
 		return nil
 	}
 	return all

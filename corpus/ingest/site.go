@@ -14,11 +14,14 @@ type site struct {
 }
 
 // storyContainers are the classes and ids of elements that hold the text of a site's story.
-var storyContainers = setOf("chapter-inner chapter-content bbWrapper entry-content storytext chapter_content #storytext #chapter-content #chr-content")
+var storyContainers = setOf("chapter-inner chapter-content bbWrapper entry-content storytext chapter_content " +
+	"#storytext #chapter-content #chr-content")
 
 // holdsStory reports whether an element holds the text of a site's story.
 func holdsStory(classes []string, id string) bool {
-	return storyContainers["#"+id] || slices.ContainsFunc(classes, func(class string) bool { return storyContainers[class] }) ||
+	return storyContainers["#"+id] || slices.ContainsFunc(classes, func(class string) bool {
+		return storyContainers[class]
+	}) ||
 		slices.Contains(classes, "userstuff") && slices.Contains(classes, "module")
 }
 

@@ -36,7 +36,8 @@ func findSources(o Options, report *Report) ([]source, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, annotator.Errorf(annotator.NotFound, "there is nothing at %s to import", path)
 		case err != nil:
-			return nil, annotator.Errorf(annotator.Misused, "read the source: %w", err).WithAdvice("name a file that is there and that you may read")
+			return nil, annotator.Errorf(annotator.Misused, "read the source: %w",
+				err).WithAdvice("name a file that is there and that you may read")
 		case info.IsDir():
 			path = filepath.Clean(path)
 			found, err = folder(path, o, report)
@@ -54,7 +55,8 @@ func findSources(o Options, report *Report) ([]source, error) {
 // file is a file that was named, which is read whatever it is called.
 func file(path string, info fs.FileInfo, o Options) ([]source, error) {
 	if !info.Mode().IsRegular() {
-		return nil, annotator.Errorf(annotator.Misused, "%s is a pipe or a device, and a source is read more than once", path).
+		return nil, annotator.Errorf(annotator.Misused, "%s is a pipe or a device, and a source is read more than once",
+			path).
 			WithAdvice("save what comes out of it in a file, and name that")
 	}
 	s := source{path: path, size: info.Size(), format: o.Format}
@@ -66,7 +68,8 @@ func file(path string, info fs.FileInfo, o Options) ([]source, error) {
 		return nil, err
 	}
 	if kind := foreign(path, head); kind.name != "" {
-		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path, kind.name).WithAdvice("%s", kind.advice(path))
+		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path,
+			kind.name).WithAdvice("%s", kind.advice(path))
 	}
 	s.format = detect(path, head, o.Encoding)
 	if s.format == EPUB {
@@ -103,7 +106,8 @@ func byNumber(a, b string) int {
 func (s source) open() (*os.File, error) {
 	f, err := os.Open(s.path)
 	if err != nil {
-		return nil, annotator.Errorf(annotator.Misused, "read the source: %w", err).WithAdvice("name a file that is there and that you may read")
+		return nil, annotator.Errorf(annotator.Misused, "read the source: %w",
+			err).WithAdvice("name a file that is there and that you may read")
 	}
 	return f, nil
 }
@@ -195,11 +199,13 @@ func detectText(path, head string) Format {
 // hasText reports whether an object on a line of its own is a post, or some other record, and no thread.
 func hasText(object map[string]json.RawMessage) bool {
 	for _, field := range object {
-		if value := bytes.TrimSpace(field); bytes.Contains(value, []byte(`"op"`)) && bytes.HasPrefix(value, []byte("{")) {
+		if value := bytes.TrimSpace(field); bytes.Contains(value, []byte(`"op"`)) &&
+			bytes.HasPrefix(value, []byte("{")) {
 			return false
 		}
 	}
-	return object["posts"] == nil && object["threads"] == nil && object["post_stream"] == nil && object["chapters"] == nil && object["op"] == nil
+	return object["posts"] == nil && object["threads"] == nil && object["post_stream"] == nil &&
+		object["chapters"] == nil && object["op"] == nil
 }
 
 // meter reports progress, at most once in meterStep bytes.

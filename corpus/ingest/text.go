@@ -28,7 +28,8 @@ func (j *job) whole(markup bool, read func(b *book, path, text string) error) fu
 		}
 		b := j.newBook(s)
 		if err := read(b, s.path, text); err != nil {
-			return annotator.Errorf(annotator.Misused, "read %s: %w", s.path, err).WithAdvice("save it as plain text, or make an EPUB of it, and import that")
+			return annotator.Errorf(annotator.Misused, "read %s: %w", s.path,
+				err).WithAdvice("save it as plain text, or make an EPUB of it, and import that")
 		}
 		return j.addBook(ctx, b)
 	}
@@ -131,7 +132,8 @@ func fieldOf(header, name string) string {
 var archiveTitle = regexp.MustCompile(`(?i)Project Gutenberg(?:['’]s)? (?:e-?book|e-?text) of (.+?),? by ([^*]+?)\**$`)
 
 // fieldHeading is a heading that gives data: "Title: Candide".
-var fieldHeading = regexp.MustCompile(`(?i)^\s*(?:title|author|year|translator|language|date|publisher|source|illustrator|series)\s*:`)
+var fieldHeading = regexp.MustCompile(`(?i)^\s*(?:title|author|year|translator|language|date|publisher|source|` +
+	`illustrator|series)\s*:`)
 
 // headerNodes is how far into a text its header is looked for.
 const headerNodes = 60
@@ -160,16 +162,19 @@ func (b *book) readHeader() {
 		if len(n.text) > maxHeading {
 			continue
 		}
-		if match := archiveTitle.FindStringSubmatch(text); match != nil && archived && strings.Contains(strings.ToLower(text), "etext") {
+		if match := archiveTitle.FindStringSubmatch(text); match != nil && archived &&
+			strings.Contains(strings.ToLower(text), "etext") {
 			b.title, b.author = cmp.Or(b.title, match[1]), cmp.Or(b.author, match[2])
-		} else if match := byLine.FindStringSubmatch(text); match != nil && match[1] != "" && !archived && b.title == "" {
+		} else if match := byLine.FindStringSubmatch(text); match != nil && match[1] != "" && !archived &&
+			b.title == "" {
 			b.title, b.author = strings.TrimSpace(match[1]), cmp.Or(b.author, match[2])
 		}
 	}
 }
 
 // pageMark is the number of a printed page as transcribers set it into a text.
-var pageMark = regexp.MustCompile(`\s?(?:\[(?:[Pp]g|[Pp]age|[Pp])\.? ?(?:\d{1,4}|[ivxlcIVXLC]{1,8})\]|\{(?:(?:[Pp]g|[Pp]age|[Pp])?\.? ?(?:\d{1,4}|[ivxlc]{1,8}))\})`)
+var pageMark = regexp.MustCompile(`\s?(?:\[(?:[Pp]g|[Pp]age|[Pp])\.? ?(?:\d{1,4}|[ivxlcIVXLC]{1,8})\]|\{(?:(?:[Pp]g|` +
+	`[Pp]age|[Pp])?\.? ?(?:\d{1,4}|[ivxlc]{1,8}))\})`)
 
 // dropPageMarks takes the numbers of pages out of the text.
 func (b *book) dropPageMarks() {

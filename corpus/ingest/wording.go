@@ -147,8 +147,8 @@ func readHeading(line string) wording {
 // gershayim stand before the last letter of a Hebrew number.
 var gershayim = regexp.MustCompile(`(\p{Hebrew})["״”](\p{Hebrew})`)
 
-// plainSign makes the digits of any script and the spaces of any width plain ones. The ten digits of a script begin at a
-// multiple of sixteen, or six behind one.
+// plainSign makes the digits of any script and the spaces of any width plain ones. The ten digits of a script begin at
+// a multiple of sixteen, or six behind one.
 func plainSign(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:

@@ -195,7 +195,8 @@ func (r *pageReader) end(name string) {
 		return
 	}
 	f := r.stack[i]
-	if blockElements[name] && f.level > 0 && f.alt != "" && f.part == "" && len(strings.TrimSpace(string(r.text))) == 0 {
+	if blockElements[name] && f.level > 0 && f.alt != "" && f.part == "" &&
+		len(strings.TrimSpace(string(r.text))) == 0 {
 		r.words(f.alt)
 	}
 	r.endBlock(name)
@@ -301,7 +302,8 @@ func visible(r rune) rune {
 
 // isSpace counts the spaces that do not break as spaces: a quotation is looked for with plain ones.
 func isSpace(c rune) bool {
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\u00a0' || c == '\u202f' || c == '\u2009'
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\u00a0' || c == '\u202f' ||
+		c == '\u2009'
 }
 
 // isInvisible knows what typesetters put between letters: soft hyphens, spaces and joiners without width, hair spaces.
@@ -325,7 +327,8 @@ func (r *pageReader) flush() {
 	text := string(r.text)
 	f := r.began
 	n := r.open
-	n.kind, n.doc, n.gap, n.tabular, n.strong = paragraph, r.doc, max(1, r.gap), f.table, r.bold > 0 && r.bold >= countCharacters(text)
+	n.kind, n.doc, n.gap, n.tabular, n.strong = paragraph, r.doc, max(1, r.gap), f.table,
+		r.bold > 0 && r.bold >= countCharacters(text)
 	r.open, r.text, r.space, r.bold, r.began = node{}, r.text[:0], false, 0, frame{}
 	for i := range r.stack {
 		r.stack[i].start = 0
@@ -346,7 +349,8 @@ func (r *pageReader) flush() {
 		if isPause(n.text) {
 			n.kind = pause
 		}
-		if n.anchored*10 >= countCharacters(text)*9 && words().matches(partNavigation, n.text) && !r.keep(partNavigation) {
+		if n.anchored*10 >= countCharacters(text)*9 && words().matches(partNavigation, n.text) &&
+			!r.keep(partNavigation) {
 			n.part = partNavigation
 		}
 		if !r.continuesStanza(&n, f.stanza) {

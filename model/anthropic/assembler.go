@@ -51,7 +51,8 @@ type usage struct {
 	Output       *int `json:"output_tokens"`
 }
 
-// prompt is how many tokens of a prompt the usage counts; 0 if that is impossible. The API counts the cached ones apart.
+// prompt is how many tokens of a prompt the usage counts; 0 if that is impossible. The API counts the cached ones
+// apart.
 func (u *usage) prompt() (n int) {
 	for _, part := range []int{value(u.Input), value(u.CacheWritten), value(u.CacheRead)} {
 		if part < 0 {
@@ -156,8 +157,8 @@ func (a *assembler) extend(index int, d *blockDelta) {
 }
 
 // account adds a usage: a later one may leave out what an earlier one had, or part it otherwise. vLLM begins with the
-// whole prompt as input, and ends with what is cached of it and what is not. One that counts no prompt at all leaves the
-// earlier count as it is.
+// whole prompt as input, and ends with what is cached of it and what is not. One that counts no prompt at all leaves
+// the earlier count as it is.
 func (a *assembler) account(u *usage) {
 	if u == nil {
 		return

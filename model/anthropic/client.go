@@ -60,7 +60,8 @@ func header(address, key string) http.Header {
 	if key == "" {
 		return h
 	}
-	if u, err := url.Parse(strings.TrimSpace(address)); err == nil && !strings.HasSuffix(u.Hostname(), "anthropic.com") {
+	if u, err := url.Parse(strings.TrimSpace(address)); err == nil &&
+		!strings.HasSuffix(u.Hostname(), "anthropic.com") {
 		h = endpoint.Bearer(key)
 		h.Set("Anthropic-Version", version)
 	}
@@ -75,7 +76,8 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 		return nil, err
 	}
 	reply, err := c.Client.Complete(ctx, endpoint.NewCall(c.BaseURL()+messages, body, r), new(assembler))
-	if err == nil && r.Choice.Mode == model.ChoiceNone && len(reply.Calls) > 0 && !r.Workarounds.Has(model.ForbidCalls) {
+	if err == nil && r.Choice.Mode == model.ChoiceNone && len(reply.Calls) > 0 &&
+		!r.Workarounds.Has(model.ForbidCalls) {
 		return nil, forbiddenCall(reply)
 	}
 	return reply, err
@@ -119,7 +121,10 @@ func forbiddenCall(r *model.Reply) *model.Fault {
 var refusals = append(endpoint.TemplateRefusals(toolResult), []model.Refusal{
 	{Needs: model.NoStrictTools, Of: model.StrictTools, Pattern: model.StrictRefused, Effect: model.NoStrictEffect},
 	{Needs: model.StrictTools, Effect: model.StrictEffect},
-	{Needs: model.NoTemperature, Pattern: model.RefusalOf("temperature"), Effect: "the temperature is left to the model"},
-	{Needs: model.NoForcedCall, Pattern: regexp.MustCompile(`tool_choice forces tool use|tool_choice.*thinking`), Effect: "no tool call is required of the model"},
-	{Needs: model.ForbidCalls, Pattern: regexp.MustCompile(`where no tool may be called`), Effect: "the API is told where no tool may be called, which costs its cache"},
+	{Needs: model.NoTemperature, Pattern: model.RefusalOf("temperature"),
+		Effect: "the temperature is left to the model"},
+	{Needs: model.NoForcedCall, Pattern: regexp.MustCompile(`tool_choice forces tool use|tool_choice.*thinking`),
+		Effect: "no tool call is required of the model"},
+	{Needs: model.ForbidCalls, Pattern: regexp.MustCompile(`where no tool may be called`),
+		Effect: "the API is told where no tool may be called, which costs its cache"},
 }...)

@@ -39,7 +39,8 @@ func TestHeader(t *testing.T) {
 	}
 	got := wiretest.Recorder{Answer: `{"data":[]}`}
 	c := newClient(t, endpoint.Options{HTTP: &got})
-	if _, err := c.Models(t.Context()); err != nil || got.Request.Header.Get("X-Api-Key") != "" || got.Request.Header.Get("Anthropic-Version") == "" {
+	if _, err := c.Models(t.Context()); err != nil || got.Request.Header.Get("X-Api-Key") != "" ||
+		got.Request.Header.Get("Anthropic-Version") == "" {
 		t.Errorf("without a key: %v, %v", got.Request, err)
 	}
 }
@@ -84,7 +85,8 @@ func TestAdapt(t *testing.T) {
 	var known model.Capabilities
 	request := &model.Request{Tools: []byte(`[{"name":"a"}]`), Choice: model.Choice{Mode: model.ChoiceRequired}}
 	refused := func(message string) *model.Fault {
-		return model.Classify(400, http.Header{}, []byte(`{"type":"error","error":{"type":"invalid_request_error","message":`+wiretest.JSON(message)+`}}`))
+		return model.Classify(400, http.Header{},
+			[]byte(`{"type":"error","error":{"type":"invalid_request_error","message":`+wiretest.JSON(message)+`}}`))
 	}
 	for _, step := range []struct {
 		message  string
@@ -104,7 +106,8 @@ func TestAdapt(t *testing.T) {
 		if _, err := c.Complete(t.Context(), request); err != nil {
 			t.Fatal(err)
 		}
-		if body := string(got.Body); !strings.Contains(body, step.then) || step.thenGone != "" && strings.Contains(body, step.thenGone) {
+		if body := string(got.Body); !strings.Contains(body, step.then) ||
+			step.thenGone != "" && strings.Contains(body, step.thenGone) {
 			t.Errorf("after %q: %s", step.message, body)
 		}
 	}
@@ -135,7 +138,8 @@ func TestToolsThatMustNotBeCalled(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	var known model.Capabilities
-	if known.Learn(f, new(model.Request), c.Refusals()) == "" || known.Learn(f, new(model.Request), c.Refusals()) != "" {
+	if known.Learn(f, new(model.Request), c.Refusals()) == "" ||
+		known.Learn(f, new(model.Request), c.Refusals()) != "" {
 		t.Errorf("%v is not learned once", f)
 	}
 	request.Workarounds = known.Workarounds

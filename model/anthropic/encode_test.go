@@ -42,7 +42,8 @@ var conversation = [][]annotator.Message{
 }
 
 var definitions = []annotator.ToolDefinition{
-	{Name: "search", Description: "Look <it> up.", Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}}}`)},
+	{Name: "search", Description: "Look <it> up.",
+		Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}}}`)},
 	{Name: "list", Description: "List all.", Schema: []byte(`{"type":"object"}`)},
 }
 
@@ -56,7 +57,8 @@ func TestGolden(t *testing.T) {
 			Model: "claude", System: " ", Temperature: 1.7,
 			Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search", "list"}},
 		},
-		"one": {Model: "claude", MaxTokens: 9, Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search"}}},
+		"one": {Model: "claude", MaxTokens: 9,
+			Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +104,8 @@ func groups() *rapid.Generator[[][]annotator.Message] {
 func calls() *rapid.Generator[annotator.ToolCall] {
 	return rapid.Custom(func(t *rapid.T) annotator.ToolCall {
 		arguments := wiretest.JSON(map[string]string{"q": rapid.String().Draw(t, "q")})
-		return call(rapid.StringMatching(`[a-z0-9]{9}`).Draw(t, "id"), rapid.StringMatching(`[a-z_]{1,12}`).Draw(t, "name"), arguments)
+		return call(rapid.StringMatching(`[a-z0-9]{9}`).Draw(t, "id"),
+			rapid.StringMatching(`[a-z_]{1,12}`).Draw(t, "name"), arguments)
 	})
 }
 
@@ -126,11 +129,13 @@ func TestEncodeIsAppendOnly(t *testing.T) {
 				history = append(history, ',')
 			}
 			history, all = append(history, encoded...), append(all, group...)
-			if _, err := c.Complete(t.Context(), &model.Request{Model: "m", System: "s", History: history}); err != nil {
+			if _, err := c.Complete(t.Context(),
+				&model.Request{Model: "m", System: "s", History: history}); err != nil {
 				t.Fatal(err)
 			}
 			body, _, found := bytes.Cut(bytes.ReplaceAll(got.Body, cacheMark, nil), []byte(`],"max_tokens"`))
-			if marks := bytes.Count(got.Body, cacheMark); !found || marks != min(i, 1)+2 || !bytes.HasPrefix(body, before) {
+			if marks := bytes.Count(got.Body, cacheMark); !found || marks != min(i, 1)+2 ||
+				!bytes.HasPrefix(body, before) {
 				t.Fatalf("%s\ndoes not begin with\n%s", got.Body, before)
 			}
 			before = body
@@ -164,7 +169,8 @@ func checkBlocks(t *rapid.T, body []byte, want []annotator.Message) {
 		}
 		for _, b := range m.Content {
 			if b.Text != "(no text)" {
-				said = append(said, string(m.Role), b.Type, b.Text, b.ID, b.Name, b.Content, b.ToolUseID, string(b.Input))
+				said = append(said, string(m.Role), b.Type, b.Text, b.ID, b.Name, b.Content, b.ToolUseID,
+					string(b.Input))
 			}
 		}
 	}
@@ -196,12 +202,14 @@ func TestArgumentsLikeMessages(t *testing.T) {
 	const arguments = `{"a":[{"b":[{}]},{"role":"assistant","content":[{"c":[{}]}]}]}`
 	got := wiretest.Recorder{Answer: done}
 	c := newClient(t, endpoint.Options{HTTP: &got})
-	history := wiretest.History(t, c, []annotator.Message{user("hi")}, []annotator.Message{assistant("", call("call00001", "search", arguments))},
+	history := wiretest.History(t, c, []annotator.Message{user("hi")},
+		[]annotator.Message{assistant("", call("call00001", "search", arguments))},
 		[]annotator.Message{result("call00001", "no")})
 	if _, err := c.Complete(t.Context(), &model.Request{History: history}); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(got.Body, []byte(`"input":`+arguments)) || bytes.Count(got.Body, cacheMark) != 1 || !bytes.Contains(got.Body, slices.Concat([]byte(`"content":"no"`), cacheMark)) {
+	if !bytes.Contains(got.Body, []byte(`"input":`+arguments)) || bytes.Count(got.Body, cacheMark) != 1 ||
+		!bytes.Contains(got.Body, slices.Concat([]byte(`"content":"no"`), cacheMark)) {
 		t.Errorf("%s", got.Body)
 	}
 }

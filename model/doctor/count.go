@@ -20,7 +20,8 @@ func contextLength(ctx context.Context, e *examination) Finding {
 	budget := e.Budget(n)
 	switch {
 	case n == 0:
-		return missing("", "the server does not tell; a run takes %d tokens", budget).because(annotator.ReasonContextUnknown)
+		return missing("", "the server does not tell; a run takes %d tokens",
+			budget).because(annotator.ReasonContextUnknown)
 	case e.Fits(n, nil) != nil:
 		return e.tooShort(e.Fits(n, nil))
 	case n < budget:
@@ -37,8 +38,8 @@ func (e *examination) tooShort(err error) Finding {
 	return failed("", "%s", err)
 }
 
-// holdsScene judges the context by what the server has counted of a prompt with all tools. The estimates of contextLength may be
-// far off for its tokens.
+// holdsScene judges the context by what the server has counted of a prompt with all tools. The estimates of
+// contextLength may be far off for its tokens.
 func holdsScene(_ context.Context, e *examination) Finding {
 	if e.replayed == nil || !e.replayed.Usage.Exact {
 		return skipped("no tokens are reported of a prompt with the tools of a run")
@@ -51,7 +52,8 @@ func holdsScene(_ context.Context, e *examination) Finding {
 
 // line is a line of text with a stable number of tokens.
 func line(n int) string {
-	return fmt.Sprintf("In the evening of day %d the lamp on the quay was lit, and it burned until the boats were home.\n", n)
+	return fmt.Sprintf("In the evening of day %d the lamp on the quay was lit, and it burned until the boats were "+
+		"home.\n", n)
 }
 
 func lines(n int) string {
@@ -88,8 +90,8 @@ func reportsUsage(_ context.Context, e *examination) Finding {
 	return ok("%d tokens in, %d out", u.Prompt, u.Completion)
 }
 
-// reportsCached checks the reply to a request that began with an earlier one, and if need be repeats that request. A few tokens
-// say nothing: all prompts of a template begin alike, and llama.cpp counts each of them.
+// reportsCached checks the reply to a request that began with an earlier one, and if need be repeats that request. A
+// few tokens say nothing: all prompts of a template begin alike, and llama.cpp counts each of them.
 func reportsCached(ctx context.Context, e *examination) Finding {
 	if e.replayed == nil {
 		return skipped("no request that goes on from another was answered")
@@ -111,15 +113,19 @@ func reportsCached(ctx context.Context, e *examination) Finding {
 	case mostlyCached(u):
 		return ok("%d of %d tokens", u.Cached, u.Prompt)
 	case counts && after.Cached > before.Cached:
-		return missing(cacheReport, "%s, by the reply; by the server's own counters %d", again, after.Cached-before.Cached)
+		return missing(cacheReport, "%s, by the reply; by the server's own counters %d", again,
+			after.Cached-before.Cached)
 	case counts && after == before:
 		return missing(prefixCache, "%s: the server has no prefix cache in use, and computes every prompt whole", again)
 	case u.Told > 0 && counts:
-		return missing(steadyTemplate, "%s, though the server looks them up: something at the beginning of the prompt changes, such as the time", again)
+		return missing(steadyTemplate, "%s, though the server looks them up: something at the beginning of the "+
+			"prompt changes, such as the time", again)
 	case u.Told > 0:
-		return missing(prefixCache, "%s: the server has no prefix cache in use, or something at the beginning of the prompt changes, such as the time", again)
+		return missing(prefixCache, "%s: the server has no prefix cache in use, or something at the beginning of "+
+			"the prompt changes, such as the time", again)
 	}
-	return missing(cacheReport, "not told, not even for a prompt that was sent before: what the cache saves cannot be seen")
+	return missing(cacheReport, "not told, not even for a prompt that was sent before: what the cache saves cannot "+
+		"be seen")
 }
 
 // mostlyCached reports whether the server found at least half of a prompt in its cache.

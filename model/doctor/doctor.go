@@ -23,7 +23,8 @@ type Endpoint struct {
 	Keyed    bool             // an API key is sent
 
 	Model string // empty: the first that is listed
-	// Budget returns the tokens of prompt and reply together that a run takes of a model with so many; 0: it is not known.
+	// Budget returns the tokens of prompt and reply together that a run takes of a model with so many; 0: it is not
+	// known.
 	Budget      func(context int) int
 	Contexts    map[string]int // tokens that models take, as configured
 	MaxTokens   int            // of a reply
@@ -34,12 +35,13 @@ type Endpoint struct {
 	Scene  string // as a run shows one
 	Tools  []annotator.ToolDefinition
 
-	// Fits tells why no run would begin with so many tokens of context, 0: the budget. The error is nil where one would. A prompt
-	// that the server has counted tells how many tokens its characters are; nil: that is estimated. A run judges that by itself.
+	// Fits tells why no run would begin with so many tokens of context, 0: the budget. The error is nil where one
+	// would. A prompt that the server has counted tells how many tokens its characters are; nil: that is estimated. A
+	// run judges that by itself.
 	Fits func(context int, counted *annotator.Call) error
 
-	// Measure returns the characters of a run's prompt with these messages, for the record of the one that shows a whole
-	// conversation: estimates learn from its count. Nil: it is recorded without. See annotator.Call.
+	// Measure returns the characters of a run's prompt with these messages, for the record of the one that shows a
+	// whole conversation: estimates learn from its count. Nil: it is recorded without. See annotator.Call.
 	Measure func([]annotator.Message) [4]int
 
 	Timeout  time.Duration    // for each check; 0: those of the client alone

@@ -51,7 +51,9 @@ func patientBehind(t *testing.T, address string, network http.RoundTripper) *doc
 	t.Cleanup(wire.Close)
 	t.Cleanup(beside.Close)
 	return &doctor.Endpoint{
-		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: func(int) int { return 32_768 }, MaxTokens: 512, Stream: true,
+		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: func(int) int {
+			return 32_768
+		}, MaxTokens: 512, Stream: true,
 		Fits:   fits,
 		System: strings.Repeat("You keep a codex. ", 100), Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`,
 		Tools: []annotator.ToolDefinition{
@@ -227,7 +229,8 @@ func TestFindings(t *testing.T) {
 		{
 			name:   "less context than the budget",
 			server: scripted.Options{MaxModelLen: 16_000},
-			check:  "context length", state: doctor.Missing, seen: "16000 tokens; a run lowers its budget of 32768", remedy: "--max-model-len N",
+			check:  "context length", state: doctor.Missing, seen: "16000 tokens; a run lowers its budget of 32768",
+			remedy: "--max-model-len N",
 		},
 		{
 			name:   "too little context",
@@ -241,8 +244,9 @@ func TestFindings(t *testing.T) {
 		},
 		{
 			name:   "no streaming, and none is wanted",
-			server: scripted.Options{Fault: refuse(400, "streaming is off", streamed)}, change: func(p *doctor.Endpoint) { p.Stream = false },
-			check: "streams", state: doctor.Missing, seen: "streaming is off",
+			server: scripted.Options{Fault: refuse(400, "streaming is off", streamed)},
+			change: func(p *doctor.Endpoint) { p.Stream = false },
+			check:  "streams", state: doctor.Missing, seen: "streaming is off",
 		},
 		{
 			name: "one piece for a stream",
@@ -250,14 +254,17 @@ func TestFindings(t *testing.T) {
 				if !r.Stream {
 					return nil
 				}
-				return &scripted.Fault{Status: 200, Body: `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}]}`}
+				return &scripted.Fault{Status: 200,
+					Body: `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}]}`}
 			}},
 			check: "streams", state: doctor.Missing, seen: "in one piece",
 		},
 		{
-			name:   "no account of tokens",
-			server: scripted.Options{Script: count(healthy, func(scripted.Request) annotator.Usage { return annotator.Usage{} })},
-			check:  "reports usage", state: doctor.Missing, seen: "a run estimates them",
+			name: "no account of tokens",
+			server: scripted.Options{Script: count(healthy, func(scripted.Request) annotator.Usage {
+				return annotator.Usage{}
+			})},
+			check: "reports usage", state: doctor.Missing, seen: "a run estimates them",
 		},
 		{
 			name: "no account of tokens in streams",
@@ -270,9 +277,10 @@ func TestFindings(t *testing.T) {
 			check: "reports usage", state: doctor.Missing, seen: string(annotator.ReasonNoStream),
 		},
 		{
-			name:   "no system role",
-			server: scripted.Options{Fault: refuse(400, "System role not supported", withSystem), Script: answer(scripted.Reply{Text: "marzipan"}, wantsPassword)},
-			check:  "replays a call", state: doctor.OK, seen: "adapted: the system prompt goes into the first message",
+			name: "no system role",
+			server: scripted.Options{Fault: refuse(400, "System role not supported", withSystem),
+				Script: answer(scripted.Reply{Text: "marzipan"}, wantsPassword)},
+			check: "replays a call", state: doctor.OK, seen: "adapted: the system prompt goes into the first message",
 		},
 		{
 			name:   "a shy model",
@@ -281,10 +289,13 @@ func TestFindings(t *testing.T) {
 		},
 		{
 			name: "the system prompt is dropped",
-			server: scripted.Options{Script: count(answer(scripted.Reply{Text: "Which?"}, wantsPassword), func(r scripted.Request) annotator.Usage {
-				return annotator.Usage{Prompt: 4 + scripted.Tokens(r.Messages[len(r.Messages)-1].Content), Completion: 2}
-			})},
-			check: "keeps the system prompt", state: doctor.Failed, seen: "the template drops it", remedy: "--chat-template FILE",
+			server: scripted.Options{Script: count(answer(scripted.Reply{Text: "Which?"}, wantsPassword),
+				func(r scripted.Request) annotator.Usage {
+					return annotator.Usage{Prompt: 4 + scripted.Tokens(r.Messages[len(r.Messages)-1].Content),
+						Completion: 2}
+				})},
+			check: "keeps the system prompt", state: doctor.Failed, seen: "the template drops it",
+			remedy: "--chat-template FILE",
 		},
 		{
 			name:   "roles must alternate, and calls have one result each",
@@ -292,14 +303,20 @@ func TestFindings(t *testing.T) {
 			check:  "replays a call", state: doctor.OK, seen: "two calls at once",
 		},
 		{
-			name:   "no parser for calls",
-			server: scripted.Options{Fault: refuse(400, `"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set`, withTools)},
-			check:  "calls a tool", state: doctor.Failed, seen: "--tool-call-parser", remedy: "--enable-auto-tool-choice --tool-call-parser PARSER",
+			name: "no parser for calls",
+			server: scripted.Options{Fault: refuse(400,
+				`"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set`, withTools)},
+			check: "calls a tool", state: doctor.Failed, seen: "--tool-call-parser",
+			remedy: "--enable-auto-tool-choice --tool-call-parser PARSER",
 		},
 		{
-			name:   "calls as text",
-			server: scripted.Options{Script: answer(scripted.Reply{Text: `<tool_call>{"name":"note","arguments":{"term":"Dawn"}}</tool_call>`}, withTools)},
-			check:  "calls a tool", state: doctor.Missing, seen: "note, as text", remedy: "--enable-auto-tool-choice --tool-call-parser PARSER",
+			name: "calls as text",
+			server: scripted.Options{
+				Script: answer(
+					scripted.Reply{Text: `<tool_call>{"name":"note","arguments":{"term":"Dawn"}}</tool_call>`},
+					withTools)},
+			check: "calls a tool", state: doctor.Missing, seen: "note, as text",
+			remedy: "--enable-auto-tool-choice --tool-call-parser PARSER",
 		},
 		{
 			name:   "calls where it must",
@@ -317,9 +334,10 @@ func TestFindings(t *testing.T) {
 			check:  "calls a tool", state: doctor.Failed, seen: "no word in it",
 		},
 		{
-			name:   "a filter",
-			server: scripted.Options{Script: answer(scripted.Reply{Text: "I", FinishReason: "content_filter"}, withTools)},
-			check:  "calls a tool", state: doctor.Failed, seen: "content filter", remedy: none,
+			name: "a filter",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "I", FinishReason: "content_filter"},
+				withTools)},
+			check: "calls a tool", state: doctor.Failed, seen: "content filter", remedy: none,
 		},
 		{
 			name:   "a prompt that is flagged",
@@ -327,9 +345,10 @@ func TestFindings(t *testing.T) {
 			check:  "calls a tool", state: doctor.Failed, seen: "will read such a story", remedy: none,
 		},
 		{
-			name:   "a model that is stuck",
-			server: scripted.Options{Script: answer(scripted.Reply{Text: strings.Repeat("the lamp and ", 300)}, withTools)},
-			check:  "calls a tool", state: doctor.Failed, seen: "quantisation", remedy: none,
+			name: "a model that is stuck",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: strings.Repeat("the lamp and ", 300)},
+				withTools)},
+			check: "calls a tool", state: doctor.Failed, seen: "quantisation", remedy: none,
 		},
 		{
 			name:   "a server that is busy when tools are asked for",
@@ -352,9 +371,11 @@ func TestFindings(t *testing.T) {
 			check:  "calls a tool", state: doctor.Missing, seen: "the arguments of note are no object",
 		},
 		{
-			name:   "nothing on demand",
-			server: scripted.Options{Script: answer(scripted.Reply{Text: "No."}, func(r scripted.Request) bool { return strings.Contains(r.ToolChoice, "search") })},
-			check:  "calls on demand", state: doctor.Missing, seen: `search is required, and it answers "No."`,
+			name: "nothing on demand",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "No."}, func(r scripted.Request) bool {
+				return strings.Contains(r.ToolChoice, "search")
+			})},
+			check: "calls on demand", state: doctor.Missing, seen: `search is required, and it answers "No."`,
 		},
 		{
 			name:   "another tool on demand",
@@ -364,14 +385,16 @@ func TestFindings(t *testing.T) {
 		{
 			name:   "a template without results of tools",
 			server: scripted.Options{Fault: refuse(400, "Jinja Exception: tool results are not for me", withTools)},
-			check:  "replays a call", state: doctor.Failed, seen: "cannot render this conversation", remedy: "--chat-template FILE",
+			check:  "replays a call", state: doctor.Failed, seen: "cannot render this conversation",
+			remedy: "--chat-template FILE",
 		},
 		{
 			name: "nothing cached",
 			server: scripted.Options{Script: count(healthy, func(r scripted.Request) annotator.Usage {
 				return annotator.Usage{Prompt: r.Tokens, Completion: 1}
 			})},
-			check: "reports cached tokens", state: doctor.Missing, seen: "by the server's own counters", remedy: "--enable-prompt-tokens-details",
+			check: "reports cached tokens", state: doctor.Missing, seen: "by the server's own counters",
+			remedy: "--enable-prompt-tokens-details",
 		},
 		{
 			name:   "no prefix cache in use",
@@ -385,12 +408,14 @@ func TestFindings(t *testing.T) {
 				return annotator.Usage{Prompt: r.Tokens, Cached: 1, Completion: 1}
 			})},
 			change: counting(0),
-			check:  "reports cached tokens", state: doctor.Missing, seen: "1 of the ", remedy: "--enable-prefix-caching, which --no-enable-prefix-caching turns off",
+			check:  "reports cached tokens", state: doctor.Missing, seen: "1 of the ",
+			remedy: "--enable-prefix-caching, which --no-enable-prefix-caching turns off",
 		},
 		{
 			name:   "a clock at the head of the template",
 			server: scripted.Options{Script: count(healthy, uncached)}, change: counting(1000),
-			check: "reports cached tokens", state: doctor.Missing, seen: "something at the beginning of the prompt changes",
+			check: "reports cached tokens", state: doctor.Missing,
+			seen:   "something at the beginning of the prompt changes",
 			remedy: "--chat-template FILE, without strftime_now or another clock",
 		},
 		{
@@ -398,17 +423,22 @@ func TestFindings(t *testing.T) {
 			server: scripted.Options{Script: count(healthy, func(r scripted.Request) annotator.Usage {
 				return annotator.Usage{Prompt: min(r.Tokens, 4000), Completion: 1}
 			})},
-			check: "keeps a long prompt", state: doctor.Failed, seen: "it counts 4000 tokens of a prompt", remedy: "--max-model-len N",
+			check: "keeps a long prompt", state: doctor.Failed, seen: "it counts 4000 tokens of a prompt",
+			remedy: "--max-model-len N",
 		},
 		{
-			name:   "a long prompt is refused",
-			server: scripted.Options{Fault: refuse(400, "the context size of 4096 is exceeded", func(r scripted.Request) bool { return r.Tokens > 4096 })},
-			check:  "keeps a long prompt", state: doctor.Failed, seen: "are too many for it",
+			name: "a long prompt is refused",
+			server: scripted.Options{Fault: refuse(400, "the context size of 4096 is exceeded",
+				func(r scripted.Request) bool { return r.Tokens > 4096 })},
+			check: "keeps a long prompt", state: doctor.Failed, seen: "are too many for it",
 		},
 		{
-			name:   "a reasoning parser takes all that is said",
-			server: scripted.Options{Script: func(r scripted.Request) scripted.Reply { return scripted.Reply{Reasoning: healthy(r).Text + "Hm."} }},
-			check:  "answers beside thoughts", state: doctor.Failed, seen: "the server's reasoning parser takes what the model says for its thoughts",
+			name: "a reasoning parser takes all that is said",
+			server: scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+				return scripted.Reply{Reasoning: healthy(r).Text + "Hm."}
+			}},
+			check: "answers beside thoughts", state: doctor.Failed,
+			seen:   "the server's reasoning parser takes what the model says for its thoughts",
 			remedy: "no --reasoning-parser, or the PARSER of the model",
 		},
 		{
@@ -416,18 +446,22 @@ func TestFindings(t *testing.T) {
 			server: scripted.Options{Script: func(r scripted.Request) scripted.Reply {
 				return scripted.Reply{Text: "<think>\n" + healthy(r).Text + "Hm."}
 			}},
-			check: "answers beside thoughts", state: doctor.Failed, seen: "the model begins a thought and never ends it",
+			check: "answers beside thoughts", state: doctor.Failed,
+			seen:   "the model begins a thought and never ends it",
 			remedy: `--default-chat-template-kwargs '{"enable_thinking": false}', where its template reads that`,
 		},
 		{
-			name:   "thoughts in the text",
-			server: scripted.Options{Script: answer(scripted.Reply{Text: "<think>Hm.</think>yes"}, func(r scripted.Request) bool { return !r.MayCall() })},
-			check:  "keeps thoughts apart", state: doctor.Missing, seen: "thoughts stand in the text", remedy: "--reasoning-parser PARSER",
+			name: "thoughts in the text",
+			server: scripted.Options{Script: answer(scripted.Reply{Text: "<think>Hm.</think>yes"},
+				func(r scripted.Request) bool { return !r.MayCall() })},
+			check: "keeps thoughts apart", state: doctor.Missing, seen: "thoughts stand in the text",
+			remedy: "--reasoning-parser PARSER",
 		},
 		{
-			name:   "thoughts beside the text",
-			server: scripted.Options{Script: answer(scripted.Reply{Reasoning: "Hm.", Text: "yes"}, func(r scripted.Request) bool { return !r.MayCall() })},
-			check:  "keeps thoughts apart", state: doctor.OK, seen: "beside the text",
+			name: "thoughts beside the text",
+			server: scripted.Options{Script: answer(scripted.Reply{Reasoning: "Hm.", Text: "yes"},
+				func(r scripted.Request) bool { return !r.MayCall() })},
+			check: "keeps thoughts apart", state: doctor.OK, seen: "beside the text",
 		},
 		{
 			name:   "no schema",
@@ -492,7 +526,9 @@ func cures(report *doctor.Report, check, with string) bool {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		server := scripted.New(scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &scripted.Fault{Delay: time.Hour} }})
+		server := scripted.New(scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault {
+			return &scripted.Fault{Delay: time.Hour}
+		}})
 		p := patientBehind(t, "http://model.test", wiretest.Network(func(r *http.Request) (*http.Response, error) {
 			answer := httptest.NewRecorder()
 			if server.ServeHTTP(answer, r); r.Context().Err() != nil {
@@ -537,12 +573,13 @@ func TestHoldsScene(t *testing.T) {
 		{"too low a budget", 100_000, 20_000, true, doctor.Failed, 0},
 		{"nothing is counted", 20_000, 20_000, false, doctor.Skipped, 0},
 	} {
-		server := scripted.Start(t, scripted.Options{MaxModelLen: test.context, Script: count(healthy, func(r scripted.Request) annotator.Usage {
-			if !test.counts {
-				return annotator.Usage{}
-			}
-			return annotator.Usage{Prompt: r.Tokens, Completion: 1}
-		})})
+		server := scripted.Start(t, scripted.Options{MaxModelLen: test.context,
+			Script: count(healthy, func(r scripted.Request) annotator.Usage {
+				if !test.counts {
+					return annotator.Usage{}
+				}
+				return annotator.Usage{Prompt: r.Tokens, Completion: 1}
+			})})
 		p := patient(t, server.URL)
 		p.Budget = func(int) int { return test.budget }
 		p.Measure = func(messages []annotator.Message) [4]int { return [4]int{len(messages)} }
@@ -550,14 +587,18 @@ func TestHoldsScene(t *testing.T) {
 			if context = min(context, test.budget); counted == nil || context > 20_000 {
 				return nil
 			}
-			return fmt.Errorf("%d tokens are too few, by %d messages of %v", context, counted.Characters[0], counted.Usage.Prompt > 0)
+			return fmt.Errorf("%d tokens are too few, by %d messages of %v", context, counted.Characters[0],
+				counted.Usage.Prompt > 0)
 		}
 		report, found := examine(t, p)
 		f := found["holds a scene"]
-		if f.State != test.state || f.State == doctor.Failed && f.Seen != "20000 tokens are too few, by 6 messages of true" {
+		if f.State != test.state || f.State == doctor.Failed &&
+			f.Seen != "20000 tokens are too few, by 6 messages of true" {
 			t.Errorf("%s: %s, %s", test.name, f.State, f.Seen)
 		}
-		wanted := slices.DeleteFunc(report.Remedies, func(r doctor.Remedy) bool { return !slices.Contains(r.Checks, f.Check) })
+		wanted := slices.DeleteFunc(report.Remedies, func(r doctor.Remedy) bool {
+			return !slices.Contains(r.Checks, f.Check)
+		})
 		if len(wanted) != test.remedies {
 			t.Errorf("%s: %+v", test.name, wanted)
 		}
@@ -577,12 +618,18 @@ func TestOddLists(t *testing.T) {
 		seen    string
 		answers bool
 	}{
-		{"a key that is refused", 401, `{"error":{"message":"no such key: ` + canary + `"}}`, "scripted", "authenticates", doctor.Failed, string(annotator.ReasonKeyRefused), true},
-		{"no list", 404, `{"detail":"Not Found"}`, "scripted", "lists models", doctor.Missing, "scripted is taken as it is", true},
-		{"no list and no name", 404, `{"detail":"Not Found"}`, "", "lists models", doctor.Failed, string(annotator.ReasonNoModel), true},
+		{"a key that is refused", 401, `{"error":{"message":"no such key: ` + canary + `"}}`, "scripted",
+			"authenticates", doctor.Failed, string(annotator.ReasonKeyRefused), true},
+		{"no list", 404, `{"detail":"Not Found"}`, "scripted", "lists models", doctor.Missing,
+			"scripted is taken as it is", true},
+		{"no list and no name", 404, `{"detail":"Not Found"}`, "", "lists models", doctor.Failed,
+			string(annotator.ReasonNoModel), true},
 		{"an empty list", 200, `{"data":[]}`, "", "lists models", doctor.Failed, "the list is empty", true},
-		{"many models", 200, `{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"},{"id":"f"},{"id":"g"}]}`, "", "lists models", doctor.OK, "a, b, c, d, e, and 2 more", false},
-		{"a tag that may be left out, Ollama", 200, `{"object":"list","data":[{"id":"scripted:latest","object":"model","owned_by":"library"}]}`, "scripted", "lists models", doctor.OK, "scripted is among 1", true},
+		{"many models", 200, `{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"},{"id":"f"},{"id":"g"}]}`,
+			"", "lists models", doctor.OK, "a, b, c, d, e, and 2 more", false},
+		{"a tag that may be left out, Ollama", 200,
+			`{"object":"list","data":[{"id":"scripted:latest","object":"model","owned_by":"library"}]}`, "scripted",
+			"lists models", doctor.OK, "scripted is among 1", true},
 		{"a redirect", 307, "", "scripted", "reaches", doctor.Failed, string(annotator.ReasonRedirected), false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -601,7 +648,8 @@ func TestOddLists(t *testing.T) {
 			p := patient(t, server.URL)
 			p.Model = test.model
 			_, found := examine(t, p)
-			if f := found[test.check]; f.State != test.state || !strings.Contains(f.Seen+"; "+string(f.Reason), test.seen) {
+			if f := found[test.check]; f.State != test.state ||
+				!strings.Contains(f.Seen+"; "+string(f.Reason), test.seen) {
 				t.Errorf("%s is %s: %s", test.check, f.State, f.Seen)
 			}
 			if f := found["answers"]; (f.State == doctor.OK) != test.answers {

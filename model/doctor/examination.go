@@ -152,7 +152,8 @@ func (e *examination) tell(reply *model.Reply) {
 }
 
 // say sends messages without tools.
-func (e *examination) say(ctx context.Context, r model.Request, messages ...annotator.Message) (*model.Reply, *model.Fault) {
+func (e *examination) say(ctx context.Context, r model.Request, messages ...annotator.Message) (*model.Reply,
+	*model.Fault) {
 	history, err := e.Wire.Encode(messages)
 	if err != nil {
 		return nil, model.ClassifyTransport(err)

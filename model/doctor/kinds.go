@@ -6,7 +6,8 @@ type kind struct {
 	owner   string // of its models, in their list
 	path    string // that only this server has
 	version func(info) (version string, known bool)
-	context string            // the path that tells the context of the loaded model; empty: only the list of models has it
+	// the path that tells the context of the loaded model; empty: only the list of models has it
+	context string
 	options map[remedy]string // N and FILE are chosen by the user; PARSER depends on the model
 }
 
@@ -23,7 +24,8 @@ var kinds = [...]*kind{
 			template:       "--chat-template FILE",
 			reasoning:      "--reasoning-parser PARSER",
 			noParser:       "no --reasoning-parser, or the PARSER of the model",
-			noThoughts:     `--default-chat-template-kwargs '{"enable_thinking": false}', where its template reads that`,
+			noThoughts: `--default-chat-template-kwargs '{"enable_thinking": false}', ` +
+				`where its template reads that`,
 		},
 	},
 	{
@@ -43,15 +45,17 @@ var kinds = [...]*kind{
 	{
 		name: "Ollama", owner: "library", path: "/api/version", version: dottedVersion, context: "/api/ps",
 		options: map[remedy]string{
-			toolCalls:      "a model that `ollama show MODEL` lists with the capability tools",
-			moreContext:    "OLLAMA_CONTEXT_LENGTH=N ollama serve",
-			cacheReport:    "nothing: Ollama 0.17 keeps the prefix, and reports no cached tokens on any wire",
-			prefixCache:    "nothing: it keeps the newest prompt of each slot (OLLAMA_NUM_PARALLEL); Ollama 0.17 always reports 0 on the wire responses",
+			toolCalls:   "a model that `ollama show MODEL` lists with the capability tools",
+			moreContext: "OLLAMA_CONTEXT_LENGTH=N ollama serve",
+			cacheReport: "nothing: Ollama 0.17 keeps the prefix, and reports no cached tokens on any wire",
+			prefixCache: "nothing: it keeps the newest prompt of each slot (OLLAMA_NUM_PARALLEL); Ollama 0.17 " +
+				"always reports 0 on the wire responses",
 			steadyTemplate: "a Modelfile whose TEMPLATE has no clock",
 			template:       "a Modelfile with another TEMPLATE",
 			reasoning:      "nothing: it does so for the models that it knows",
-			noParser:       "nothing: it does so for the models that it knows; see that the model's TEMPLATE is its own",
-			noThoughts:     "a model that `ollama show MODEL` lists without the capability thinking",
+			noParser: "nothing: it does so for the models that it knows; " +
+				"see that the model's TEMPLATE is its own",
+			noThoughts: "a model that `ollama show MODEL` lists without the capability thinking",
 		},
 	},
 	{
@@ -69,11 +73,13 @@ var kinds = [...]*kind{
 		},
 	},
 	{
-		name: "LM Studio", owner: "organization_owner", path: "/api/v0/models", version: studioModels, context: "/api/v0/models",
+		name: "LM Studio", owner: "organization_owner", path: "/api/v0/models", version: studioModels,
+		context: "/api/v0/models",
 		options: map[remedy]string{
-			toolCalls:      "a model that is marked as trained for tool use",
-			moreContext:    "lms load MODEL --context-length N, or the context length in the model's load settings",
-			cacheReport:    "nothing: chat completions do not report it there, and the wires responses and anthropic do",
+			toolCalls:   "a model that is marked as trained for tool use",
+			moreContext: "lms load MODEL --context-length N, or the context length in the model's load settings",
+			cacheReport: "nothing: chat completions do not report it there, " +
+				"and the wires responses and anthropic do",
 			prefixCache:    "nothing: it keeps the newest prompt",
 			steadyTemplate: "another prompt template, without a clock, in the model's settings",
 			template:       "another prompt template, in the model's settings",

@@ -12,10 +12,11 @@ import (
 )
 
 // What a chat template renders is measured by counts of tokens: a part of a conversation that is longer in one of two
-// requests, and adds no tokens, is left out. Lengths differ by powers of two, so that one request tells of several parts.
+// requests, and adds no tokens, is left out. Lengths differ by powers of two, so that one request tells of several
+// parts.
 
-// sample is a short conversation of the shape of a run's: a scene, a reply with text and three calls, their results. Each
-// number is how many lines a part is longer than one line.
+// sample is a short conversation of the shape of a run's: a scene, a reply with text and three calls, their results.
+// Each number is how many lines a part is longer than one line.
 type sample struct {
 	ended               bool // the reply that ends the turn follows, and the next scene
 	silent              bool // no text stands beside the calls
@@ -38,9 +39,11 @@ func (s *sample) messages() []annotator.Message {
 		all[1].Content = ""
 	}
 	for i := range s.calls {
-		call := annotator.ToolCall{ID: fmt.Sprintf("doctor%03d", i), Name: noteTool, Arguments: fmt.Sprintf(`{"text":%q}`, units(s.calls[i]))}
+		call := annotator.ToolCall{ID: fmt.Sprintf("doctor%03d", i), Name: noteTool,
+			Arguments: fmt.Sprintf(`{"text":%q}`, units(s.calls[i]))}
 		all[1].ToolCalls = append(all[1].ToolCalls, call)
-		all = append(all, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: noteTool, Content: units(s.results[i])})
+		all = append(all, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: noteTool,
+			Content: units(s.results[i])})
 	}
 	if s.ended {
 		all = append(all, assistant("So it is noted."), user("The boats are home."))
@@ -74,8 +77,10 @@ func (e *examination) count(ctx context.Context, s sample) (int, *model.Fault) {
 	if err != nil {
 		return 0, model.ClassifyTransport(err)
 	}
-	schema := `{"type":"object","properties":{"text":{"type":"string","description":"what is noted"}},"required":["text"]}`
-	tools, err := e.Wire.EncodeTools([]annotator.ToolDefinition{{Name: noteTool, Description: units(s.tools), Schema: []byte(schema)}})
+	schema := `{"type":"object","properties":{"text":{"type":"string","description":"what is noted"}},` +
+		`"required":["text"]}`
+	tools, err := e.Wire.EncodeTools([]annotator.ToolDefinition{{Name: noteTool, Description: units(s.tools),
+		Schema: []byte(schema)}})
 	if err != nil {
 		return 0, model.ClassifyTransport(err)
 	}
@@ -108,8 +113,8 @@ const (
 	allResults = 7 * partResult
 )
 
-// rendered is which parts a template renders: within a turn, once it has ended, and of the calls of a reply without text,
-// which is measured where no call is rendered otherwise.
+// rendered is which parts a template renders: within a turn, once it has ended, and of the calls of a reply without
+// text, which is measured where no call is rendered otherwise.
 type rendered struct{ within, ended, silent int }
 
 // always are the parts that are rendered in both.
@@ -144,7 +149,8 @@ func (e *examination) parts(ctx context.Context) (r rendered, known bool, fault 
 
 // longerParts returns the parts that add tokens to a sample where they are longer: three bits for each of some samples,
 // whose parts are one, two and four lines longer.
-func (e *examination) longerParts(ctx context.Context, short sample, longer []sample, perUnit float64) (parts int, fault *model.Fault) {
+func (e *examination) longerParts(ctx context.Context, short sample, longer []sample, perUnit float64) (parts int,
+	fault *model.Fault) {
 	base, fault := e.count(ctx, short)
 	for at := 0; at < len(longer) && fault == nil; at++ {
 		s := longer[at]
@@ -221,7 +227,8 @@ func (e *examination) judgeParts(ctx context.Context, r rendered) Finding {
 		all  int
 		name string
 	}{
-		{partSystem, "the system prompt"}, {partTools, "the tools"}, {allCalls, "the model's calls"}, {allResults, "the results of tools"},
+		{partSystem, "the system prompt"}, {partTools, "the tools"}, {allCalls, "the model's calls"},
+		{allResults, "the results of tools"},
 	} {
 		switch {
 		case always&part.all == part.all:
@@ -238,7 +245,8 @@ func (e *examination) judgeParts(ctx context.Context, r rendered) Finding {
 	case always&partSystem == 0:
 		return failed(template, "the template drops %s", list)
 	case always&partTools == 0:
-		return missing(template, "the template drops %s: the model has to write blocks of updates, which a run reads", list)
+		return missing(template, "the template drops %s: the model has to write blocks of updates, which a run reads",
+			list)
 	case r.within&allResults != allResults:
 		return failed(template, "the template drops %s: the model never learns what its calls did", list)
 	}

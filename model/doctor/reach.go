@@ -89,7 +89,8 @@ func rounded(d time.Duration) string {
 
 // streams checks the body of the response: some servers ignore the request for a stream.
 func streams(ctx context.Context, e *examination) Finding {
-	reply, fault := e.say(ctx, model.Request{MaxTokens: 4 * fewTokens, Stream: true}, user("Count from one to ten, in words."))
+	reply, fault := e.say(ctx, model.Request{MaxTokens: 4 * fewTokens, Stream: true},
+		user("Count from one to ten, in words."))
 	switch {
 	case fault != nil && e.Stream:
 		e.stream = false

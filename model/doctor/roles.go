@@ -40,8 +40,8 @@ func keepsSystem(ctx context.Context, e *examination) Finding {
 // fewSwallowed is how many replies with nothing but reasoning are no chance.
 const fewSwallowed = 2
 
-// answersBesideThoughts finds a server whose parser of reasoning takes all that the model says for thoughts, and a model that
-// never ends a thought. No request is made for it: it judges the replies so far.
+// answersBesideThoughts finds a server whose parser of reasoning takes all that the model says for thoughts, and a
+// model that never ends a thought. No request is made for it: it judges the replies so far.
 func answersBesideThoughts(_ context.Context, e *examination) Finding {
 	if e.spoken > 0 || e.swallowed < fewSwallowed {
 		return ok("%d replies with words", e.spoken)
@@ -50,7 +50,8 @@ func answersBesideThoughts(_ context.Context, e *examination) Finding {
 	if e.client.Capabilities.MixedText { // the marks came in the text, so no parser has read them
 		return failed(noThoughts, alone+"the model begins a thought and never ends it", e.swallowed)
 	}
-	return failed(noParser, alone+"the server's reasoning parser takes what the model says for its thoughts, or the model never ends them", e.swallowed)
+	return failed(noParser, alone+"the server's reasoning parser takes what the model says for its thoughts, or the "+
+		"model never ends them", e.swallowed)
 }
 
 // keepsThoughtsApart reports where reasoning was in all replies so far.

@@ -15,9 +15,11 @@ import (
 const wireChat = "chat"
 
 // schemaQuestion asks for words, and its schema for an object: only a server that enforces the schema sends one.
-const schemaQuestion = `{"messages":[{"role":"user","content":"Is water wet? Answer with one word."}],"stream":false,"max_tokens":128,` +
+const schemaQuestion = `{"messages":[{"role":"user","content":"Is water wet? Answer with one word."}],` +
+	`"stream":false,"max_tokens":128,` +
 	`"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type":"object",` +
-	`"properties":{"verdict":{"type":"string","enum":["wet","dry"]}},"required":["verdict"],"additionalProperties":false}}},"model":`
+	`"properties":{"verdict":{"type":"string","enum":["wet","dry"]}},"required":["verdict"],` +
+	`"additionalProperties":false}}},"model":`
 
 // honoursSchema checks what no run needs, for information.
 func honoursSchema(ctx context.Context, e *examination) Finding {
@@ -38,7 +40,8 @@ func honoursSchema(ctx context.Context, e *examination) Finding {
 	}
 	var object struct{ Verdict string }
 	if json.Unmarshal([]byte(said), &object) != nil || !slices.Contains([]string{"wet", "dry"}, object.Verdict) {
-		return missing("", "it is asked for an object and answers %.60q; nothing in a run needs it", strings.TrimSpace(said))
+		return missing("", "it is asked for an object and answers %.60q; nothing in a run needs it",
+			strings.TrimSpace(said))
 	}
 	return ok("%.60s", strings.Join(strings.Fields(said), " "))
 }

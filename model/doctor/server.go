@@ -99,11 +99,13 @@ func studioModels(told info) (string, bool) {
 	return "", len(told.Data) > 0 && told.Data[0].State != nil
 }
 
-// askFor is for how long a run waits for what a server tells of itself. Some proxies never answer at an address that they do not know.
+// askFor is for how long a run waits for what a server tells of itself. Some proxies never answer at an address that
+// they do not know.
 const askFor = 10 * time.Second
 
-// LoadedContext asks a server that tells the context of the loaded model elsewhere than in its list of models, as Ollama does, which
-// drops the beginning of what is longer. It returns 0 where it is not known, or not within ten seconds.
+// LoadedContext asks a server that tells the context of the loaded model elsewhere than in its list of models, as
+// Ollama does, which drops the beginning of what is longer. It returns 0 where it is not known, or not within ten
+// seconds.
 func LoadedContext(ctx context.Context, p *Endpoint, name string) int {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()

@@ -28,7 +28,8 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 	}, err
 }
 
-func (e *examination) show(ctx context.Context, choice model.Choice, after ...annotator.Message) (*model.Reply, *model.Fault) {
+func (e *examination) show(ctx context.Context, choice model.Choice, after ...annotator.Message) (*model.Reply,
+	*model.Fault) {
 	r, err := e.scene(choice, after...)
 	if err != nil {
 		return nil, model.ClassifyTransport(err)
@@ -50,10 +51,12 @@ func callsTool(ctx context.Context, e *examination) Finding {
 	forced, fault := e.show(ctx, model.Choice{Mode: model.ChoiceRequired})
 	if fault == nil {
 		if v, called := e.readCalls(forced); called && v.State == OK {
-			return missing(toolCalls, "only where a call is required; else it answers in words, and a run records little")
+			return missing(toolCalls, "only where a call is required; else it answers in words, and a run records "+
+				"little")
 		}
 	}
-	return missing(toolCalls, "it answers %s, with no call that can be read: a run in which it stays so records nothing", words(reply))
+	return missing(toolCalls,
+		"it answers %s, with no call that can be read: a run in which it stays so records nothing", words(reply))
 }
 
 // readCalls checks the calls of a reply, structured or written as text.
@@ -65,7 +68,8 @@ func (e *examination) readCalls(r *model.Reply) (Finding, bool) {
 	}
 	switch {
 	case len(model.CallsOf(r.Calls, annotator.OriginText)) > 0:
-		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does", named(r.Calls)), true
+		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does",
+			named(r.Calls)), true
 	case len(r.Calls) > 0:
 		return ok("%s", named(r.Calls)), true
 	}
@@ -98,7 +102,8 @@ func named(calls []annotator.ToolCall) string {
 // refusesTools is the reason why checks with tools are skipped.
 const refusesTools = "requests with tools are refused"
 
-// constrainsArguments marks the tools as strict, where the wire can, and leaves it at that if the server takes the request.
+// constrainsArguments marks the tools as strict, where the wire can, and leaves it at that if the server takes the
+// request.
 func constrainsArguments(ctx context.Context, e *examination) Finding {
 	switch {
 	case e.refusesTools:
@@ -141,9 +146,9 @@ func callsOnDemand(ctx context.Context, e *examination) Finding {
 	return ok("%s, when it is required", wanted)
 }
 
-// replaysCall sends a conversation of the shapes that a run sends: a scene, a reply with text and two calls at once, their
-// results, the end of the turn, and what comes next. The ids are like those of a run: nine letters and digits, as the
-// strictest template requires.
+// replaysCall sends a conversation of the shapes that a run sends: a scene, a reply with text and two calls at once,
+// their results, the end of the turn, and what comes next. The ids are like those of a run: nine letters and digits, as
+// the strictest template requires.
 func replaysCall(ctx context.Context, e *examination) Finding {
 	calls := []annotator.ToolCall{
 		{ID: "doctor001", Name: e.Tools[0].Name, Arguments: `{}`},

@@ -11,7 +11,8 @@ import (
 	"annotator/model"
 )
 
-// answer is the body of a response. It keeps the first bytes, reports how many have come, and fails where it is too long.
+// answer is the body of a response. It keeps the first bytes, reports how many have come, and fails where it is too
+// long.
 type answer struct {
 	body       io.Reader
 	watch      *watch
@@ -50,7 +51,8 @@ func unpacked(r *http.Response) (io.Reader, error) {
 		return &unzipped{packed: r.Body}, nil
 	default:
 		f := Unusable("the answer is compressed by a method that is not known (%.20q)", coding)
-		f.Kind, f.Advice = annotator.Misconfigured, "have the server, and what stands before it, leave answers uncompressed"
+		f.Kind, f.Advice = annotator.Misconfigured,
+			"have the server, and what stands before it, leave answers uncompressed"
 		return r.Body, f
 	}
 }

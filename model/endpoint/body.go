@@ -51,8 +51,8 @@ func MarshalTools[T any](tools []annotator.ToolDefinition, convert func(annotato
 	return Marshal(list)
 }
 
-// StrictTools returns the tools of a request, each marked as strict if the server takes that: the one piece of a rendered
-// tool is replaced by the other. The piece stands in no string, because quotes are escaped there.
+// StrictTools returns the tools of a request, each marked as strict if the server takes that: the one piece of a
+// rendered tool is replaced by the other. The piece stands in no string, because quotes are escaped there.
 func StrictTools(r *model.Request, plain, strict []byte) []byte {
 	if !r.Workarounds.Strict() {
 		return r.Tools

@@ -182,7 +182,8 @@ func (x *exchange) classifyData(data []byte, err error) *model.Fault {
 // isCut reports whether data cannot be read because its end is missing.
 func isCut(err error) bool {
 	syntax := (*json.SyntaxError)(nil)
-	return errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" // encoding/json has no type for it
+	// encoding/json has no type for it
+	return errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input"
 }
 
 // classify returns the fault of the response, or of the part of it that is an error.

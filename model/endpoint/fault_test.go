@@ -26,8 +26,11 @@ import (
 func TestRetryAfterOfAStream(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "Fri, 20 Nov 2026 10:00:30 GMT": 30 * time.Second} {
-		c := newClient(t, endpoint.Options{Now: func() time.Time { return now }, HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
+	for value, want := range map[string]time.Duration{"7": 7 * time.Second,
+		"Fri, 20 Nov 2026 10:00:30 GMT": 30 * time.Second} {
+		c := newClient(t, endpoint.Options{Now: func() time.Time {
+			return now
+		}, HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
 			r := wiretest.Response(429, "", strings.NewReader(""))
 			r.Header.Set("Retry-After", value)
 			return r, nil
@@ -128,28 +131,38 @@ func TestSilence(t *testing.T) {
 	}{
 		{"slow but steady", chunks, 50 * time.Second, 2 * time.Second, 56 * time.Second, ""},
 		{"no headers", chunks, 2 * time.Minute, 0, time.Minute, "sent no token of a reply for 1m0s"},
-		{"headers, then nothing", chunks, time.Second, 2 * time.Minute, time.Minute, "sent no token of a reply for 1m0s"},
-		{"stalls between pieces", chunks, time.Second, 30 * time.Second, 36 * time.Second, "sent no token for 5s, in the middle"},
-		{"nothing but keep-alives", pings, time.Second, 4 * time.Second, time.Minute, "sent no token of a reply for 1m0s"},
-		{"keep-alives behind a token", slices.Concat(token, pings), time.Second, 4 * time.Second, 10 * time.Second, "sent no token for 5s"},
-		{"nothing but stray bytes", stray, time.Second, 4 * time.Second, time.Minute, "sent no token of a reply for 1m0s"},
-		{"stray bytes behind a token", slices.Concat(token, stray), time.Second, 4 * time.Second, 10 * time.Second, "sent no token for 5s"},
-		{"an object, byte by byte", object, time.Second, 4 * time.Second, time.Minute, "sent no token of a reply for 1m0s"},
-		{"goes on for ever", forEver, time.Second, 2 * time.Second, 4 * time.Hour, "did not come to the end of its answer in 4h"},
+		{"headers, then nothing", chunks, time.Second, 2 * time.Minute, time.Minute,
+			"sent no token of a reply for 1m0s"},
+		{"stalls between pieces", chunks, time.Second, 30 * time.Second, 36 * time.Second,
+			"sent no token for 5s, in the middle"},
+		{"nothing but keep-alives", pings, time.Second, 4 * time.Second, time.Minute,
+			"sent no token of a reply for 1m0s"},
+		{"keep-alives behind a token", slices.Concat(token, pings), time.Second, 4 * time.Second, 10 * time.Second,
+			"sent no token for 5s"},
+		{"nothing but stray bytes", stray, time.Second, 4 * time.Second, time.Minute,
+			"sent no token of a reply for 1m0s"},
+		{"stray bytes behind a token", slices.Concat(token, stray), time.Second, 4 * time.Second, 10 * time.Second,
+			"sent no token for 5s"},
+		{"an object, byte by byte", object, time.Second, 4 * time.Second, time.Minute,
+			"sent no token of a reply for 1m0s"},
+		{"goes on for ever", forEver, time.Second, 2 * time.Second, 4 * time.Hour,
+			"did not come to the end of its answer in 4h"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				c := newClient(t, endpoint.Options{FirstToken: time.Minute, NextToken: 5 * time.Second, HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
-					select {
-					case <-time.After(test.headers):
-					case <-r.Context().Done():
-						return nil, context.Cause(r.Context())
-					}
-					return wiretest.Response(200, "text/event-stream", &slow{ctx: r.Context(), pieces: test.pieces, pause: test.body}), nil
-				})})
+				c := newClient(t, endpoint.Options{FirstToken: time.Minute, NextToken: 5 * time.Second,
+					HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
+						select {
+						case <-time.After(test.headers):
+						case <-r.Context().Done():
+							return nil, context.Cause(r.Context())
+						}
+						return wiretest.Response(200, "text/event-stream",
+							&slow{ctx: r.Context(), pieces: test.pieces, pause: test.body}), nil
+					})})
 				reply, err := ask(t.Context(), c)
 				if took := time.Since(began); took != test.want {
 					t.Errorf("took %v, want %v", took, test.want)
@@ -161,7 +174,8 @@ func TestSilence(t *testing.T) {
 					return
 				}
 				f := wiretest.Fault(t, reply, err)
-				if f.Kind != annotator.Transient || !strings.Contains(f.Error(), test.said) || errors.Is(f, context.Canceled) {
+				if f.Kind != annotator.Transient || !strings.Contains(f.Error(), test.said) ||
+					errors.Is(f, context.Canceled) {
 					t.Errorf("%v is %q", f, f.Kind)
 				}
 			})
@@ -169,8 +183,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestSilenceByDefault gives a server a quarter of an hour for the first token, and two minutes for each further one, and
-// hears of the silence once a minute.
+// TestSilenceByDefault gives a server a quarter of an hour for the first token, and two minutes for each further one,
+// and hears of the silence once a minute.
 func TestSilenceByDefault(t *testing.T) {
 	t.Parallel()
 	token := wiretest.Events("1")
@@ -182,30 +196,37 @@ func TestSilenceByDefault(t *testing.T) {
 		said   string
 		heard  []string // of the silence
 	}{
-		{"nothing", nil, time.Hour, 15 * time.Minute, "sent no token of a reply for 15m0s", []string{"1m0s of 15m0s", "2m0s of 15m0s", "3m0s of 15m0s"}},
-		{"a token, then nothing", []string{token}, 50 * time.Second, 170 * time.Second, "sent no token for 2m0s", []string{"1m0s of 2m0s"}},
-		{"a slow drip of tokens", slices.Repeat([]string{token}, 5000), 100 * time.Second, 245 * time.Second, "sent only 5 bytes of a reply in 4m5s", []string{"1m0s of 15m0s", "1m0s of 2m0s"}},
-		{"a drip of stray bytes", slices.Repeat([]string{"x"}, 5000), 100 * time.Second, 15 * time.Minute, "sent no token of a reply for 15m0s", []string{"1m0s of 15m0s"}},
+		{"nothing", nil, time.Hour, 15 * time.Minute, "sent no token of a reply for 15m0s",
+			[]string{"1m0s of 15m0s", "2m0s of 15m0s", "3m0s of 15m0s"}},
+		{"a token, then nothing", []string{token}, 50 * time.Second, 170 * time.Second, "sent no token for 2m0s",
+			[]string{"1m0s of 2m0s"}},
+		{"a slow drip of tokens", slices.Repeat([]string{token}, 5000), 100 * time.Second, 245 * time.Second,
+			"sent only 5 bytes of a reply in 4m5s", []string{"1m0s of 15m0s", "1m0s of 2m0s"}},
+		{"a drip of stray bytes", slices.Repeat([]string{"x"}, 5000), 100 * time.Second, 15 * time.Minute,
+			"sent no token of a reply for 15m0s", []string{"1m0s of 15m0s"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
-					body := &slow{ctx: r.Context(), pieces: append(test.pieces, ""), pause: test.pause}
-					if len(test.pieces) == 1 {
-						body.last = time.Hour
-					}
-					return wiretest.Response(200, "text/event-stream", body), nil
-				})})
+				c := newClient(t,
+					endpoint.Options{HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
+						body := &slow{ctx: r.Context(), pieces: append(test.pieces, ""), pause: test.pause}
+						if len(test.pieces) == 1 {
+							body.last = time.Hour
+						}
+						return wiretest.Response(200, "text/event-stream", body), nil
+					})})
 				var heard []string
-				call := endpoint.Call{URL: c.BaseURL() + "/ask", Stream: true, OnSilence: func(silent, limit time.Duration) {
-					heard = append(heard, fmt.Sprintf("%s of %s", silent, limit))
-				}}
+				call := endpoint.Call{URL: c.BaseURL() + "/ask", Stream: true,
+					OnSilence: func(silent, limit time.Duration) {
+						heard = append(heard, fmt.Sprintf("%s of %s", silent, limit))
+					}}
 				began := time.Now()
 				reply, err := c.Complete(t.Context(), &call, new(minutes))
 				took := time.Since(began)
 				f := wiretest.Fault(t, reply, err)
-				if took != test.want || f.Code != model.CodeSilent || f.Kind != annotator.Transient || !strings.Contains(f.Error(), test.said) {
+				if took != test.want || f.Code != model.CodeSilent || f.Kind != annotator.Transient ||
+					!strings.Contains(f.Error(), test.said) {
 					t.Errorf("after %v, want %v: %v", took, test.want, f)
 				}
 				for _, want := range test.heard {
@@ -271,7 +292,8 @@ func TestHTTP2(t *testing.T) {
 	if reply, err := ask(t.Context(), c); err != nil || reply.Text != "|{}" {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	c = newClient(t, endpoint.Options{BaseURL: server.URL + "/v1/stall", HTTP: server.Client().Transport, NextToken: 50 * time.Millisecond})
+	c = newClient(t, endpoint.Options{BaseURL: server.URL + "/v1/stall", HTTP: server.Client().Transport,
+		NextToken: 50 * time.Millisecond})
 	reply, err := ask(t.Context(), c)
 	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Transient || f.Code != model.CodeSilent {
 		t.Errorf("%v is %q", f, f.Kind)
@@ -304,8 +326,8 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestPromiseIsNotKept: a server that closes each connection after a stream, against its own header, fails no call, even
-// where the next request is on its way. llama.cpp does so.
+// TestPromiseIsNotKept: a server that closes each connection after a stream, against its own header, fails no call,
+// even where the next request is on its way. llama.cpp does so.
 func TestPromiseIsNotKept(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -332,7 +354,8 @@ func TestPromiseIsNotKept(t *testing.T) {
 					t.Error("a key is sent")
 				}
 				events := wiretest.Events("{}", "[DONE]")
-				_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nKeep-Alive: timeout=5, max=100\r\n"+
+				_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nKeep-Alive: "+
+					"timeout=5, max=100\r\n"+
 					"Content-Length: %d\r\n\r\n%s", len(events), events)
 				if _, err := in.Peek(1); err == nil { // the next request is cut off
 					met.Add(1)
@@ -366,16 +389,18 @@ func TestKeyIsNotShown(t *testing.T) {
 	}
 	padding := strings.Repeat("x", 380) // to have the key where the message is cut
 	transports := map[string]http.RoundTripper{
-		"error":           echo(401, "application/json", `{"error":{"message":"KEY","type":"KEY","param":"KEY"}}`),
-		"long error":      echo(401, "application/json", `{"error":"`+padding+`KEY"}`),
-		"plain error":     echo(500, "text/plain", "KEY"),
-		"redirect":        echo(302, "", "KEY"),
-		"page":            echo(200, "text/html", "<p>KEY</p>"),
-		"error frame":     echo(200, "text/event-stream", wiretest.Events("{}", `{"error":"KEY"}`)),
-		"broken frame":    echo(200, "text/event-stream", wiretest.Events("KEY")),
-		"broken object":   echo(200, "application/json", `{"choices":KEY`),
-		"no reply at all": wiretest.Network(func(*http.Request) (*http.Response, error) { return nil, fmt.Errorf("malformed HTTP response %q", key) }),
-		"reply":           echo(200, "text/event-stream", ": KEY\n"+wiretest.Events(`{"text":"KEY"}`)),
+		"error":         echo(401, "application/json", `{"error":{"message":"KEY","type":"KEY","param":"KEY"}}`),
+		"long error":    echo(401, "application/json", `{"error":"`+padding+`KEY"}`),
+		"plain error":   echo(500, "text/plain", "KEY"),
+		"redirect":      echo(302, "", "KEY"),
+		"page":          echo(200, "text/html", "<p>KEY</p>"),
+		"error frame":   echo(200, "text/event-stream", wiretest.Events("{}", `{"error":"KEY"}`)),
+		"broken frame":  echo(200, "text/event-stream", wiretest.Events("KEY")),
+		"broken object": echo(200, "application/json", `{"choices":KEY`),
+		"no reply at all": wiretest.Network(func(*http.Request) (*http.Response, error) {
+			return nil, fmt.Errorf("malformed HTTP response %q", key)
+		}),
+		"reply": echo(200, "text/event-stream", ": KEY\n"+wiretest.Events(`{"text":"KEY"}`)),
 	}
 	for name, transport := range transports {
 		t.Run(name, func(t *testing.T) {

@@ -42,14 +42,17 @@ func (*listener) Reply() (*model.Reply, error) { return &model.Reply{}, nil }
 
 // FuzzEvents: an answer is read alike wherever the network cuts it, and every event stands in it.
 func FuzzEvents(f *testing.F) {
-	f.Add("text/event-stream", []byte(": ping\r\n\r\nevent: a\r\ndata: {\"b\":\r\ndata: 1}\r\n\r\ndata: {}\n\ndata: [DONE]\n\n"))
+	f.Add("text/event-stream", []byte(": ping\r\n\r\nevent: a\r\ndata: {\"b\":\r\ndata: 1}\r\n\r\ndata: {}\n\ndata: "+
+		"[DONE]\n\n"))
 	f.Add("text/event-stream", []byte("\ufeffdata: [1]\ndata\ndata:\nid: 3\nevent: error\ndata: {\"error\":\"x\"}"))
 	f.Add("application/json", []byte(" {\"a\":\n1}"))
 	f.Add("", []byte("{\"a\":1}\n{\"b\":2}\ndata: torn"))
 	f.Add("text/plain", []byte("<html>"))
 	f.Fuzz(func(t *testing.T, media string, body []byte) {
 		read := func(r io.Reader) (*listener, string) {
-			c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) { return wiretest.Response(200, media, r), nil })})
+			c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
+				return wiretest.Response(200, media, r), nil
+			})})
 			var l listener
 			if _, err := c.Complete(t.Context(), &endpoint.Call{URL: c.BaseURL(), Stream: true}, &l); err != nil {
 				return &l, err.Error()
@@ -62,7 +65,8 @@ func FuzzEvents(f *testing.F) {
 			t.Errorf("byte by byte it reads otherwise: %q %q, %q %q", whole.heard, said, broken.heard, saidBroken)
 		}
 		for _, e := range whole.heard {
-			if !strings.Contains(e.data, "\n") && !bytes.Contains(body, []byte(e.data)) || !bytes.Contains(body, []byte(e.name)) {
+			if !strings.Contains(e.data, "\n") && !bytes.Contains(body, []byte(e.data)) ||
+				!bytes.Contains(body, []byte(e.name)) {
 				t.Errorf("%q does not stand in the answer", e)
 			}
 		}

@@ -12,8 +12,9 @@ import (
 	"annotator/model"
 )
 
-// cacheMetrics are the names under which servers count, in Prometheus's text format, the tokens of all prompts so far, and
-// those of them that were in the prefix cache. llama.cpp tells with each reply; its counters are rounded to six digits.
+// cacheMetrics are the names under which servers count, in Prometheus's text format, the tokens of all prompts so far,
+// and those of them that were in the prefix cache. llama.cpp tells with each reply; its counters are rounded to six
+// digits.
 var cacheMetrics = [...]struct{ prompt, cached string }{
 	{"vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total"},
 	{"sglang:prompt_tokens_total", "sglang:cached_tokens_total"},

@@ -33,7 +33,9 @@ func TestCacheCounts(t *testing.T) {
 			"two engines", vllmMetrics + strings.ReplaceAll(vllmMetrics, `engine="0"`, `engine="1"`),
 			model.CacheCounts{Prompt: 2 * 2_011_977, Cached: 2 * 1_918_912},
 		},
-		{"SGLang", "sglang:prompt_tokens_total{model_name=\"a b\"} 7\nsglang:cached_tokens_total{model_name=\"a}b\"} 5 1395066363000\n", model.CacheCounts{Prompt: 7, Cached: 5}},
+		{"SGLang", "sglang:prompt_tokens_total{model_name=\"a b\"} " +
+			"7\nsglang:cached_tokens_total{model_name=\"a}b\"} 5 1395066363000\n",
+			model.CacheCounts{Prompt: 7, Cached: 5}},
 		{"others", "llamacpp:prompt_tokens_total 7\n", model.CacheCounts{}},
 		{"a page", "<html>", model.CacheCounts{}},
 	}
@@ -58,7 +60,8 @@ func FuzzCacheCounts(f *testing.F) {
 	f.Add([]byte(vllmMetrics))
 	f.Add([]byte("sglang:prompt_tokens_total{a=\"}\"} NaN\nsglang:prompt_tokens_total +Inf"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if got, err := endpoint.ReadCacheCounts(body); got.Prompt < 0 || got.Cached < 0 || err != nil && got != (model.CacheCounts{}) {
+		if got, err := endpoint.ReadCacheCounts(body); got.Prompt < 0 || got.Cached < 0 ||
+			err != nil && got != (model.CacheCounts{}) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})

@@ -28,7 +28,8 @@ func TestOutOfFiles(t *testing.T) {
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOutOfFiles$", "-test.v")
 	child.Env = append(os.Environ(), outOfFiles+"=1")
 	out, err := child.CombinedOutput()
-	if err != nil || strings.Count(string(out), "no connection can be made") != 2 || strings.Count(string(out), "ulimit -n") != 2 {
+	if err != nil || strings.Count(string(out), "no connection can be made") != 2 ||
+		strings.Count(string(out), "ulimit -n") != 2 {
 		t.Errorf("%v: %s", err, out)
 	}
 }

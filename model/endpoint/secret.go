@@ -34,7 +34,8 @@ func newSecret(key string) secret {
 	}
 	var forms strings.Builder
 	for _, sign := range key {
-		fmt.Fprintf(&forms, `(?:\\{0,3}(?:%s|(?i:u%04x))|%%(?:25){0,3}(?i:%02x))`, regexp.QuoteMeta(string(sign)), sign, sign)
+		fmt.Fprintf(&forms, `(?:\\{0,3}(?:%s|(?i:u%04x))|%%(?:25){0,3}(?i:%02x))`, regexp.QuoteMeta(string(sign)), sign,
+			sign)
 	}
 	return secret{forms: regexp.MustCompile(forms.String()), key: key, long: len(key) >= longSecret}
 }

@@ -23,7 +23,8 @@ func TestKeyInDisguise(t *testing.T) {
 		var sent strings.Builder
 		for _, sign := range key {
 			sent.WriteString(rapid.SampledFrom([]string{
-				string(sign), string(sign), `\` + string(sign), fmt.Sprintf(`\u%04x`, sign), fmt.Sprintf(`\\\u%04X`, sign),
+				string(sign), string(sign), `\` + string(sign), fmt.Sprintf(`\u%04x`, sign),
+				fmt.Sprintf(`\\\u%04X`, sign),
 				fmt.Sprintf("%%%02x", sign), fmt.Sprintf("%%25%02X", sign), url.QueryEscape(string(sign)),
 			}).Draw(t, "sign"))
 		}
@@ -31,13 +32,15 @@ func TestKeyInDisguise(t *testing.T) {
 		if rapid.Bool().Draw(t, "cut") {
 			body = "who is [key]?" + key[:rapid.IntRange(8, len(key)-1).Draw(t, "at")]
 		}
-		c, err := endpoint.New(endpoint.Options{BaseURL: "http://model.test/v1", Key: key, HTTP: wiretest.Always(403, "text/plain", body)}, api)
+		c, err := endpoint.New(endpoint.Options{BaseURL: "http://model.test/v1", Key: key,
+			HTTP: wiretest.Always(403, "text/plain", body)}, api)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = c.Complete(t.Context(), &endpoint.Call{URL: c.BaseURL()}, &listener{})
 		var f *model.Fault
-		if !errors.As(err, &f) || strings.TrimSuffix(string(f.Raw), maskText) != "who is [key]?" || string(f.Raw) != f.Message {
+		if !errors.As(err, &f) || strings.TrimSuffix(string(f.Raw), maskText) != "who is [key]?" ||
+			string(f.Raw) != f.Message {
 			t.Fatalf("%s: %v", body, err)
 		}
 	})

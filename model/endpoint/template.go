@@ -14,16 +14,20 @@ import (
 func TemplateRefusals(toolResult string) []model.Refusal {
 	const systemInUser = "the system prompt goes into the first message of the user"
 	return []model.Refusal{
-		{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'`), Effect: systemInUser},
-		{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`only user and assistant roles`), Effect: systemInUser, Without: toolResult},
-		{Needs: model.PairCalls, Pattern: regexp.MustCompile(`only supports single tool-calls`), Effect: "each of several calls goes as a message of its own, with its result"},
+		{Needs: model.SystemInUser,
+			Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'`),
+			Effect:  systemInUser},
+		{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`only user and assistant roles`), Effect: systemInUser,
+			Without: toolResult},
+		{Needs: model.PairCalls, Pattern: regexp.MustCompile(`only supports single tool-calls`),
+			Effect: "each of several calls goes as a message of its own, with its result"},
 		{Needs: model.NoTextBesideCalls, Effect: "text beside calls is not sent"},
 	}
 }
 
-// Conversation returns the system prompt of a request and its history, as the chat template of a server needs them: arranged
-// where one of the workarounds in arranged is in force, and with the system prompt in the first message of the user where
-// that is another.
+// Conversation returns the system prompt of a request and its history, as the chat template of a server needs them:
+// arranged where one of the workarounds in arranged is in force, and with the system prompt in the first message of the
+// user where that is another.
 func Conversation[T any](
 	r *model.Request, user UserText, arranged model.Workarounds, arrange func([]T, model.Workarounds) []T,
 ) (system string, history []byte, err error) {
@@ -41,8 +45,8 @@ func Conversation[T any](
 // UserText is how a wire writes a message of the user that is a text: what stands before the text, and what behind it.
 type UserText struct{ Before, Behind string }
 
-// putSystem puts a system prompt at the beginning of a history, and there of the message of the user that it begins with.
-// It works on bytes, so the history stays as it is.
+// putSystem puts a system prompt at the beginning of a history, and there of the message of the user that it begins
+// with. It works on bytes, so the history stays as it is.
 func (u UserText) putSystem(system string, history []byte) ([]byte, error) {
 	rest, begun := bytes.CutPrefix(history, []byte(u.Before))
 	if begun {

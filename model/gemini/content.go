@@ -89,7 +89,8 @@ func said(m *annotator.Message) []part {
 }
 
 func newResult(m *annotator.Message) part {
-	return part{Result: &functionResponse{ID: m.ToolCallID, Name: endpoint.ToolName(m.Tool), Response: response{Output: m.Content}}}
+	return part{Result: &functionResponse{ID: m.ToolCallID, Name: endpoint.ToolName(m.Tool),
+		Response: response{Output: m.Content}}}
 }
 
 // arguments reads arguments as the API does: no key twice, and numbers as floating-point. Any that do not fit would
@@ -119,7 +120,8 @@ func (*Client) EncodeTools(tools []annotator.ToolDefinition) ([]byte, error) {
 		Declarations []declaration `json:"functionDeclarations"`
 	}
 	for _, t := range tools {
-		list.Declarations = append(list.Declarations, declaration{Name: t.Name, Description: t.Description, Schema: t.Schema})
+		list.Declarations = append(list.Declarations,
+			declaration{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
 	return endpoint.Marshal([]any{list})
 }

@@ -17,7 +17,8 @@ func TestAdapts(t *testing.T) {
 	t.Parallel()
 	for message, test := range map[string]struct{ does, sends, leaves string }{
 		`Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`: {
-			"calls and results go without ids", `{"functionCall":{"id":"abcdefgh1","name"`, `{"functionCall":{"name":"search"`,
+			"calls and results go without ids", `{"functionCall":{"id":"abcdefgh1","name"`,
+			`{"functionCall":{"name":"search"`,
 		},
 		`Invalid JSON payload received. Unknown name "thoughtSignature" at 'contents[1].parts[0]': Cannot find field.`: {
 			"calls go without a signature", `"thoughtSignature"`, `{"functionCall":{"id":"abcdefgh1","name":"search"`,
@@ -26,7 +27,8 @@ func TestAdapts(t *testing.T) {
 			"calls go without a signature", `"thoughtSignature"`, `{"functionCall":{"id":"abcdefgh1","name":"search"`,
 		},
 		`Invalid value at 'tool_config.function_calling_config.mode' (type.googleapis.com/google.ai.generativelanguage.v1.FunctionCallingConfig.Mode), "VALIDATED"`: {
-			"no tools are named where none must be called", `"mode":"VALIDATED","allowedFunctionNames"`, `"mode":"AUTO"}`,
+			"no tools are named where none must be called", `"mode":"VALIDATED","allowedFunctionNames"`,
+			`"mode":"AUTO"}`,
 		},
 		`Invalid JSON payload received. Unknown name "seed" at 'generation_config': Cannot find field.`: {
 			"no seed is sent", `"seed":7`, `"temperature":0}`,
@@ -51,7 +53,8 @@ func TestAdapts(t *testing.T) {
 			t.Errorf("%s: %q", message, does)
 		}
 		body := send()
-		if strings.Contains(body, test.sends) || !strings.Contains(body, test.leaves) || !strings.Contains(body, `{\"functionCall\":{\"id\":\"a\",`) {
+		if strings.Contains(body, test.sends) || !strings.Contains(body, test.leaves) ||
+			!strings.Contains(body, `{\"functionCall\":{\"id\":\"a\",`) {
 			t.Errorf("%s: %s", message, body)
 		}
 		if again := known.Learn(f, new(model.Request), c.Refusals()); again != "" {
@@ -75,7 +78,8 @@ func TestNothingToLearn(t *testing.T) {
 	for _, f := range []model.Fault{
 		{Kind: annotator.Refused, Status: 400, Message: `Unknown name "model": Cannot find field.`},
 		{Kind: annotator.Overloaded, Status: 429, Message: `Unknown name "seed" at 'generation_config'`},
-		{Kind: annotator.Refused, Status: 400, Message: "Function call is missing a thought_signature in functionCall parts."},
+		{Kind: annotator.Refused, Status: 400,
+			Message: "Function call is missing a thought_signature in functionCall parts."},
 	} {
 		if does := new(model.Capabilities).Learn(&f, new(model.Request), c.Refusals()); does != "" {
 			t.Errorf("%s: %q", f.Message, does)

@@ -44,7 +44,9 @@ func TestStream(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(model.Reply{}, "FirstByte", "Duration")); diff != "" {
 		t.Error(diff)
 	}
-	array := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", "["+strings.Join([]string{thought, dawn, called, stopped}, ",\n")+"]")})
+	array := newClient(t,
+		endpoint.Options{HTTP: wiretest.Always(200, "application/json",
+			"["+strings.Join([]string{thought, dawn, called, stopped}, ",\n")+"]")})
 	if got, err = complete(t, array, true); err != nil {
 		t.Fatal(err)
 	}
@@ -77,11 +79,13 @@ func TestFinish(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
 		"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter", "RECITATION": "content_filter",
-		"PROHIBITED_CONTENT": "content_filter", "BLOCKLIST": "content_filter", "SPII": "content_filter", "OTHER": "OTHER",
+		"PROHIBITED_CONTENT": "content_filter", "BLOCKLIST": "content_filter", "SPII": "content_filter",
+		"OTHER":                     "OTHER",
 		"MISSING_THOUGHT_SIGNATURE": "MISSING_THOUGHT_SIGNATURE",
 	} {
 		body := fmt.Sprintf(`{"candidates":[{"finishReason":%q}]}`, word)
-		reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", body)}), false)
+		reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", body)}),
+			false)
 		if err != nil || reply.Finish != want {
 			t.Errorf("%s: %+v, %v", word, reply, err)
 		}
@@ -91,7 +95,8 @@ func TestFinish(t *testing.T) {
 func TestBlockedPrompt(t *testing.T) {
 	t.Parallel()
 	const body = `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":10}}`
-	reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/event-stream", events(body))}), true)
+	reply, err := complete(t,
+		newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/event-stream", events(body))}), true)
 	if err != nil || reply.Finish != "content_filter" || reply.Usage.Prompt != 10 {
 		t.Errorf("%+v, %v", reply, err)
 	}
@@ -103,22 +108,30 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		body string
 		want annotator.Kind
 	}{
-		"nothing":          {``, annotator.Malformed},
-		"empty object":     {`{}`, annotator.Malformed},
-		"no candidates":    {`{"candidates":[]}`, annotator.Malformed},
-		"no end":           {dawn, annotator.Malformed},
-		"not the first":    {`{"candidates":[{"index":1,"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]}`, annotator.Malformed},
-		"too many calls":   {`{"candidates":[{"content":{"parts":[{}` + strings.Repeat(`,{"functionCall":{}}`, endpoint.MaxParts+1) + `]},"finishReason":"STOP"}]}`, annotator.Malformed},
-		"no JSON":          {`{"candidates":[`, annotator.Malformed},
-		"other JSON":       {`{"candidates":{}}`, annotator.Malformed},
-		"unreadable call":  {`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: print(x)"}]}`, annotator.Malformed},
-		"call of no tool":  {`{"candidates":[{"content":{},"finishReason":"UNEXPECTED_TOOL_CALL"}]}`, annotator.Malformed},
-		"error":            {`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, annotator.Overloaded},
-		"error in a list":  {`[{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}]`, annotator.Overloaded},
+		"nothing":       {``, annotator.Malformed},
+		"empty object":  {`{}`, annotator.Malformed},
+		"no candidates": {`{"candidates":[]}`, annotator.Malformed},
+		"no end":        {dawn, annotator.Malformed},
+		"not the first": {`{"candidates":[{"index":1,"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]}`,
+			annotator.Malformed},
+		"too many calls": {`{"candidates":[{"content":{"parts":[{}` +
+			strings.Repeat(`,{"functionCall":{}}`, endpoint.MaxParts+1) + `]},"finishReason":"STOP"}]}`,
+			annotator.Malformed},
+		"no JSON":    {`{"candidates":[`, annotator.Malformed},
+		"other JSON": {`{"candidates":{}}`, annotator.Malformed},
+		"unreadable call": {
+			`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: print(x)"}]}`, annotator.Malformed},
+		"call of no tool": {`{"candidates":[{"content":{},"finishReason":"UNEXPECTED_TOOL_CALL"}]}`,
+			annotator.Malformed},
+		"error": {`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`,
+			annotator.Overloaded},
+		"error in a list": {`[{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}]`,
+			annotator.Overloaded},
 		"a page":           {`<html>`, annotator.Transient},
 		"chat completions": {`{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`, annotator.Malformed},
 	} {
-		reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", test.body)}), false)
+		reply, err := complete(t,
+			newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", test.body)}), false)
 		if f := wiretest.Fault(t, reply, err); f.Kind != test.want {
 			t.Errorf("%s: %s, %v", name, f.Kind, f)
 		}
@@ -127,9 +140,12 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 
 func TestErrorInAStream(t *testing.T) {
 	t.Parallel()
-	stream := events(dawn, `{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"3s"}]}}`)
-	reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/event-stream", stream)}), true)
-	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Overloaded || f.Status != http.StatusTooManyRequests || f.RetryAfter.Seconds() != 3 {
+	stream := events(dawn,
+		`{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"3s"}]}}`)
+	reply, err := complete(t, newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/event-stream", stream)}),
+		true)
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Overloaded || f.Status != http.StatusTooManyRequests ||
+		f.RetryAfter.Seconds() != 3 {
 		t.Errorf("%s, %d, %v: %v", f.Kind, f.Status, f.RetryAfter, f)
 	}
 }
@@ -139,7 +155,8 @@ func FuzzReply(f *testing.F) {
 	f.Add([]byte(events(thought, dawn, called, stopped)), true)
 	f.Add([]byte(stopped), false)
 	f.Add([]byte("["+dawn+","+stopped+"]"), false)
-	f.Add([]byte(`{"candidates":[{"content":{"parts":[null,{"functionCall":{"args":[1]}}]},"finishReason":"STOP"}]}`), false)
+	f.Add([]byte(`{"candidates":[{"content":{"parts":[null,{"functionCall":{"args":[1]}}]},"finishReason":"STOP"}]}`),
+		false)
 	f.Fuzz(func(t *testing.T, body []byte, stream bool) {
 		media := "application/json"
 		if stream {

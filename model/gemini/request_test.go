@@ -38,7 +38,8 @@ func result(id, tool, content string) annotator.Message {
 var definitions = []annotator.ToolDefinition{
 	{
 		Name: "search", Description: "Finds <entries> & more.",
-		Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`),
+		Schema: []byte(
+			`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`),
 	},
 	{Name: "list", Description: "Lists all."},
 }
@@ -46,7 +47,8 @@ var definitions = []annotator.ToolDefinition{
 // conversation has a turn with two calls at once, and one with what no server would take as it is.
 var conversation = [][]annotator.Message{
 	{says(annotator.RoleUser, "<scene number=\"1\">灯籠 & \"x\"</scene>")},
-	{calls("I look.", call("abcdefgh1", "search", `{"q" : "<Mik>", "id": 9007199254740993}`), call("abcdefgh2", "list", ""))},
+	{calls("I look.", call("abcdefgh1", "search", `{"q" : "<Mik>", "id": 9007199254740993}`),
+		call("abcdefgh2", "list", ""))},
 	{result("abcdefgh1", "search", `{"ok":true}`), result("abcdefgh2", "list", "")},
 	{{Role: annotator.RoleAssistant, Content: "Done.", Reasoning: "It stays here."}},
 	{says(annotator.RoleUser, "Next.")},
@@ -83,13 +85,14 @@ func TestRequestsAreAsTheyWere(t *testing.T) {
 		tools   []annotator.ToolDefinition
 		request model.Request
 	}{
-		"bare":             {scene, nil, model.Request{}},
-		"conversation":     {conversation, definitions, auto},
-		"none":             {scene, definitions, with(model.Choice{Mode: model.ChoiceNone, Allowed: []string{"list"}})},
-		"none_allowed":     {scene, definitions, with(model.Choice{Allowed: []string{}})},
-		"required":         {scene, definitions, with(model.Choice{Mode: model.ChoiceRequired})},
-		"required_allowed": {scene, definitions, with(model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search"}})},
-		"allowed":          {scene, definitions, with(model.Choice{Allowed: []string{"search", "list"}})},
+		"bare":         {scene, nil, model.Request{}},
+		"conversation": {conversation, definitions, auto},
+		"none":         {scene, definitions, with(model.Choice{Mode: model.ChoiceNone, Allowed: []string{"list"}})},
+		"none_allowed": {scene, definitions, with(model.Choice{Allowed: []string{}})},
+		"required":     {scene, definitions, with(model.Choice{Mode: model.ChoiceRequired})},
+		"required_allowed": {scene, definitions,
+			with(model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search"}})},
+		"allowed": {scene, definitions, with(model.Choice{Allowed: []string{"search", "list"}})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +107,8 @@ func TestSeedFitsTheAPI(t *testing.T) {
 		var sent struct {
 			Generation struct{ Seed int32 } `json:"generationConfig"`
 		}
-		if err := json.Unmarshal(body(t, nil, nil, model.Request{Seed: seed}), &sent); err != nil || sent.Generation.Seed < 0 {
+		if err := json.Unmarshal(body(t, nil, nil, model.Request{Seed: seed}), &sent); err != nil ||
+			sent.Generation.Seed < 0 {
 			t.Errorf("%d: %d, %v", seed, sent.Generation.Seed, err)
 		}
 	}
@@ -134,7 +138,8 @@ func TestEncodeIsAppendOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if last := len(all) - 1; last >= 0 && all[last].Role == annotator.RoleTool && group[0].Role == annotator.RoleTool {
+			if last := len(all) - 1; last >= 0 && all[last].Role == annotator.RoleTool &&
+				group[0].Role == annotator.RoleTool {
 				continue // the results of one reply are one group
 			}
 			groups, all = append(groups, encoded), append(all, group...)
@@ -167,8 +172,10 @@ func drawGroup(t *rapid.T) []annotator.Message {
 	case annotator.RoleTool:
 		return rapid.SliceOfN(rapid.Just(result("abcdefghi", "search", text)), 1, 3).Draw(t, "results")
 	case annotator.RoleAssistant:
-		arguments := rapid.SampledFrom([]string{"", "{}", "null", `{"q":`, `{"q":1e400}`, `{"q":[{"r":"\ud800"}]}`}).Draw(t, "arguments")
-		return []annotator.Message{calls(text, rapid.SliceOfN(rapid.Just(call("abcdefghi", text, arguments)), 0, 3).Draw(t, "calls")...)}
+		arguments := rapid.SampledFrom([]string{"", "{}", "null", `{"q":`, `{"q":1e400}`,
+			`{"q":[{"r":"\ud800"}]}`}).Draw(t, "arguments")
+		return []annotator.Message{calls(text,
+			rapid.SliceOfN(rapid.Just(call("abcdefghi", text, arguments)), 0, 3).Draw(t, "calls")...)}
 	}
 	return []annotator.Message{says(annotator.RoleUser, text)}
 }

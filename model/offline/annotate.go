@@ -78,11 +78,13 @@ func proposeName(r *reader, s *scene, g *glossary, n *name) (proposal, bool) {
 func create(r *reader, s *scene, n *name) proposal {
 	at, quote := r.bestSentence(n.mentions)
 	return proposal{toolCreate, arguments{
-		Term: n.term, Facts: []fact{{definition(quote), quote, s.posts[at].id}}, Tags: []string{r.tag(n)}, Aliases: n.aliases(),
+		Term: n.term, Facts: []fact{{definition(quote), quote, s.posts[at].id}}, Tags: []string{r.tag(n)},
+		Aliases: n.aliases(),
 	}, len(n.mentions) + 2*len(n.tokens) + 2*n.titled}
 }
 
-// update adds to an entry the forms of its name that it does not have yet, and as a fact a sentence that has one of them.
+// update adds to an entry the forms of its name that it does not have yet, and as a fact a sentence that has one of
+// them.
 func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool) {
 	fresh := slices.DeleteFunc(slices.Clone(n.written), g.has)
 	if len(fresh) == 0 {

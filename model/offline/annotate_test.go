@@ -29,19 +29,27 @@ func TestNames(t *testing.T) {
 		text string
 		want []string
 	}{
-		"title and part of a name": {harbour, []string{"Lamplighters", "Tobin", "Vesper Quay", "Ysolde Marrow|Captain Marrow"}},
-		"possessives":              {"They took Marrow's boat and Marrow’s hat. Everyone knew Marrow.", []string{"Marrow"}},
-		"first words of sentences": {"Walking was slow. Nobody spoke. Rain fell on Vesper. Rain fell all day. \"Come,\" she said.", []string{"Vesper"}},
+		"title and part of a name": {harbour,
+			[]string{"Lamplighters", "Tobin", "Vesper Quay", "Ysolde Marrow|Captain Marrow"}},
+		"possessives": {"They took Marrow's boat and Marrow’s hat. Everyone knew Marrow.",
+			[]string{"Marrow"}},
+		"first words of sentences": {"Walking was slow. Nobody spoke. Rain fell on Vesper. Rain fell all day. " +
+			"\"Come,\" she said.", []string{"Vesper"}},
 		"a first word that is a name": {
 			"Marrow slept. They woke Marrow at noon.", []string{"Marrow"},
 		},
-		"particles":        {"He met the Count of Monte Cristo, M. de Villefort and Ludwig van Beethoven.", []string{"Count of Monte Cristo", "Ludwig van Beethoven", "M. de Villefort"}},
-		"fused particles":  {"She wrote to d'Artagnan. Everyone loved d'Artagnan and Harun al-Rashid.", []string{"Harun al-Rashid", "d'Artagnan"}},
+		"particles": {"He met the Count of Monte Cristo, M. de Villefort and Ludwig van Beethoven.",
+			[]string{"Count of Monte Cristo", "Ludwig van Beethoven", "M. de Villefort"}},
+		"fused particles": {"She wrote to d'Artagnan. Everyone loved d'Artagnan and Harun al-Rashid.",
+			[]string{"Harun al-Rashid", "d'Artagnan"}},
 		"husband and wife": {"There was Mr. Bennet, and there was Mrs. Bennet.", []string{"Mr. Bennet", "Mrs. Bennet"}},
-		"other letters":    {"Он увидел Наташу Ростову. They met Éloïse Brûlé near Þingvellir.", []string{"Éloïse Brûlé", "Þingvellir", "Наташу Ростову"}},
-		"wrapped lines":    {"It was in the middle of the night when the old captain Ysolde\nMarrow came.", []string{"Ysolde Marrow"}},
+		"other letters": {"Он увидел Наташу Ростову. They met Éloïse Brûlé near Þingvellir.",
+			[]string{"Éloïse Brûlé", "Þingvellir", "Наташу Ростову"}},
+		"wrapped lines": {"It was in the middle of the night when the old captain Ysolde\nMarrow came.",
+			[]string{"Ysolde Marrow"}},
 		"no names": {
-			"CHAPTER ONE\nrolled 3, 5 = 8 (1d20)\n>>4415 Anon, the QM said it in March. Vote on Monday, OP. The English doctor came. I AM NOT HERE.",
+			"CHAPTER ONE\nrolled 3, 5 = 8 (1d20)\n>>4415 Anon, the QM said it in March. Vote on Monday, OP. The " +
+				"English doctor came. I AM NOT HERE.",
 			nil,
 		},
 	} {
@@ -60,7 +68,8 @@ func TestTags(t *testing.T) {
 		got[c.Term] = strings.Join(c.Tags, " ")
 	}
 	want := map[string]string{
-		"Ysolde Marrow": "person", "Tobin": "person", "Vesper Quay": "place", "Dunmere": "place", "Lamplighters": "group",
+		"Ysolde Marrow": "person", "Tobin": "person", "Vesper Quay": "place", "Dunmere": "place",
+		"Lamplighters": "group",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -71,7 +80,8 @@ func TestDefinitionTellsMost(t *testing.T) {
 	t.Parallel()
 	creates, _ := annotate(t, withTools(scene(harbour)))
 	for _, c := range creates {
-		if c.Term == "Lamplighters" && (len(c.Facts) != 1 || c.Facts[0].Text != "The Lamplighters were a guild of watchmen.") {
+		if c.Term == "Lamplighters" && (len(c.Facts) != 1 ||
+			c.Facts[0].Text != "The Lamplighters were a guild of watchmen.") {
 			t.Errorf("the facts are %+v", c.Facts)
 		}
 	}
@@ -84,13 +94,17 @@ func relevant(entries string) string {
 func TestKnownNamesAreNotCreated(t *testing.T) {
 	t.Parallel()
 	shown := scene(harbour)
-	shown["content"] = shown["content"].(string) + relevant(`<entry id="7" term="Ysolde Marrow" status="tentative" tags="person" aliases="Captain Marrow|the Captain">She sails.</entry>
+	shown["content"] = shown["content"].(string) +
+		relevant(`<entry id="7" term="Ysolde Marrow" status="tentative" tags="person" aliases="Captain Marrow|the Captain">She sails.</entry>
 <entry id="8" term="Vesper Quay (place)" status="confirmed">A quay.</entry>
 `)
 	earlier := []object{
 		scene("it rained."),
-		{"role": "assistant", "tool_calls": []object{{"id": "c1", "type": "function", "function": object{"name": "glossary_create", "arguments": "{}"}}}},
-		says("tool", `{"ok":true,"entry":{"id":9,"term":"Tobin","aliases":[],"status":"tentative","definition":"He rows."}}`),
+		{"role": "assistant",
+			"tool_calls": []object{{"id": "c1", "type": "function",
+				"function": object{"name": "glossary_create", "arguments": "{}"}}}},
+		says("tool",
+			`{"ok":true,"entry":{"id":9,"term":"Tobin","aliases":[],"status":"tentative","definition":"He rows."}}`),
 		says("assistant", "Noted."),
 	}
 	creates, updates := annotate(t, withTools(append(earlier, shown)...))
@@ -110,7 +124,8 @@ func TestCallsAreRemembered(t *testing.T) {
 	messages := []object{scene(harbour)}
 	var wire []object
 	for _, c := range first {
-		wire = append(wire, object{"id": c.ID, "type": c.Type, "function": object{"name": c.Function.Name, "arguments": c.Function.Arguments}})
+		wire = append(wire, object{"id": c.ID, "type": c.Type,
+			"function": object{"name": c.Function.Name, "arguments": c.Function.Arguments}})
 	}
 	messages = append(messages, object{"role": "assistant", "tool_calls": wire})
 	for i, c := range first {
@@ -122,7 +137,8 @@ func TestCallsAreRemembered(t *testing.T) {
 			t.Errorf("call %d of %d says that the scene is done: %v", i+1, len(first), a.Done)
 		}
 		messages = append(messages, object{
-			"role": "tool", "tool_call_id": c.ID, "content": fmt.Sprintf(`{"ok":true,"entry":{"id":%d,"term":%q},"added":[1]}`, i+1, a.Term),
+			"role": "tool", "tool_call_id": c.ID,
+			"content": fmt.Sprintf(`{"ok":true,"entry":{"id":%d,"term":%q},"added":[1]}`, i+1, a.Term),
 		})
 	}
 	messages = append(messages, says("assistant", "The scene is read."), scene(harbour))
@@ -137,10 +153,14 @@ func TestFurtherFormsBecomeAliases(t *testing.T) {
 		entries, text string
 		want          []string
 	}{
-		"shorter":    {`<entry id="7" term="Ysolde Marrow">x</entry>`, "They saw Captain Marrow there, and Marrow saw them.", []string{"7:Captain Marrow|Marrow"}},
-		"longer":     {`<entry id="7" term="Marrow">x</entry>`, "They saw Ysolde Marrow there.", []string{"7:Ysolde Marrow"}},
-		"ambiguous":  {`<entry id="7" term="Ysolde Marrow">x</entry><entry id="8" term="Tobin Marrow">x</entry>`, "They saw Marrow there, and Marrow saw them.", nil},
-		"a namesake": {`<entry id="7" term="Ysolde Marrow" aliases="Marrow">x</entry>`, "They saw Tobin Marrow there.", []string{"Tobin Marrow"}},
+		"shorter": {`<entry id="7" term="Ysolde Marrow">x</entry>`,
+			"They saw Captain Marrow there, and Marrow saw them.", []string{"7:Captain Marrow|Marrow"}},
+		"longer": {`<entry id="7" term="Marrow">x</entry>`, "They saw Ysolde Marrow there.",
+			[]string{"7:Ysolde Marrow"}},
+		"ambiguous": {`<entry id="7" term="Ysolde Marrow">x</entry><entry id="8" term="Tobin Marrow">x</entry>`,
+			"They saw Marrow there, and Marrow saw them.", nil},
+		"a namesake": {`<entry id="7" term="Ysolde Marrow" aliases="Marrow">x</entry>`, "They saw Tobin Marrow there.",
+			[]string{"Tobin Marrow"}},
 	} {
 		shown := scene(test.text)
 		shown["content"] = shown["content"].(string) + relevant(test.entries)
@@ -162,13 +182,15 @@ func TestTurnEndsAfterTheResults(t *testing.T) {
 	calls := chat(t, m, withTools(messages...)).Choices[0].Message.ToolCalls
 	var wire []object
 	for _, c := range calls {
-		wire = append(wire, object{"id": c.ID, "type": c.Type, "function": object{"name": c.Function.Name, "arguments": c.Function.Arguments}})
+		wire = append(wire, object{"id": c.ID, "type": c.Type,
+			"function": object{"name": c.Function.Name, "arguments": c.Function.Arguments}})
 	}
 	messages = append(messages, object{"role": "assistant", "content": nil, "tool_calls": wire},
 		says("tool", `{"ok":true,"entry":{"id":1,"term":"Tobin"}}`),
 		says("tool", `{"ok":false,"error":{"code":"DUPLICATE","message":"there is one","entry_id":4}}`))
 	got := chat(t, m, withTools(messages...)).Choices[0]
-	if want := "Noted: Tobin.\n<codex_updates>[]</codex_updates>"; got.Message.Content != want || got.FinishReason != "stop" {
+	if want := "Noted: Tobin.\n<codex_updates>[]</codex_updates>"; got.Message.Content != want ||
+		got.FinishReason != "stop" {
 		t.Errorf("%q, want %q", got.Message.Content, want)
 	}
 }
@@ -189,16 +211,21 @@ func TestWithoutToolsTheTextCarriesTheEntries(t *testing.T) {
 	}
 }
 
-// Whatever a scene holds, each quotation stands in its post and holds a form of the name, and no call names a known entry.
+// Whatever a scene holds, each quotation stands in its post and holds a form of the name, and no call names a known
+// entry.
 func TestQuotesAreVerbatim(t *testing.T) {
 	t.Parallel()
 	piece := rapid.SampledFrom([]string{
-		"Captain", "Marrow", "Ysolde", "Vesper", "Quay", "the", "of", "a", "was", "saw", "Mr.", "M.", "de", "d'If", "said", "Lamplighters", "’s", "'s",
-		".", ". ", "? ", "! ", ", ", "“", "”", "\"", "\n", "\n\n", " — ", "<b>", "&amp;", "1d20", "Éa", "Ωm", "\u0301", "...", " ", " ", " ", strings.Repeat("long ", 70),
+		"Captain", "Marrow", "Ysolde", "Vesper", "Quay", "the", "of", "a", "was", "saw", "Mr.", "M.", "de", "d'If",
+		"said", "Lamplighters", "’s", "'s",
+		".", ". ", "? ", "! ", ", ", "“", "”", "\"", "\n", "\n\n", " — ", "<b>", "&amp;", "1d20", "Éa", "Ωm", "\u0301",
+		"...", " ", " ", " ", strings.Repeat("long ", 70),
 	})
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {
-		texts := rapid.SliceOfN(rapid.Map(rapid.SliceOf(piece), func(s []string) string { return strings.Join(s, " ") }), 1, 3).Draw(t, "posts")
+		texts := rapid.SliceOfN(rapid.Map(rapid.SliceOf(piece), func(s []string) string {
+			return strings.Join(s, " ")
+		}), 1, 3).Draw(t, "posts")
 		m := offline.New(offline.Options{})
 		for _, c := range chat(outer, m, withTools(scene(texts...))).Choices[0].Message.ToolCalls {
 			var a arguments

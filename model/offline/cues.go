@@ -73,7 +73,8 @@ func (r *reader) cue(m mention) string {
 		return tagGroup
 	}
 	switch before {
-	case "in", "at", "into", "through", "near", "towards", "toward", "across", "around", "outside", "inside", "beyond", "reached", "left":
+	case "in", "at", "into", "through", "near", "towards", "toward", "across", "around", "outside", "inside", "beyond",
+		"reached", "left":
 		return tagPlace
 	}
 	return tagUnknown

@@ -42,7 +42,8 @@ func (m *Model) decide(w *window) string {
 func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) decision {
 	own := m.lex.identify(e.names()[0])
 	if full := m.fullForm(own, e, similar); full != nil {
-		return decision{Decision: "MERGE", Target: full.ID, Reason: fmt.Sprintf("%q is a shorter form of %q.", e.Term, full.Term)}
+		return decision{Decision: "MERGE", Target: full.ID,
+			Reason: fmt.Sprintf("%q is a shorter form of %q.", e.Term, full.Term)}
 	}
 	named, quotes := w.occurrences(e), 0
 	for range elements(shown.body, "quote") {
@@ -66,7 +67,9 @@ func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) d
 func (m *Model) fullForm(own identity, e *entry, similar []entry) *entry {
 	var full *entry
 	for i := range similar {
-		if similar[i].ID == e.ID || !slices.ContainsFunc(similar[i].names(), func(name string) bool { return m.lex.partOf(own, m.lex.identify(name)) }) {
+		if similar[i].ID == e.ID || !slices.ContainsFunc(similar[i].names(), func(name string) bool {
+			return m.lex.partOf(own, m.lex.identify(name))
+		}) {
 			continue
 		}
 		if full != nil {

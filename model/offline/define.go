@@ -25,8 +25,9 @@ func (r *reader) bestSentence(among []mention) (text int, quote string) {
 
 // What says what is named, right after the name, and what may do so.
 var (
-	apposition = regexp.MustCompile(`^(, (an?|the|who|whose|which|our|his|her)| (is|was) (an?|the|called)| were the| had been a) `)
-	copula     = regexp.MustCompile(`^ (is|was|were) `)
+	apposition = regexp.MustCompile(`^(, (an?|the|who|whose|which|our|his|her)| (is|was) (an?|the|called)|` +
+		` were the| had been a) `)
+	copula = regexp.MustCompile(`^ (is|was|were) `)
 )
 
 // informative scores how much the sentence of a mention says about what is named.
@@ -95,7 +96,8 @@ func clip(body string, sentence, mention span) span {
 	}
 	if s.end-s.start > maxQuote {
 		s.end = s.start + maxQuote
-		s.end = max(mention.end, s.start+strings.LastIndexFunc(body[s.start:chatwire.RuneStart(body, s.end)], unicode.IsSpace))
+		s.end = max(mention.end, s.start+strings.LastIndexFunc(body[s.start:chatwire.RuneStart(body, s.end)],
+			unicode.IsSpace))
 	}
 	return s
 }

@@ -35,7 +35,8 @@ func readEntries(text string) []entry {
 		}
 		isBlank := func(name string) bool { return strings.TrimSpace(name) == "" }
 		all = append(all, entry{
-			ID: number(e.attrs["id"]), Term: e.attrs["term"], Aliases: slices.DeleteFunc(strings.Split(e.attrs["aliases"], "|"), isBlank),
+			ID: number(e.attrs["id"]), Term: e.attrs["term"],
+			Aliases:    slices.DeleteFunc(strings.Split(e.attrs["aliases"], "|"), isBlank),
 			Definition: cmp.Or(unnumbered(e.body), presentOf(e.body)), quotes: readQuotes(text[e.end:]),
 		})
 	}
@@ -50,7 +51,8 @@ func presentOf(body string) string {
 	return ""
 }
 
-// factLine matches a fact as an entry shows it, with its number and how it is known: "4 (claimed by Tobin Vane, state): She fled."
+// factLine matches a fact as an entry shows it, with its number and how it is known: "4 (claimed by Tobin Vane, state):
+// She fled."
 var factLine = regexp.MustCompile(`(?m)^\d+(?: \((.*?)\))?: (.+)$`)
 
 // unnumbered returns the facts of an entry's body as sentences: without numbers, and with who claims them.
@@ -84,7 +86,8 @@ func readQuotes(text string) []post {
 		if i+1 < len(found) {
 			end = found[i+1][0]
 		}
-		all = append(all, post{id: number(text[at[2]:at[3]]), body: html.UnescapeString(strings.TrimSpace(text[at[1]:end]))})
+		all = append(all, post{id: number(text[at[2]:at[3]]),
+			body: html.UnescapeString(strings.TrimSpace(text[at[1]:end]))})
 	}
 	return all
 }

@@ -17,7 +17,8 @@ func called(t *testing.T, request object) []string {
 	for _, c := range chat(t, offline.New(offline.Options{}), request).Choices[0].Message.ToolCalls {
 		ids[c.ID] = true
 		said := c.Function.Name
-		if intent, found := strings.CutPrefix(c.Function.Arguments, `{"intent":"`); found && said == "select_active_intent" {
+		if intent, found := strings.CutPrefix(c.Function.Arguments, `{"intent":"`); found &&
+			said == "select_active_intent" {
 			said, _, _ = strings.Cut(intent, `"`)
 		}
 		all = append(all, said)
@@ -35,9 +36,11 @@ func TestIntents(t *testing.T) {
 	shown["content"] = shown["content"].(string) + relevant(`<entry id="7" term="Ysolde Marrow">x</entry>`)
 	request := withTools(shown)
 	free := called(t, request)
-	request["tools"] = append(request["tools"].([]object), object{"type": "function", "function": object{"name": "select_active_intent"}})
+	request["tools"] = append(request["tools"].([]object),
+		object{"type": "function", "function": object{"name": "select_active_intent"}})
 	got := called(t, request)
-	if diff := cmp.Diff([]string{"PROPOSE", "glossary_create", "glossary_create", "REVISE", "glossary_update"}, got); diff != "" || len(free) != 3 {
+	if diff := cmp.Diff([]string{"PROPOSE", "glossary_create", "glossary_create", "REVISE", "glossary_update"},
+		got); diff != "" || len(free) != 3 {
 		t.Errorf("%s\nwithout: %v", diff, free)
 	}
 	if got := called(t, withTools(scene("Rain fell all day."))); got != nil {

@@ -5,8 +5,9 @@
 // It knows only what the messages of a request show: scenes, entries and results of tools. The last user message is the
 // task.
 //
-//   - A scene is answered with calls of glossary_create for names that no entry has, and of glossary_update for further forms
-//     of names that one has. Once the calls are answered, or where nothing is to be noted, a line of text ends the turn.
+//   - A scene is answered with calls of glossary_create for names that no entry has, and of glossary_update for further
+//     forms of names that one has. A line of text ends the turn: once the calls are answered, or where nothing is to be
+//     noted.
 //   - A request for a summary is answered with sentences of the story.
 //   - A request for a curator's decisions (CONFIRM, REJECT or MERGE) is answered with one on each candidate, as JSON.
 //   - Anything else is a question, which is answered with the sentences that share most words with it.
@@ -142,7 +143,8 @@ func (m *Model) complete(r *request) response {
 	prompt := all[len(all)-1]
 	if prompt.tokens+r.OutputLimit() > m.contextTokens {
 		return failure(http.StatusBadRequest, "BadRequestError",
-			"You passed %d input tokens and requested %d output tokens. However, the model's context length is only %d tokens.",
+			"You passed %d input tokens and requested %d output tokens. However, the model's context length is only "+
+				"%d tokens.",
 			prompt.tokens, r.OutputLimit(), m.contextTokens)
 	}
 	reply := m.answer(r, prompt.hash)

@@ -60,7 +60,8 @@ func (l *lexicon) partOf(short, long identity) bool {
 	if slices.Equal(short.tokens, long.tokens) {
 		return short.gender == unknown
 	}
-	if len(short.tokens) >= len(long.tokens) || l.typed(long.tokens) || len(short.tokens) == 1 && l.generic(short.tokens[0]) {
+	if len(short.tokens) >= len(long.tokens) || l.typed(long.tokens) ||
+		len(short.tokens) == 1 && l.generic(short.tokens[0]) {
 		return false
 	}
 	for i := 0; i+len(short.tokens) <= len(long.tokens); i++ {
@@ -143,7 +144,9 @@ func (n *name) write(form string) {
 
 // aliases returns the forms that differ from the term.
 func (n *name) aliases() []string {
-	return slices.DeleteFunc(append([]string{}, n.written...), func(w string) bool { return normal(w) == normal(n.term) })
+	return slices.DeleteFunc(append([]string{}, n.written...), func(w string) bool {
+		return normal(w) == normal(n.term)
+	})
 }
 
 // absorb gives each short form to the one longer name it is part of. A short form of two names counts for neither.
@@ -213,5 +216,6 @@ func (r *reader) accepts(n *name) bool {
 func (r *reader) nameFromOne(n *name) bool {
 	m := &n.mentions[0]
 	only := &r.texts[m.text].words[m.lo]
-	return !r.lex.generic(only.lower) && r.lower[only.lower] == 0 && !only.shouted && !endsWithAny(only.lower, "ian", "ean", "ese", "esque", "like")
+	return !r.lex.generic(only.lower) && r.lower[only.lower] == 0 && !only.shouted &&
+		!endsWithAny(only.lower, "ian", "ean", "ese", "esque", "like")
 }

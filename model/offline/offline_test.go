@@ -95,7 +95,8 @@ func says(role, content string) object { return object{"role": role, "content": 
 // withTools makes a request that offers the tools.
 func withTools(messages ...object) object {
 	tool := func(name string) object { return object{"type": "function", "function": object{"name": name}} }
-	return object{"model": "m", "messages": messages, "tools": []object{tool("glossary_create"), tool("glossary_update")}}
+	return object{"model": "m", "messages": messages,
+		"tools": []object{tool("glossary_create"), tool("glossary_update")}}
 }
 
 func escape(s string) string {
@@ -130,7 +131,8 @@ func annotate(t testing.TB, request object) (creates, updates []arguments) {
 }
 
 const harbour = "Captain Marrow came ashore at Vesper Quay before dawn. Nobody had seen Ysolde Marrow in a year.\n\n" +
-	"“The Lamplighters want you,” said Tobin, and she laughed. The Lamplighters were a guild of watchmen. Then Tobin rowed the " +
+	"“The Lamplighters want you,” said Tobin, and she laughed. The Lamplighters were a guild of watchmen. Then " +
+	"Tobin rowed the " +
 	"captain home, and the Lamplighters let them pass."
 
 func TestStreamedEqualsWhole(t *testing.T) {
@@ -194,7 +196,8 @@ func TestSameRequestSameReply(t *testing.T) {
 	m := offline.New(offline.Options{})
 	first, second, other := chat(t, m, request), chat(t, m, request), chat(t, offline.New(offline.Options{}), request)
 	if first.Usage.Details.CachedTokens != 0 || second.Usage.Details.CachedTokens != second.Usage.PromptTokens {
-		t.Errorf("cached %d, then %d of %d", first.Usage.Details.CachedTokens, second.Usage.Details.CachedTokens, second.Usage.PromptTokens)
+		t.Errorf("cached %d, then %d of %d", first.Usage.Details.CachedTokens, second.Usage.Details.CachedTokens,
+			second.Usage.PromptTokens)
 	}
 	second.Usage = first.Usage
 	if diff := cmp.Diff(first, second) + cmp.Diff(first, other); diff != "" {
@@ -205,7 +208,8 @@ func TestSameRequestSameReply(t *testing.T) {
 		ids[c.ID] = true
 	}
 	if len(ids) != len(first.Choices[0].Message.ToolCalls) || first.Choices[0].FinishReason != "tool_calls" {
-		t.Errorf("%d ids of %d calls, finish reason %q", len(ids), len(first.Choices[0].Message.ToolCalls), first.Choices[0].FinishReason)
+		t.Errorf("%d ids of %d calls, finish reason %q", len(ids), len(first.Choices[0].Message.ToolCalls),
+			first.Choices[0].FinishReason)
 	}
 }
 
@@ -254,7 +258,8 @@ func TestTooLong(t *testing.T) {
 	m := offline.New(offline.Options{ContextTokens: 100})
 	request := withTools(scene(harbour))
 	status, body := post(t, m, "/v1/chat/completions", request)
-	if status != http.StatusBadRequest || !strings.Contains(string(body), "the model's context length is only 100 tokens") {
+	if status != http.StatusBadRequest || !strings.Contains(string(body),
+		"the model's context length is only 100 tokens") {
 		t.Errorf("%d %s", status, body)
 	}
 }
@@ -262,7 +267,8 @@ func TestTooLong(t *testing.T) {
 func TestRequestThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, body := range []any{"text", object{"messages": 1}, object{}, []int{1}} {
-		if status, answer := post(t, offline.New(offline.Options{}), "/v1/chat/completions", body); status != http.StatusBadRequest {
+		if status, answer := post(t, offline.New(offline.Options{}), "/v1/chat/completions",
+			body); status != http.StatusBadRequest {
 			t.Errorf("%v: %d %s", body, status, answer)
 		}
 	}
@@ -279,7 +285,8 @@ func TestCallsFitTheLimit(t *testing.T) {
 		t.Errorf("%d calls of %d, %d tokens", n, all, r.Usage.CompletionTokens)
 	}
 	request["tools"], request["max_tokens"] = nil, 10
-	if r := chat(t, offline.New(offline.Options{}), request); r.Choices[0].FinishReason != "length" || r.Usage.CompletionTokens > 10 {
+	if r := chat(t, offline.New(offline.Options{}), request); r.Choices[0].FinishReason != "length" ||
+		r.Usage.CompletionTokens > 10 {
 		t.Errorf("%+v", r)
 	}
 }

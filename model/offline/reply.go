@@ -46,7 +46,8 @@ func (m *Model) reply(w *window) string {
 	return strings.Join(out, "\n")
 }
 
-// about returns the quotations of an entry that answer best; where none does, its definition and the posts that it rests on.
+// about returns the quotations of an entry that answer best; where none does, its definition and the posts that it
+// rests on.
 func (m *Model) about(e *entry, asked set) string {
 	var said []string
 	for _, c := range m.cite([]scene{{posts: e.quotes}}, asked) {

@@ -19,28 +19,35 @@ func text(t testing.TB, request object) string {
 }
 
 func numbered(number, body string) object {
-	return says("user", `<scene number="`+number+`" thread="7" index="0"><post id="`+number+`00">`+"\n"+escape(body)+"\n</post></scene>")
+	return says("user", `<scene number="`+number+`" thread="7" index="0"><post id="`+number+`00">`+"\n"+escape(body)+
+		"\n</post></scene>")
 }
 
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat(" It went on and on as before and nothing came of it at all in the end.", 40)
 	window := []object{
-		numbered("3", "The ship lay still. Ysolde Marrow met Tobin Vane at Vesper Quay."+filler), says("assistant", "Noted."),
-		numbered("4", "Rain fell. Harun Brask betrayed Ysolde Marrow to the Grey Council."+filler), says("assistant", "Noted."),
+		numbered("3", "The ship lay still. Ysolde Marrow met Tobin Vane at Vesper Quay."+filler),
+		says("assistant", "Noted."),
+		numbered("4", "Rain fell. Harun Brask betrayed Ysolde Marrow to the Grey Council."+filler),
+		says("assistant", "Noted."),
 	}
 	all := text(t, withTools(append(window, says("user", "Summarise the story so far."))...))
-	if !strings.HasPrefix(all, "The ship lay still.") || !strings.Contains(all, "Tobin Vane") || !strings.Contains(all, "Harun Brask") {
+	if !strings.HasPrefix(all, "The ship lay still.") || !strings.Contains(all, "Tobin Vane") ||
+		!strings.Contains(all, "Harun Brask") {
 		t.Errorf("all: %q", all)
 	}
 	if n := len(strings.Fields(all)); n > 120 {
 		t.Errorf("%d words", n)
 	}
-	if one := text(t, withTools(append(window, says("user", "Write a summary of scenes 4 to 4."))...)); strings.Contains(one, "Tobin") || !strings.Contains(one, "Harun") {
+	if one := text(t,
+		withTools(append(window, says("user", "Write a summary of scenes 4 to 4."))...)); strings.Contains(one,
+		"Tobin") || !strings.Contains(one, "Harun") {
 		t.Errorf("scene 4: %q", one)
 	}
 	brought := says("user", "Join these summaries.\n<summary>Dunmere Keep fell to the wolves in winter.</summary>")
-	if joined := text(t, withTools(append(window, brought)...)); joined != "Dunmere Keep fell to the wolves in winter." {
+	if joined := text(t,
+		withTools(append(window, brought)...)); joined != "Dunmere Keep fell to the wolves in winter." {
 		t.Errorf("joined: %q", joined)
 	}
 }
@@ -51,20 +58,24 @@ func TestCurator(t *testing.T) {
 		shown, decision string
 		target          int64
 	}{
-		"named":   {`<entry id="1" term="Tobin Vane">A man.</entry>`, "CONFIRM", 0},
-		"a part":  {`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`, "MERGE", 2},
-		"of two":  {`<entry id="1" term="Marrow">A name.</entry><entry id="2" term="Ysolde Marrow">A.</entry><entry id="3" term="Tobin Marrow">B.</entry>`, "CONFIRM", 0},
+		"named": {`<entry id="1" term="Tobin Vane">A man.</entry>`, "CONFIRM", 0},
+		"a part": {`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`,
+			"MERGE", 2},
+		"of two": {
+			`<entry id="1" term="Marrow">A name.</entry><entry id="2" term="Ysolde Marrow">A.</entry><entry id="3" term="Tobin Marrow">B.</entry>`, "CONFIRM", 0},
 		"generic": {`<entry id="1" term="Captain">A rank.</entry>`, "REJECT", 0},
 		"quoted":  {`<entry id="1" term="Captain">A rank.</entry><quote post="5">Captain</quote>`, "CONFIRM", 0},
 	} {
 		got := decisions(t, "<candidate>"+test.shown+"</candidate>")
-		if len(got) != 1 || got[0].Entry != 1 || got[0].Decision != test.decision || got[0].Target != test.target || got[0].Reason == "" {
+		if len(got) != 1 || got[0].Entry != 1 || got[0].Decision != test.decision || got[0].Target != test.target ||
+			got[0].Reason == "" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	both := decisions(t, `<candidate><entry id="4" term="Captain">A rank.</entry></candidate>
 <candidate><entry id="5" term="Wren &amp; Son">A shop.</entry><quote post="5">Wren &amp; Son</quote></candidate>`)
-	if len(both) != 2 || both[0].Decision != "REJECT" || both[1].Decision != "CONFIRM" || both[1].Entry != 5 || both[1].Term != "Wren & Son" {
+	if len(both) != 2 || both[0].Decision != "REJECT" || both[1].Decision != "CONFIRM" || both[1].Entry != 5 ||
+		both[1].Term != "Wren & Son" {
 		t.Errorf("two candidates: %+v", both)
 	}
 	if none := decisions(t, ""); len(none) != 0 {
@@ -80,7 +91,8 @@ type decided struct {
 // decisions has the model judge what a question shows beside a post.
 func decisions(t *testing.T, shown string) (list []decided) {
 	t.Helper()
-	answer := text(t, withTools(says("user", "Answer CONFIRM, REJECT, MERGE or REVISE.\n<post id=\"5\">Tobin Vane rowed.</post>\n"+shown)))
+	answer := text(t, withTools(says("user", "Answer CONFIRM, REJECT, MERGE or REVISE.\n<post id=\"5\">Tobin Vane "+
+		"rowed.</post>\n"+shown)))
 	if err := json.Unmarshal([]byte(answer), &list); err != nil {
 		t.Fatalf("%s: %v", answer, err)
 	}
@@ -97,7 +109,8 @@ func TestQuestion(t *testing.T) {
 	if got := text(t, withTools(window...)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	window[2] = says("user", "Say what stands on the stair, or lay still.\n<question>\nWhere is the brass key?\n</question>")
+	window[2] = says("user", "Say what stands on the stair, or lay still.\n<question>\nWhere is the brass "+
+		"key?\n</question>")
 	if got := text(t, withTools(window...)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -121,7 +134,8 @@ Set the scenes aside. Name the posts in the form [post 123].
 <question>
 %s
 </question>`
-	quotes := "[post 7] fact 1: Irene Adler kept\na &lt;photograph&gt; of it.\n[post 9] fact 4: &quot;She fled,&quot; said he.\n"
+	quotes := "[post 7] fact 1: Irene Adler kept\na &lt;photograph&gt; of it.\n[post 9] fact 4: &quot;She " +
+		"fled,&quot; said he.\n"
 	for _, test := range []struct{ quotes, question, want string }{
 		{quotes, "Who is Irene Adler?", `Irene Adler: "Irene Adler kept a <photograph> of it." [post 7]`},
 		{quotes, "Where is the photograph?", `"Irene Adler kept a <photograph> of it." [post 7]`},
@@ -129,7 +143,8 @@ Set the scenes aside. Name the posts in the form [post 123].
 			"[post 9] fact 4: She fled.\n", "Who is Irene Adler?",
 			`Irene Adler: She has a "photograph". She fled to Venice. (claimed by Godfrey (the lawyer)) [post 9]`,
 		},
-		{"", "Who is Irene Adler?", `Irene Adler: She has a "photograph". She fled to Venice. (claimed by Godfrey (the lawyer))`},
+		{"", "Who is Irene Adler?",
+			`Irene Adler: She has a "photograph". She fled to Venice. (claimed by Godfrey (the lawyer))`},
 	} {
 		if got := text(t, withTools(says("user", fmt.Sprintf(entries, test.quotes, test.question)))); got != test.want {
 			t.Errorf("%s\n got %s\nwant %s", test.question, got, test.want)

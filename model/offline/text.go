@@ -97,7 +97,8 @@ func newWord(body string, start, full int) word {
 	end := start + len(trimEnding(body[start:full]))
 	s := body[start:end]
 	first, size := utf8.DecodeRuneInString(s)
-	w := word{span: span{start, end}, full: full, lower: strings.ToLower(s), capital: unicode.IsUpper(first) || unicode.IsTitle(first)}
+	w := word{span: span{start, end}, full: full, lower: strings.ToLower(s),
+		capital: unicode.IsUpper(first) || unicode.IsTitle(first)}
 	w.shouted = len(s) > size && w.capital && strings.ToUpper(s) == s
 	if !w.capital {
 		w.capital = fusedCapital(s)
@@ -206,7 +207,9 @@ const verseWidth = 50
 
 // closingEnd returns the end of the punctuation that follows the word ending at i without a blank.
 func closingEnd(body string, i int) int {
-	rest := strings.TrimLeftFunc(body[i:], func(r rune) bool { return !unicode.IsSpace(r) && !isWordRune(r) && r != '<' })
+	rest := strings.TrimLeftFunc(body[i:], func(r rune) bool {
+		return !unicode.IsSpace(r) && !isWordRune(r) && r != '<'
+	})
 	return len(body) - len(rest)
 }
 

@@ -63,8 +63,8 @@ type timings struct {
 	Cached *endpoint.Count `json:"cache_n"`
 }
 
-// mostOf returns the greatest of the counts that were sent; nil where none was. Servers send 0 in one field and the count
-// in another.
+// mostOf returns the greatest of the counts that were sent; nil where none was. Servers send 0 in one field and the
+// count in another.
 func mostOf(counts ...*endpoint.Count) *int {
 	var most *int
 	for _, c := range counts {

@@ -27,10 +27,11 @@ func TestAddress(t *testing.T) {
 		"http://[::1]:8000/v1":                         "http://[::1]:8000/v1/models",
 	} {
 		var asked string
-		c := newClient(t, endpoint.Options{BaseURL: give, HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
-			asked = r.URL.String()
-			return wiretest.Response(200, "", strings.NewReader(`{"data":[]}`)), nil
-		})})
+		c := newClient(t,
+			endpoint.Options{BaseURL: give, HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
+				asked = r.URL.String()
+				return wiretest.Response(200, "", strings.NewReader(`{"data":[]}`)), nil
+			})})
 		if _, err := c.Models(t.Context()); err != nil || asked != want {
 			t.Errorf("%s: asked %q, %v, want %q", give, asked, err, want)
 		}
@@ -55,7 +56,8 @@ func TestAddressRefused(t *testing.T) {
 	} {
 		c, err := openai.New(o)
 		var e *annotator.Error
-		if c != nil || !errors.As(err, &e) || e.Kind != annotator.Misused || e.Advice == "" && e.Reason == "" || strings.Contains(err.Error(), secret) {
+		if c != nil || !errors.As(err, &e) || e.Kind != annotator.Misused || e.Advice == "" && e.Reason == "" ||
+			strings.Contains(err.Error(), secret) {
 			t.Errorf("%q: %v", o.BaseURL, err)
 		}
 	}
@@ -98,7 +100,9 @@ func TestModels(t *testing.T) {
 // TestModelsAlone: a router gives the list without anything around it.
 func TestModelsAlone(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "application/json", `[{"id":"a","context_length":1000},{"id":"b"}]`)})
+	c := newClient(t,
+		endpoint.Options{HTTP: wiretest.Always(200, "application/json",
+			`[{"id":"a","context_length":1000},{"id":"b"}]`)})
 	got, err := c.Models(t.Context())
 	if diff := cmp.Diff([]model.Model{{ID: "a", MaxContext: 1000}, {ID: "b"}}, got); err != nil || diff != "" {
 		t.Error(err, diff)
@@ -126,7 +130,8 @@ func BenchmarkComplete(b *testing.B) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]"))
 	})
-	encoded, err := c.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: strings.Repeat("scene ", 400<<10/6)}})
+	encoded, err := c.Encode([]annotator.Message{{Role: annotator.RoleUser,
+		Content: strings.Repeat("scene ", 400<<10/6)}})
 	if err != nil {
 		b.Fatal(err)
 	}

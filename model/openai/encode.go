@@ -48,9 +48,10 @@ func newMessage(m *annotator.Message) message {
 	wire := message{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID}
 	for _, call := range m.ToolCalls {
 		wire.ToolCalls = append(wire.ToolCalls, sdk.ToolCall{
-			ID:       call.ID,
-			Type:     sdk.ToolTypeFunction,
-			Function: sdk.FunctionCall{Name: endpoint.ToolName(call.Name), Arguments: endpoint.ToolArguments(call.Arguments)},
+			ID:   call.ID,
+			Type: sdk.ToolTypeFunction,
+			Function: sdk.FunctionCall{Name: endpoint.ToolName(call.Name),
+				Arguments: endpoint.ToolArguments(call.Arguments)},
 		})
 	}
 	return wire

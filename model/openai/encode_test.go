@@ -28,12 +28,16 @@ func TestEncode(t *testing.T) {
 		give annotator.Message
 		want string
 	}{
-		{"user", annotator.Message{Role: annotator.RoleUser, Content: "<scene> & \"x\""}, `{"role":"user","content":"<scene> & \"x\""}`},
+		{"user", annotator.Message{Role: annotator.RoleUser, Content: "<scene> & \"x\""},
+			`{"role":"user","content":"<scene> & \"x\""}`},
 		{"empty user", annotator.Message{Role: annotator.RoleUser}, `{"role":"user","content":""}`},
-		{"reasoning stays here", assistant(annotator.Message{Content: "a", Reasoning: "b"}), `{"role":"assistant","content":"a"}`},
-		{"empty tool result", annotator.Message{Role: annotator.RoleTool, ToolCallID: "c1"}, `{"role":"tool","content":"","tool_call_id":"c1"}`},
+		{"reasoning stays here", assistant(annotator.Message{Content: "a", Reasoning: "b"}),
+			`{"role":"assistant","content":"a"}`},
+		{"empty tool result", annotator.Message{Role: annotator.RoleTool, ToolCallID: "c1"},
+			`{"role":"tool","content":"","tool_call_id":"c1"}`},
 		{
-			"call as written", assistant(annotator.Message{ToolCalls: []annotator.ToolCall{call("c1", "search", `{"q" : "<Mik>"}`)}}),
+			"call as written",
+			assistant(annotator.Message{ToolCalls: []annotator.ToolCall{call("c1", "search", `{"q" : "<Mik>"}`)}}),
 			`{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"search","arguments":"{\"q\" : \"<Mik>\"}"}}]}`,
 		},
 		{
@@ -41,7 +45,8 @@ func TestEncode(t *testing.T) {
 			`{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"list","arguments":"{}"}}]}`,
 		},
 		{
-			"no object", assistant(annotator.Message{ToolCalls: []annotator.ToolCall{call("c1", "functions.x:0", `{"q":`)}}),
+			"no object",
+			assistant(annotator.Message{ToolCalls: []annotator.ToolCall{call("c1", "functions.x:0", `{"q":`)}}),
 			`{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"functions_x_0","arguments":"{}"}}]}`,
 		},
 	}
@@ -61,7 +66,8 @@ func TestEncode(t *testing.T) {
 
 func messages() *rapid.Generator[annotator.Message] {
 	return rapid.Custom(func(t *rapid.T) annotator.Message {
-		m := annotator.Message{Content: rapid.String().Draw(t, "content"), Reasoning: rapid.String().Draw(t, "reasoning")}
+		m := annotator.Message{Content: rapid.String().Draw(t, "content"),
+			Reasoning: rapid.String().Draw(t, "reasoning")}
 		switch m.Role = rapid.SampledFrom([]annotator.Role{"user", "assistant", "tool"}).Draw(t, "role"); m.Role {
 		case annotator.RoleTool:
 			m.ToolCallID = rapid.StringN(1, 9, -1).Draw(t, "id")
@@ -75,7 +81,8 @@ func messages() *rapid.Generator[annotator.Message] {
 func calls() *rapid.Generator[annotator.ToolCall] {
 	return rapid.Custom(func(t *rapid.T) annotator.ToolCall {
 		arguments := wiretest.JSON(map[string]string{"q": rapid.String().Draw(t, "q")})
-		return call(rapid.StringMatching(`[a-z0-9]{9}`).Draw(t, "id"), rapid.StringMatching(`[a-z_]{1,12}`).Draw(t, "name"), arguments)
+		return call(rapid.StringMatching(`[a-z0-9]{9}`).Draw(t, "id"),
+			rapid.StringMatching(`[a-z_]{1,12}`).Draw(t, "name"), arguments)
 	})
 }
 
@@ -105,7 +112,8 @@ func TestEncodeIsAppendOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, m := range back {
-			if m.Role != all[i].Role || m.Content == nil || *m.Content != all[i].Content || m.ToolCallID != all[i].ToolCallID {
+			if m.Role != all[i].Role || m.Content == nil || *m.Content != all[i].Content ||
+				m.ToolCallID != all[i].ToolCallID {
 				t.Fatalf("message %d is %+v, want %+v", i, m, all[i])
 			}
 		}
@@ -115,7 +123,8 @@ func TestEncodeIsAppendOnly(t *testing.T) {
 func TestEncodeTools(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, endpoint.Options{})
-	got, err := c.EncodeTools([]annotator.ToolDefinition{{Name: "a", Description: "<b>", Schema: []byte(`{"type":"object"}`)}})
+	got, err := c.EncodeTools([]annotator.ToolDefinition{{Name: "a", Description: "<b>",
+		Schema: []byte(`{"type":"object"}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 var conversation = [][]annotator.Message{
 	{{Role: annotator.RoleUser, Content: "<scene number=\"1\">灯籠 & \"x\"</scene>"}},
 	{{Role: annotator.RoleAssistant, Content: "I look.", Reasoning: "It stays here.", ToolCalls: []annotator.ToolCall{
-		{ID: "abcdefgh1", Name: "search", Arguments: `{"q" : "<Mik>", "id": 9007199254740993}`}, {ID: "abcdefgh2", Name: "list"},
+		{ID: "abcdefgh1", Name: "search", Arguments: `{"q" : "<Mik>", "id": 9007199254740993}`},
+		{ID: "abcdefgh2", Name: "list"},
 	}}},
 	{
 		{Role: annotator.RoleTool, ToolCallID: "abcdefgh1", Tool: "search", Content: `{"ok":true}`},
@@ -29,7 +30,8 @@ var conversation = [][]annotator.Message{
 }
 
 var definitions = []annotator.ToolDefinition{
-	{Name: "search", Description: "Finds <entries> & more.", Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`)},
+	{Name: "search", Description: "Finds <entries> & more.",
+		Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`)},
 	{Name: "list", Description: "Lists all.", Schema: []byte(`{"type":"object","properties":{}}`)},
 }
 
@@ -59,7 +61,8 @@ func TestRequestsAreAsTheyWere(t *testing.T) {
 			c := newClient(t, endpoint.Options{HTTP: &sent})
 			var known model.Capabilities
 			for _, refusal := range test.refusals {
-				if known.Learn(model.Classify(http.StatusBadRequest, http.Header{}, []byte(refusal)), new(model.Request), c.Refusals()) == "" {
+				if known.Learn(model.Classify(http.StatusBadRequest, http.Header{}, []byte(refusal)),
+					new(model.Request), c.Refusals()) == "" {
 					t.Errorf("nothing is learned from %s", refusal)
 				}
 			}

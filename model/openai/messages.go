@@ -47,8 +47,8 @@ func arrange(all []message, w model.Workarounds) []message {
 	return all
 }
 
-// pairCalls gives each of several calls in a message one of its own, with the result behind it. Results are in the order
-// of the calls.
+// pairCalls gives each of several calls in a message one of its own, with the result behind it. Results are in the
+// order of the calls.
 func pairCalls(all []message) (paired []message) {
 	for len(all) > 0 {
 		m, n := all[0], len(all[0].ToolCalls)

@@ -28,8 +28,8 @@ func sentMessages(t rapid.TB, tb testing.TB, history []byte, w model.Workarounds
 	return string(list)
 }
 
-// TestPairs: whatever the conversation, the pairs keep each message, call and result in order; no message has two calls,
-// each call has its result behind it; and the pairs of a longer conversation begin with those of a shorter one.
+// TestPairs: whatever the conversation, the pairs keep each message, call and result in order; no message has two
+// calls, each call has its result behind it; and the pairs of a longer conversation begin with those of a shorter one.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -53,7 +53,8 @@ func TestPairs(t *testing.T) {
 			for i := range rapid.IntRange(0, 3).Draw(rt, "calls") {
 				id := fmt.Sprintf("id%d%d", turn, i)
 				m.ToolCalls = append(m.ToolCalls, annotator.ToolCall{ID: id, Name: "note", Arguments: `{"n":1}`})
-				results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: id, Content: "done " + id})
+				results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: id,
+					Content: "done " + id})
 				said = append(said, id)
 			}
 			add(m)
@@ -72,7 +73,8 @@ func TestPairs(t *testing.T) {
 			before = sent
 		}
 		checkPairs(rt, sentMessages(rt, t, bytes.Join(groups, []byte(",")), model.PairCalls), said)
-		if bare := sentMessages(rt, t, bytes.Join(groups, []byte(",")), model.NoTextBesideCalls); len(said) > 0 && strings.Contains(bare, `noted","tool_calls"`) {
+		if bare := sentMessages(rt, t, bytes.Join(groups, []byte(",")), model.NoTextBesideCalls); len(said) > 0 &&
+			strings.Contains(bare, `noted","tool_calls"`) {
 			rt.Fatalf("text beside calls: %s", bare)
 		}
 	})

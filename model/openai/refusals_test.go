@@ -34,15 +34,27 @@ func TestRefusals(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{"no system role", 400, `{"object":"error","message":"System role not supported","code":400}`, head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
-		{"no system role, llama.cpp", 500, `{"error":{"code":500,"message":"Jinja Exception: System role not supported","type":"server_error"}}`, head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
-		{"no system role, o1-mini", 400, `{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}`, head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
-		{"max_completion_tokens", 400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, head + system + history + named + strings.Replace(tail, "max_tokens", "max_completion_tokens", 1)},
-		{"temperature", 400, `{"error":{"message":"Unsupported value: 'temperature' does not support 0.4 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}`, head + system + history + named + strings.Replace(tail, `"temperature":0.4,`, "", 1)},
-		{"stream_options", 400, `{"message":"[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted'}]","code":400,"object":"error"}`, head + system + history + named + strings.Replace(tail, `,"stream_options":{"include_usage":true}`, "", 1)},
-		{"seed", 422, `{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}`, head + system + history + named + strings.Replace(tail, `"seed":7,`, "", 1)},
-		{"a tool by name", 400, `{"error":"Invalid tool_choice type: 'object'. Supported string values: none, auto, required"}`, head + system + history + `],"tools":` + tools + `,"tool_choice":"required",` + tail},
-		{"tool_choice", 400, `{"error":{"message":"deepseek-reasoner does not support this tool_choice","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`, head + system + history + `],"tools":` + tools + `,` + tail},
+		{"no system role", 400, `{"object":"error","message":"System role not supported","code":400}`,
+			head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
+		{"no system role, llama.cpp", 500,
+			`{"error":{"code":500,"message":"Jinja Exception: System role not supported","type":"server_error"}}`,
+			head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
+		{"no system role, o1-mini", 400,
+			`{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}`, head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
+		{"max_completion_tokens", 400,
+			`{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, head + system + history + named + strings.Replace(tail, "max_tokens", "max_completion_tokens", 1)},
+		{"temperature", 400,
+			`{"error":{"message":"Unsupported value: 'temperature' does not support 0.4 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}`, head + system + history + named + strings.Replace(tail, `"temperature":0.4,`, "", 1)},
+		{"stream_options", 400,
+			`{"message":"[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted'}]","code":400,"object":"error"}`, head + system + history + named + strings.Replace(tail, `,"stream_options":{"include_usage":true}`, "", 1)},
+		{"seed", 422,
+			`{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}`,
+			head + system + history + named + strings.Replace(tail, `"seed":7,`, "", 1)},
+		{"a tool by name", 400,
+			`{"error":"Invalid tool_choice type: 'object'. Supported string values: none, auto, required"}`,
+			head + system + history + `],"tools":` + tools + `,"tool_choice":"required",` + tail},
+		{"tool_choice", 400,
+			`{"error":{"message":"deepseek-reasoner does not support this tool_choice","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`, head + system + history + `],"tools":` + tools + `,` + tail},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -58,8 +70,10 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("it is learned twice: %s", again)
 			}
 			_, err := c.Complete(t.Context(), &model.Request{
-				Model: "m", System: "s", History: []byte(history), Tools: []byte(tools), MaxTokens: 9, Temperature: 0.4, Seed: 7, Stream: true,
-				Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"f"}}, Workarounds: known.Workarounds,
+				Model: "m", System: "s", History: []byte(history), Tools: []byte(tools), MaxTokens: 9, Temperature: 0.4,
+				Seed: 7, Stream: true,
+				Choice:      model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"f"}},
+				Workarounds: known.Workarounds,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +102,8 @@ func TestNothingToLearn(t *testing.T) {
 		{200, ``},
 	} {
 		c := newClient(t, endpoint.Options{})
-		if said := new(model.Capabilities).Learn(model.Classify(test.status, http.Header{}, []byte(test.body)), new(model.Request), c.Refusals()); said != "" {
+		if said := new(model.Capabilities).Learn(model.Classify(test.status, http.Header{}, []byte(test.body)),
+			new(model.Request), c.Refusals()); said != "" {
 			t.Errorf("%s: %s", test.body, said)
 		}
 	}
@@ -97,17 +112,19 @@ func TestNothingToLearn(t *testing.T) {
 // TestStrictTemplateIsMet talks with a server that knows no system role and wants roles to alternate, and learns both.
 func TestStrictTemplateIsMet(t *testing.T) {
 	t.Parallel()
-	server := scripted.Start(t, scripted.Options{Strict: true, Script: searchOnce, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if r.Messages[0].Role != annotator.RoleSystem {
-			return nil
-		}
-		return &scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported","code":400}}`}
-	}})
+	server := scripted.Start(t, scripted.Options{Strict: true, Script: searchOnce,
+		Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if r.Messages[0].Role != annotator.RoleSystem {
+				return nil
+			}
+			return &scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported","code":400}}`}
+		}})
 	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})
 	history := wiretest.History(t, c,
 		[]annotator.Message{{Role: annotator.RoleUser, Content: "a"}},
 		[]annotator.Message{{Role: annotator.RoleUser, Content: "b"}},
-		[]annotator.Message{{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call("a00000001", "f", "{}")}}},
+		[]annotator.Message{{Role: annotator.RoleAssistant,
+			ToolCalls: []annotator.ToolCall{call("a00000001", "f", "{}")}}},
 		[]annotator.Message{{Role: annotator.RoleTool, ToolCallID: "a00000001", Content: "none"}},
 		[]annotator.Message{{Role: annotator.RoleUser, Content: "go on"}})
 	r := &model.Request{Model: "scripted", System: "s", History: history, MaxTokens: 100, Stream: true}
@@ -138,14 +155,16 @@ func TestAlternating(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(messages(), 1, 8).Draw(t, "messages")
 		for i := range all {
-			all[i].Content = strings.ReplaceAll(all[i].Content, "\n", " ") // only what stands between two messages has blank lines
+			// only what stands between two messages has blank lines
+			all[i].Content = strings.ReplaceAll(all[i].Content, "\n", " ")
 		}
 		history, err := c.Encode(all)
 		if err != nil {
 			t.Fatal(err)
 		}
 		send := func(history []byte) (list []byte) {
-			if _, err := c.Complete(t.Context(), &model.Request{Model: "m", History: history, Workarounds: model.MergeRoles}); err != nil {
+			if _, err := c.Complete(t.Context(),
+				&model.Request{Model: "m", History: history, Workarounds: model.MergeRoles}); err != nil {
 				t.Fatal(err)
 			}
 			list = bytes.TrimPrefix(sent.Body, []byte(`{"model":"m","messages":[`))
@@ -185,12 +204,13 @@ func TestAlternating(t *testing.T) {
 	})
 }
 
-// TestRolesOfResults: a template that takes only user and assistant refuses the results of tools in the words in which it
-// refuses a system prompt. The system prompt stays where it is, then.
+// TestRolesOfResults: a template that takes only user and assistant refuses the results of tools in the words in which
+// it refuses a system prompt. The system prompt stays where it is, then.
 func TestRolesOfResults(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, endpoint.Options{})
-	f := model.Classify(400, http.Header{}, []byte(`{"error":{"message":"Only user and assistant roles are supported!","type":"BadRequestError","param":null,"code":400}}`))
+	f := model.Classify(400, http.Header{},
+		[]byte(`{"error":{"message":"Only user and assistant roles are supported!","type":"BadRequestError","param":null,"code":400}}`))
 	message := func(role annotator.Role) []byte {
 		encoded, err := c.Encode([]annotator.Message{{Role: role, Content: "x", ToolCallID: "a"}})
 		if err != nil {
@@ -199,10 +219,12 @@ func TestRolesOfResults(t *testing.T) {
 		return encoded
 	}
 	var known model.Capabilities
-	if what := known.Learn(f, &model.Request{History: message(annotator.RoleTool)}, c.Refusals()); what != "" || f.Advice == "" {
+	if what := known.Learn(f, &model.Request{History: message(annotator.RoleTool)}, c.Refusals()); what != "" ||
+		f.Advice == "" {
 		t.Errorf("it learns %q, and advises %q", what, f.Advice)
 	}
-	if known.Learn(f, &model.Request{History: message(annotator.RoleUser)}, c.Refusals()) == "" || !known.Workarounds.Has(model.SystemInUser) {
+	if known.Learn(f, &model.Request{History: message(annotator.RoleUser)}, c.Refusals()) == "" ||
+		!known.Workarounds.Has(model.SystemInUser) {
 		t.Error("a system prompt that is refused stays where it is")
 	}
 }

@@ -41,48 +41,81 @@ func TestReadReply(t *testing.T) {
 		{"no [DONE]", stream, wiretest.Events(textChunk, finishChunk, usageChunk), plain},
 		{"no last line end", stream, "data: " + textChunk + "\ndata: " + finishChunk, uncounted},
 		{"no blanks", stream, "data:" + textChunk + "\ndata:" + finishChunk + "\ndata:[DONE]\n", uncounted},
-		{"keep-alives", stream, ": ping\n\n: OPENROUTER PROCESSING\n\ndata:\n\ndata: \n\nevent: ping\nid: 1\nretry: 5\n\n" + wiretest.Events(textChunk, finishChunk, usageChunk), plain},
-		{"CRLF and BOM", stream, "\ufeff" + strings.ReplaceAll(wiretest.Events(textChunk, finishChunk), "\n", "\r\n"), uncounted},
-		{"usage null", stream, wiretest.Events(`{"choices":[],"usage":null}`, textChunk, finishChunk, `{"choices":[],"usage":null}`), uncounted},
-		{"usage unreadable", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":"many"}}`), uncounted},
-		{"usage zero", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":0}}`), uncounted},
-		{"usage absurd", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":9223372036854775807,"completion_tokens":2}}`), uncounted},
-		{"usage absurd, of the reply", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":9223372036854775807}}`), uncounted},
-		{"a page by its type only", "text/html; charset=utf-8", wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]"), plain},
+		{"keep-alives", stream, ": ping\n\n: OPENROUTER PROCESSING\n\ndata:\n\ndata: \n\nevent: ping\nid: 1\nretry: " +
+			"5\n\n" + wiretest.Events(textChunk, finishChunk, usageChunk), plain},
+		{"CRLF and BOM", stream, "\ufeff" + strings.ReplaceAll(wiretest.Events(textChunk, finishChunk), "\n", "\r\n"),
+			uncounted},
+		{"usage null", stream, wiretest.Events(`{"choices":[],"usage":null}`, textChunk, finishChunk,
+			`{"choices":[],"usage":null}`), uncounted},
+		{"usage unreadable", stream, wiretest.Events(textChunk, finishChunk,
+			`{"choices":[],"usage":{"prompt_tokens":"many"}}`), uncounted},
+		{"usage zero", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":0}}`),
+			uncounted},
+		{"usage absurd", stream, wiretest.Events(textChunk, finishChunk,
+			`{"choices":[],"usage":{"prompt_tokens":9223372036854775807,"completion_tokens":2}}`), uncounted},
+		{"usage absurd, of the reply", stream,
+			wiretest.Events(textChunk, finishChunk,
+				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":9223372036854775807}}`), uncounted},
+		{"a page by its type only", "text/html; charset=utf-8",
+			wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]"), plain},
 		{"error null", stream, wiretest.Events(`{"error":null,`+textChunk[1:], finishChunk), uncounted},
-		{"two finishes", stream, wiretest.Events(textChunk, finishChunk, textChunk, strings.Replace(finishChunk, "stop", "length", 1)), uncounted},
+		{"two finishes", stream, wiretest.Events(textChunk, finishChunk, textChunk,
+			strings.Replace(finishChunk, "stop", "length", 1)), uncounted},
 		{
 			"always a finish", stream, wiretest.Events(
-				`{"model":"m","choices":[{"delta":{"content":"Da"},"finish_reason":"stop"}]}`, `{"choices":[{"delta":{"content":"wn"},"finish_reason":"stop"}]}`,
+				`{"model":"m","choices":[{"delta":{"content":"Da"},"finish_reason":"stop"}]}`,
+				`{"choices":[{"delta":{"content":"wn"},"finish_reason":"stop"}]}`,
 				`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`, usageChunk),
-			model.Reply{Text: "Dawn", Finish: "tool_calls", Model: "m", Usage: exactUsage, Calls: []annotator.ToolCall{call("a", "f", "{}")}},
+			model.Reply{Text: "Dawn", Finish: "tool_calls", Model: "m", Usage: exactUsage,
+				Calls: []annotator.ToolCall{call("a", "f", "{}")}},
 		},
-		{"another choice", stream, wiretest.Events(textChunk, `{"choices":[{"index":1,"delta":{"content":"x"}}]}`, finishChunk), uncounted},
+		{"another choice", stream, wiretest.Events(textChunk, `{"choices":[{"index":1,"delta":{"content":"x"}}]}`,
+			finishChunk), uncounted},
 		{"wrong type", "text/plain", wiretest.Events(textChunk, finishChunk, "[DONE]"), uncounted},
-		{"an object where a stream was asked for", object, ` {"model":"m","choices":[{"message":{"content":"Dawn"},"finish_reason":"stop"}]}`, uncounted},
-		{"llama.cpp counts its cache", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2},"timings":{"cache_n":8}}`), plain},
-		{"DeepSeek counts its cache", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":8,"prompt_cache_miss_tokens":2}}`), plain},
-		{"Moonshot counts its cache", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":8}}`), plain},
-		{"Moonshot counts within the choice", stream, wiretest.Events(textChunk, `{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":8}}]}`, "[DONE]"), plain},
+		{"an object where a stream was asked for", object,
+			` {"model":"m","choices":[{"message":{"content":"Dawn"},"finish_reason":"stop"}]}`, uncounted},
+		{"llama.cpp counts its cache", stream,
+			wiretest.Events(textChunk, finishChunk,
+				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2},"timings":{"cache_n":8}}`), plain},
+		{"DeepSeek counts its cache", stream,
+			wiretest.Events(textChunk, finishChunk,
+				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":8,"prompt_cache_miss_tokens":2}}`), plain},
+		{"Moonshot counts its cache", stream,
+			wiretest.Events(textChunk, finishChunk,
+				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":8}}`), plain},
+		{"Moonshot counts within the choice", stream,
+			wiretest.Events(textChunk,
+				`{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":8}}]}`, "[DONE]"), plain},
 		{
-			"a cache that cannot be", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":null,"cached_tokens":"many","prompt_cache_hit_tokens":99}}`),
-			model.Reply{Text: "Dawn", Finish: "stop", Model: "m", Usage: annotator.Usage{Prompt: 10, Told: 10, Cached: 10, Completion: 2, Exact: true}},
+			"a cache that cannot be", stream,
+			wiretest.Events(textChunk, finishChunk,
+				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":null,"cached_tokens":"many","prompt_cache_hit_tokens":99}}`),
+			model.Reply{Text: "Dawn", Finish: "stop", Model: "m",
+				Usage: annotator.Usage{Prompt: 10, Told: 10, Cached: 10, Completion: 2, Exact: true}},
 		},
-		{"content null", object, `{"model":"m","choices":[{"message":{"content":null},"finish_reason":"stop"}]}`, called()},
-		{"refused", object, `{"model":"m","choices":[{"message":{"content":null,"refusal":"I cannot"},"finish_reason":"stop"}]}`, model.Reply{Text: "I cannot", Finish: "content_filter", Model: "m"}},
-		{"content in parts", object, `{"model":"m","choices":[{"message":{"content":[{"type":"text","text":"Da"},{"type":"image"},{"type":"text","text":"wn"}]},"finish_reason":"stop"}]}`, uncounted},
-		{"arguments an object", object, `{"model":"m","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x": 1}}}]},"finish_reason":"stop"}]}`, called(call("a", "f", `{"x": 1}`))},
-		{"no ids, doubled ids", object, `{"model":"m","choices":[{"message":{"tool_calls":[{"function":{"name":"f"}},{"id":"a","function":{"name":"g","arguments":null}},{"id":"a","function":{"name":"h","arguments":""}}]},"finish_reason":"stop"}]}`, called(call("", "f", ""), call("a", "g", ""), call("a", "h", ""))},
+		{"content null", object, `{"model":"m","choices":[{"message":{"content":null},"finish_reason":"stop"}]}`,
+			called()},
+		{"refused", object,
+			`{"model":"m","choices":[{"message":{"content":null,"refusal":"I cannot"},"finish_reason":"stop"}]}`,
+			model.Reply{Text: "I cannot", Finish: "content_filter", Model: "m"}},
+		{"content in parts", object,
+			`{"model":"m","choices":[{"message":{"content":[{"type":"text","text":"Da"},{"type":"image"},{"type":"text","text":"wn"}]},"finish_reason":"stop"}]}`, uncounted},
+		{"arguments an object", object,
+			`{"model":"m","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x": 1}}}]},"finish_reason":"stop"}]}`, called(call("a", "f", `{"x": 1}`))},
+		{"no ids, doubled ids", object,
+			`{"model":"m","choices":[{"message":{"tool_calls":[{"function":{"name":"f"}},{"id":"a","function":{"name":"g","arguments":null}},{"id":"a","function":{"name":"h","arguments":""}}]},"finish_reason":"stop"}]}`, called(call("", "f", ""), call("a", "g", ""), call("a", "h", ""))},
 		{
 			"calls in pieces", stream, wiretest.Events(
 				callChunk(`{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}`),
-				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}},{"index":1,"function":{"arguments":"}"}}`),
+				callChunk(
+					`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}},{"index":1,"function":{"arguments":"}"}}`),
 				callChunk(`{"index":0,"id":"a","function":{"arguments":":1}"}}`), finishChunk),
 			called(call("a", "f", `{"x":1}`), call("b", "g", `{}`)),
 		},
 		{
 			"calls without index", stream, wiretest.Events(
-				callChunk(`{"id":"a","function":{"name":"f","arguments":"{"}}`), callChunk(`{"function":{"arguments":"}"}}`),
+				callChunk(`{"id":"a","function":{"name":"f","arguments":"{"}}`),
+				callChunk(`{"function":{"arguments":"}"}}`),
 				callChunk(`{"id":"b","function":{"name":"g","arguments":"{}"}}`), finishChunk),
 			called(call("a", "f", `{}`), call("b", "g", `{}`)),
 		},
@@ -94,29 +127,36 @@ func TestReadReply(t *testing.T) {
 		},
 		{
 			"an id for each piece", stream, wiretest.Events(
-				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`), callChunk(`{"index":0,"id":"x","function":{"arguments":"}"}}`),
-				callChunk(`{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}`), callChunk(`{"index":1,"id":"y","function":{"arguments":"}"}}`), finishChunk),
+				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`),
+				callChunk(`{"index":0,"id":"x","function":{"arguments":"}"}}`),
+				callChunk(`{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}`),
+				callChunk(`{"index":1,"id":"y","function":{"arguments":"}"}}`), finishChunk),
 			called(call("a", "f", `{}`), call("b", "g", `{}`)),
 		},
 		{
 			"calls behind the finish", stream, wiretest.Events(
 				`{"model":"m","choices":[{"delta":{"content":""}}]}`, finishChunk,
-				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`), callChunk(`{"index":0,"function":{"arguments":"}"}}`)),
+				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`),
+				callChunk(`{"index":0,"function":{"arguments":"}"}}`)),
 			called(call("a", "f", `{}`)),
 		},
 		{
 			"calls once more behind the finish", stream, wiretest.Events(
-				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), finishChunk, callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`)),
+				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), finishChunk,
+				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`)),
 			called(call("a", "f", `{}`)),
 		},
-		{"a function call", object, `{"model":"m","choices":[{"message":{"content":null,"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"stop"}]}`, called(call("", "f", `{}`))},
+		{"a function call", object,
+			`{"model":"m","choices":[{"message":{"content":null,"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"stop"}]}`, called(call("", "f", `{}`))},
 		{
 			"a function call in pieces", stream, wiretest.Events(
-				`{"model":"m","choices":[{"delta":{"function_call":{"name":"f","arguments":"{"}}}]}`, `{"choices":[{"delta":{"function_call":{"arguments":"}"}}}]}`, finishChunk),
+				`{"model":"m","choices":[{"delta":{"function_call":{"name":"f","arguments":"{"}}}]}`,
+				`{"choices":[{"delta":{"function_call":{"arguments":"}"}}}]}`, finishChunk),
 			called(call("", "f", `{}`)),
 		},
 		{
-			"a function call beside the same call", object, `{"model":"m","choices":[{"message":{"function_call":{"name":"f","arguments":"{}"},` +
+			"a function call beside the same call", object,
+			`{"model":"m","choices":[{"message":{"function_call":{"name":"f","arguments":"{}"},` +
 				`"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`,
 			called(call("a", "f", `{}`)),
 		},
@@ -190,7 +230,8 @@ func (s *script) stream(t *rapid.T) {
 	}
 	s.frames = append(s.frames,
 		fmt.Sprintf(`{"model":"m","choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, s.reply.Finish),
-		fmt.Sprintf(`{"model":"m","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":3}}`, s.reply.Usage.Prompt),
+		fmt.Sprintf(`{"model":"m","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":3}}`,
+			s.reply.Usage.Prompt),
 		"[DONE]")
 }
 
@@ -207,10 +248,12 @@ func pieces(t *rapid.T, s string) (all []string) {
 func (s *script) wholly() {
 	var calls []string
 	for _, c := range s.reply.Calls {
-		calls = append(calls, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}`, c.ID, c.Name, wiretest.JSON(c.Arguments)))
+		calls = append(calls, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}`, c.ID,
+			c.Name, wiretest.JSON(c.Arguments)))
 	}
 	s.whole = fmt.Sprintf(`{"model":"m","choices":[{"index":0,"message":{"content":%s,"reasoning_content":%s,"tool_calls":[%s]},"finish_reason":%q}],"usage":{"prompt_tokens":%d,"completion_tokens":3}}`,
-		wiretest.JSON(s.reply.Text), wiretest.JSON(s.reply.Reasoning), strings.Join(calls, ","), s.reply.Finish, s.reply.Usage.Prompt)
+		wiretest.JSON(s.reply.Text), wiretest.JSON(s.reply.Reasoning), strings.Join(calls, ","), s.reply.Finish,
+		s.reply.Usage.Prompt)
 }
 
 func TestStreamedIsUnstreamed(t *testing.T) {
@@ -238,9 +281,12 @@ func TestStreamedIsUnstreamed(t *testing.T) {
 // TestCutAnywhere ends a stream behind each of its bytes: there is the whole reply or none.
 func TestCutAnywhere(t *testing.T) {
 	t.Parallel()
-	body := "\ufeff" + wiretest.Events(textChunk, callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), "", finishChunk, usageChunk, "[DONE]")
+	body := "\ufeff" + wiretest.Events(textChunk,
+		callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), "", finishChunk, usageChunk,
+		"[DONE]")
 	body = strings.ReplaceAll(body, "Dawn", "Dämmerung \U0001F305")
-	want := &model.Reply{Text: "Dämmerung \U0001F305", Finish: "stop", Model: "m", Calls: []annotator.ToolCall{call("a", "f", "{}")}}
+	want := &model.Reply{Text: "Dämmerung \U0001F305", Finish: "stop", Model: "m",
+		Calls: []annotator.ToolCall{call("a", "f", "{}")}}
 	finished := strings.Index(body, finishChunk) + len(finishChunk)
 	for n := range len(body) + 1 {
 		c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
@@ -256,7 +302,8 @@ func TestCutAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got, wiretest.Unmeasured(), cmpopts.IgnoreFields(model.Reply{}, "Usage")); diff != "" {
+		if diff := cmp.Diff(want, got, wiretest.Unmeasured(),
+			cmpopts.IgnoreFields(model.Reply{}, "Usage")); diff != "" {
 			t.Fatalf("cut at %d: %s", n, diff)
 		}
 	}
@@ -264,8 +311,10 @@ func TestCutAnywhere(t *testing.T) {
 
 func FuzzReadReply(f *testing.F) {
 	f.Add("text/event-stream", []byte(wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]")))
-	f.Add("text/event-stream", []byte(wiretest.Events(textChunk, `{"error":{"message":"x"}}`)+"event: error\ndata: x\n"))
-	f.Add("application/json", []byte(`{"choices":[{"message":{"content":[{"text":"a"}],"tool_calls":[{"index":-1,"function":{"arguments":{}}}]},"finish_reason":"stop"}]}`))
+	f.Add("text/event-stream", []byte(wiretest.Events(textChunk, `{"error":{"message":"x"}}`)+
+		"event: error\ndata: x\n"))
+	f.Add("application/json",
+		[]byte(`{"choices":[{"message":{"content":[{"text":"a"}],"tool_calls":[{"index":-1,"function":{"arguments":{}}}]},"finish_reason":"stop"}]}`))
 	f.Add("", []byte("\xef\xbb\xbf \r\n{\"choices\":[{\"delta\":{\"tool_calls\":[{}]}}]}"))
 	f.Add("text/html", []byte("<html>"))
 	f.Fuzz(func(t *testing.T, media string, body []byte) {

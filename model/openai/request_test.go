@@ -35,8 +35,10 @@ func TestRequestBody(t *testing.T) {
 		},
 		{
 			"unstreamed",
-			model.Request{Model: "o1", History: []byte(history), Tools: []byte(tools), Choice: model.Choice{Mode: model.ChoiceNone}, Temperature: 0.4},
-			`{"model":"o1","messages":[` + history + `],"tools":` + tools + `,"tool_choice":"none","temperature":0.4,"stream":false}`,
+			model.Request{Model: "o1", History: []byte(history), Tools: []byte(tools),
+				Choice: model.Choice{Mode: model.ChoiceNone}, Temperature: 0.4},
+			`{"model":"o1","messages":[` + history + `],"tools":` + tools +
+				`,"tool_choice":"none","temperature":0.4,"stream":false}`,
 		},
 		{
 			"bare",
@@ -59,7 +61,8 @@ func TestRequestBody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if second, _ := io.ReadAll(again); !bytes.Equal(sent.Body, second) || sent.Request.ContentLength != int64(len(sent.Body)) {
+			if second, _ := io.ReadAll(again); !bytes.Equal(sent.Body, second) ||
+				sent.Request.ContentLength != int64(len(sent.Body)) {
 				t.Errorf("length %d; sent again: %s", sent.Request.ContentLength, second)
 			}
 			if got := sent.Request.Header.Get("Authorization"); got != "Bearer canary-key" {

@@ -57,15 +57,17 @@ func TestCountsOfOtherServers(t *testing.T) {
 func TestTokenizerAddress(t *testing.T) {
 	t.Parallel()
 	var asked *http.Request
-	c := newClient(t, endpoint.Options{BaseURL: "http://model.test/served/v1", Key: "secret", HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
-		asked = r
-		_, _ = io.Copy(io.Discard, r.Body)
-		return wiretest.Response(200, "application/json", strings.NewReader(`{"count":1}`)), nil
-	})})
+	c := newClient(t, endpoint.Options{BaseURL: "http://model.test/served/v1", Key: "secret",
+		HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
+			asked = r
+			_, _ = io.Copy(io.Discard, r.Body)
+			return wiretest.Response(200, "application/json", strings.NewReader(`{"count":1}`)), nil
+		})})
 	if _, err := c.CountTokens(context.Background(), "m", "text"); err != nil {
 		t.Fatal(err)
 	}
-	if asked.URL.String() != "http://model.test/served/tokenize" || asked.Header.Get("Authorization") != "Bearer secret" {
+	if asked.URL.String() != "http://model.test/served/tokenize" ||
+		asked.Header.Get("Authorization") != "Bearer secret" {
 		t.Errorf("%s with %q", asked.URL, asked.Header.Get("Authorization"))
 	}
 }

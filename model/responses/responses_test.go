@@ -24,7 +24,8 @@ func newClient(tb testing.TB, o endpoint.Options) *responses.Client {
 func complete(tb testing.TB, n wiretest.Network) (*model.Reply, error) {
 	tb.Helper()
 	c := newClient(tb, endpoint.Options{HTTP: n})
-	return c.Complete(tb.Context(), &model.Request{Model: "m", History: []byte(`{"type":"message","role":"user","content":"hi"}`), Stream: true})
+	return c.Complete(tb.Context(),
+		&model.Request{Model: "m", History: []byte(`{"type":"message","role":"user","content":"hi"}`), Stream: true})
 }
 
 func call(id, name, arguments string) annotator.ToolCall {

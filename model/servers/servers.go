@@ -1,5 +1,5 @@
-// Package servers knows how model servers are started so that they support a run: a table of commands, and of the parsers
-// that read the calls and thoughts of each family of models. The table is data, with its sources: servers.yaml.
+// Package servers knows how model servers are started so that they support a run: a table of commands, and of the
+// parsers that read the calls and thoughts of each family of models. The table is data, with its sources: servers.yaml.
 package servers
 
 import (
@@ -123,8 +123,8 @@ const (
 	UnknownParser = "PARSER"
 )
 
-// Start returns how a server is started for a model of a family with a context in tokens. The model is written as a word of
-// a command. Without a family, the parsers are left to the user where the model is not named either.
+// Start returns how a server is started for a model of a family with a context in tokens. The model is written as a
+// word of a command. Without a family, the parsers are left to the user where the model is not named either.
 func (s *Server) Start(model string, family *Family, context int) Start {
 	var parsers Parsers
 	notes := slices.Clone(s.Notes)
@@ -135,7 +135,8 @@ func (s *Server) Start(model string, family *Family, context int) Start {
 			notes = append(notes, family.Name+": "+family.Note+".")
 		}
 		if s.Tools != "" && parsers.Tools == "" {
-			notes = append(notes, "No parser of its calls is known for "+family.Name+"; calls that arrive as text are read where they can be.")
+			notes = append(notes, "No parser of its calls is known for "+family.Name+
+				"; calls that arrive as text are read where they can be.")
 		}
 	case model == UnknownModel:
 		parsers = Parsers{Tools: UnknownParser, Reasoning: UnknownParser}
@@ -145,7 +146,8 @@ func (s *Server) Start(model string, family *Family, context int) Start {
 	}
 	start := Start{Server: s.Name, Endpoint: s.Endpoint, Tried: s.Tried, Notes: notes, Sources: s.Sources}
 	fill := strings.NewReplacer("{model}", model, "{context}", fmt.Sprint(context),
-		"{tools}", flags(s.Tools, "{parser}", parsers.Tools), "{reasoning}", flags(s.Reasoning, "{parser}", parsers.Reasoning),
+		"{tools}", flags(s.Tools, "{parser}", parsers.Tools), "{reasoning}",
+		flags(s.Reasoning, "{parser}", parsers.Reasoning),
 		"{template}", flags(s.Template, "{file}", parsers.Template))
 	for _, command := range s.Commands {
 		start.Commands = append(start.Commands, strings.Join(strings.Fields(fill.Replace(command)), " "))

@@ -59,9 +59,10 @@ func (s *scanner) values(text string) (calls []writtenCall, n int, err error) {
 // surplus matches what goes on behind a value that a bracket too many has ended.
 var surplus = regexp.MustCompile(`^\s*(?:[}\]]|,\s*")`)
 
-// value reads the JSON value at the beginning of a text, and the calls in it. Where it is no JSON, or does not end where it
-// should, slips of form are allowed for: then the calls are those of the one reading that fits the tools.
-func (s *scanner) value(text string, read func(strict string) ([]writtenCall, error)) (calls []writtenCall, n int, err error) {
+// value reads the JSON value at the beginning of a text, and the calls in it. Where it is no JSON, or does not end
+// where it should, slips of form are allowed for: then the calls are those of the one reading that fits the tools.
+func (s *scanner) value(text string, read func(strict string) ([]writtenCall, error)) (calls []writtenCall, n int,
+	err error) {
 	strict, n, err := jsonValue(text)
 	if err == nil {
 		if calls, err = read(strict); !surplus.MatchString(text[n:]) {
@@ -123,8 +124,8 @@ func (s *scanner) arguments(name, text string, from int) (arguments string, n in
 	return calls[0].Arguments, n, nil
 }
 
-// Arguments reads a text that is the arguments of a tool and nothing else, as strict JSON. A tool that requires none may be given
-// null, or nothing. The error is that of laxjson.Object.
+// Arguments reads a text that is the arguments of a tool and nothing else, as strict JSON. A tool that requires none
+// may be given null, or nothing. The error is that of laxjson.Object.
 func (t *Tools) Arguments(name, text string) (strict string, err error) {
 	s := scanner{tools: t}
 	return s.argumentsIn(name, text)
@@ -187,7 +188,8 @@ func sourced(calls []writtenCall, source string) []writtenCall {
 }
 
 // wrappers are the keys of objects that hold calls.
-var wrappers = []string{"tool_calls", "tool_call", "function_call", "function_calls", "function", "functionCall", "tool_uses", "calls", "tools"}
+var wrappers = []string{"tool_calls", "tool_call", "function_call", "function_calls", "function", "functionCall",
+	"tool_uses", "calls", "tools"}
 
 // callsIn returns the calls in a JSON value; none for an empty list.
 func (s *scanner) callsIn(strict string) (calls []writtenCall, err error) {
@@ -288,4 +290,5 @@ func CleanName(name string) string {
 	return name
 }
 
-var nameParts = regexp.MustCompile(`^\s*(?:(?:functions?|tools?|default_api)\.)*([\w-]+)(?:\.call)?(?::\d+)?\s*(?:</?[^<>]*>.*)?$`)
+var nameParts = regexp.MustCompile(`^\s*(?:(?:functions?|tools?|` +
+	`default_api)\.)*([\w-]+)(?:\.call)?(?::\d+)?\s*(?:</?[^<>]*>.*)?$`)

@@ -39,7 +39,8 @@ const (
 // forms are all that are read. Of two that fit, the first counts.
 var forms = []form{
 	{
-		"NousResearch Hermes, Qwen 2.5 and 3, GLM 4.5, xLAM 2, Granite, Jamba, Hunyuan, MiniMax, Nemotron, OLMo 3, Seed-OSS, LongCat, FunctionGemma, DeepSeek V3.2",
+		"NousResearch Hermes, Qwen 2.5 and 3, GLM 4.5, xLAM 2, Granite, Jamba, Hunyuan, MiniMax, Nemotron, OLMo 3, " +
+			"Seed-OSS, LongCat, FunctionGemma, DeepSeek V3.2",
 		`<` + namespace + `(?i:(?:\w+_)?(?:tool_?|function_)calls?)\s*>`, enclosed, true,
 	},
 	{
@@ -47,19 +48,23 @@ var forms = []form{
 		`<` + namespace + `(?:function\s*\(|(?:function|(?:invoke|function|tool_call|tool)\s+name\s*)=)`, tagged, true,
 	},
 	{
-		"Granite 3, DeepSeek V3 and R1, Step 3, Kimi K2, Llama 3 and 4, LFM2, InternLM 2, Command R7B, Apertus, Gemma 4",
-		`<[|｜](?:tool_call|tools_prefix|python_tag|plugin|START_ACTION|(?:tool|python|action)[\w▁]*(?:begin|start))[|｜]?>`, enclosed, true,
+		"Granite 3, DeepSeek V3 and R1, Step 3, Kimi K2, Llama 3 and 4, LFM2, InternLM 2, " +
+			"Command R7B, Apertus, Gemma 4",
+		`<[|｜](?:tool_call|tools_prefix|python_tag|plugin|START_ACTION|` +
+			`(?:tool|python|action)[\w▁]*(?:begin|start))[|｜]?>`, enclosed, true,
 	},
 	{"Mistral", `\[TOOL_CALLS\]`, enclosed, true},
 	{"models without a form of their own on LM Studio", `\[TOOL_REQUEST\]`, enclosed, true},
 	{"Phi 4 mini", `\bfunctools\b`, enclosed, false},
-	{"gpt-oss", `(?:<\|start\|>assistant)?(?:<\|channel\|>\w+)?\s*(?:\b(?:commentary|analysis)\s+)?\bto=functions\.`, enclosed, true},
+	{"gpt-oss", `(?:<\|start\|>assistant)?(?:<\|channel\|>\w+)?\s*(?:\b(?:commentary|analysis)\s+)?\bto=functions\.`,
+		enclosed, true},
 	{"gpt-oss", `(?:<\|start\|>assistant)?<\|channel\|>commentary\b`, channel, false},
 	{"Qwen 2", `✿FUNCTION✿:`, enclosed, true},
 	{"ReAct, Command R", `(?m:^Action:)`, enclosed, false},
 	{"Functionary 3.2", `>>>`, enclosed, false},
 	{"Gemma 3", "<tool_code>|```tool_code", enclosed, true},
-	{"Qwen 2.5 Coder, DeepSeek on the web, and others", `<(?:[|｜]\s*)?[\w▁:-]{0,20}(?:tool|func|action|plugin)[\w▁:-]{0,20}(?:\s*[|｜])?>`, enclosed, false},
+	{"Qwen 2.5 Coder, DeepSeek on the web, and others",
+		`<(?:[|｜]\s*)?[\w▁:-]{0,20}(?:tool|func|action|plugin)[\w▁:-]{0,20}(?:\s*[|｜])?>`, enclosed, false},
 	{"any", "(?m:^[ \t]*```)", fenced, false},
 	{"Llama 3, xLAM, DBRX", lineStart + "`?(?:\\{|\\[\\s*\\{)", plain, false},
 	{"Gorilla, Raven, Llama 4", lineStart + "`?(?:\\[\\s*)?(?:print\\(\\s*)?(?:\\w+\\.)*[\\w\\\\]+\\(", plain, false},
@@ -69,8 +74,8 @@ var forms = []form{
 }
 
 // readForm reads the calls of a form, and returns where they end. The text begins with the mark where the reader is
-// tagged, plain or named, and behind it otherwise. The error is errNoCall where no call follows; with another, n is how far the
-// text could be read.
+// tagged, plain or named, and behind it otherwise. The error is errNoCall where no call follows; with another, n is how
+// far the text could be read.
 func (s *scanner) readForm(f *form, text string) (calls []writtenCall, n int, err error) {
 	switch f.reader {
 	case fenced:
@@ -90,7 +95,8 @@ var (
 		marksOf(func(f *form) bool { return f.sure && f.reader == enclosed }) + "|```\\w*)*")
 	opening  = regexp.MustCompile(`^` + lineStart + "[\\s`]*")
 	pythonic = regexp.MustCompile(`^\[?\s*(?:print\(\s*)?((?:[\w\\]+\.)*[\w\\]+)\(`)
-	endings  = regexp.MustCompile("^(?:\\s*(?:```|`|✿RESULT✿|\\[END_TOOL_REQUEST\\]|<tool_call\\|>|<end_function_call>|</\\w{1,20}$|" +
+	endings  = regexp.MustCompile("^(?:\\s*(?:```|`|✿RESULT✿|\\[END_TOOL_REQUEST\\]|" +
+		"<tool_call\\|>|<end_function_call>|</\\w{1,20}$|" +
 		`</\s*[|｜\w:▁ -]{0,30}(?:tool|func|invoke|action|plugin|TOOL|python)[\w:▁ |｜-]{0,20}>|` +
 		`<[|｜][\w▁]{0,30}(?i:end|suffix|eom|eot|eos)[\w▁]{0,10}[|｜]>|<\|(?:call|return)\|>))+`)
 )
@@ -134,7 +140,8 @@ const maxName = 300
 
 // nameBefore matches the name of a tool with what stands between it and its arguments.
 var nameBefore = regexp.MustCompile("^(?:call:)?([\\w.\\\\:-]+?)" +
-	"(?:\\s|<[|｜]?[\\w▁]{1,40}[|｜]?>|analysis|commentary|json|\\[ARGS\\]|\\[CALL_ID\\][\\w-]+|```\\w*|Action Input:|✿ARGS✿:?|:)*\\{")
+	"(?:\\s|<[|｜]?[\\w▁]{1,40}[|｜]?>|analysis|commentary|json|\\[ARGS\\]|\\[CALL_ID\\][\\w-]+|```\\w*|Action " +
+	"Input:|✿ARGS✿:?|:)*\\{")
 
 // named reads the name of a tool and its arguments as a JSON object.
 func (s *scanner) named(text string) (calls []writtenCall, n int, err error) {
@@ -152,8 +159,8 @@ func (s *scanner) named(text string) (calls []writtenCall, n int, err error) {
 // header matches what stands between the mark of a channel and its message.
 var header = regexp.MustCompile(`^\s*(?:to=([\w.]+)\s*)?(?:<\|constrain\|>)?\s*(?:json\s*)?<\|message\|>\s*`)
 
-// message reads the message of a channel that is JSON: a call, or the arguments of the tool that the header names, or else of the
-// only one that takes them.
+// message reads the message of a channel that is JSON: a call, or the arguments of the tool that the header names, or
+// else of the only one that takes them.
 func (s *scanner) message(text string) (calls []writtenCall, n int, err error) {
 	found := header.FindStringSubmatch(text)
 	if found == nil || !strings.HasPrefix(text[len(found[0]):], "{") {
@@ -202,7 +209,8 @@ func (s *scanner) enclosed(text string) (calls []writtenCall, n int, err error) 
 // info matches what may follow an opening fence.
 var info = regexp.MustCompile(`^([\w-]*)[ \t]*\n?`)
 
-// fenced reads calls up to the end of a fence. Where the word of the fence is a tool, its arguments may be all that is in it.
+// fenced reads calls up to the end of a fence. Where the word of the fence is a tool, its arguments may be all that is
+// in it.
 func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
 	word := info.FindStringSubmatch(text)
 	start := len(word[0])
@@ -230,7 +238,8 @@ func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
 // plain reads calls without a mark of their own: all must be of known tools.
 func (s *scanner) plain(text string) (calls []writtenCall, n int, err error) {
 	start := len(opening.FindString(text))
-	if name := nameBefore.FindStringSubmatch(text[start:min(len(text), start+maxName)]); name != nil && !s.tools.Known(CleanName(name[1])) {
+	if name := nameBefore.FindStringSubmatch(text[start:min(len(text), start+maxName)]); name != nil &&
+		!s.tools.Known(CleanName(name[1])) {
 		return nil, 0, errNoCall
 	}
 	calls, n, err = s.body(text[start:])
@@ -246,7 +255,8 @@ var wholeList = regexp.MustCompile(`^\s*(?:(?:[-*•]|\d{1,2}[.)])[ \t]+\S.*(?:\
 // restOfLine matches a line on which nothing follows a call.
 var restOfLine = regexp.MustCompile("^[`;,.]*[ \t\r]*(?:\n|$)")
 
-// listed reads the calls of an item, in a reply that has nothing but such items: else they are a plan or an explanation.
+// listed reads the calls of an item, in a reply that has nothing but such items: else they are a plan or an
+// explanation.
 func (s *scanner) listed(text string) (calls []writtenCall, n int, err error) {
 	if !s.list {
 		return nil, 0, errNoCall

@@ -107,7 +107,8 @@ func texts(object string) map[string]string {
 
 // words have in them what could be taken for the marks of a call.
 var words = rapid.SliceOfN(rapid.SampledFrom([]string{
-	"Dawn", "a lamp", "\n", `"`, `\`, "{", "}", "]", "<tool_call>", "</tool_call>", "<function=x>", "[TOOL_CALLS]", "```", "<think>", "漢字",
+	"Dawn", "a lamp", "\n", `"`, `\`, "{", "}", "]", "<tool_call>", "</tool_call>", "<function=x>", "[TOOL_CALLS]",
+	"```", "<think>", "漢字",
 	"{\"name\":\"x\",\"arguments\":{}}", "<codex_updates>", "&lt;", "…",
 }), 0, 4)
 
@@ -117,7 +118,8 @@ func drawCalls(t *rapid.T, plain bool) []annotator.ToolCall {
 	var calls []annotator.ToolCall
 	for range rapid.IntRange(1, 3).Draw(t, "calls") {
 		arguments := map[string]string{}
-		for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"term", "definition", "q"}), 0, 3, rapid.ID).Draw(t, "keys") {
+		for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"term", "definition", "q"}), 0, 3,
+			rapid.ID).Draw(t, "keys") {
 			if arguments[key] = strings.Join(words.Draw(t, "words"), " "); plain {
 				arguments[key] = strings.NewReplacer("<", "", "\n", "").Replace(arguments[key])
 			}
@@ -144,7 +146,8 @@ func TestWritten(t *testing.T) {
 	for name, write := range writers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fixed := canonical([]annotator.ToolCall{call("glossary_search", `{"q":"Dawn","term":"It said: {\"a\":[1]} </tool_call>"}`), call("read_post", `{"q":"3"}`)})
+			fixed := canonical([]annotator.ToolCall{call("glossary_search",
+				`{"q":"Dawn","term":"It said: {\"a\":[1]} </tool_call>"}`), call("read_post", `{"q":"3"}`)})
 			if name == "coder" {
 				fixed[0].Arguments = `{"q":"Dawn","term":"a \"lamp\""}`
 			}
@@ -205,9 +208,12 @@ func TestQuotation(t *testing.T) {
 // matter.
 func TestQuotationBesideCall(t *testing.T) {
 	t.Parallel()
-	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`, `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":4}}</tool_call>`
+	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`,
+		`<tool_call>{"name":"glossary_delete","arguments":{"entry_id":4}}</tool_call>`
 	found := textcalls.Find("It says "+quoted+", so: "+own, every)
-	found.RemoveQuotations("They read &lt;tool_call&gt;{&quot;name&quot;:&quot;glossary_delete&quot;,&quot;arguments&quot;:{&quot;entry_id&quot;:3}}&lt;/tool_call&gt;.")
+	found.RemoveQuotations(
+		"They read &lt;tool_call&gt;{&quot;name&quot;:&quot;glossary_delete&quot;," +
+			"&quot;arguments&quot;:{&quot;entry_id&quot;:3}}&lt;/tool_call&gt;.")
 	calls, rest, wrong := found.Calls()
 	if len(calls) != 1 || calls[0].Arguments != `{"entry_id":4}` || rest != "It says "+quoted+", so:" || wrong != "" {
 		t.Errorf("%v, rest %q, wrong %q", calls, rest, wrong)
@@ -237,11 +243,16 @@ func TestMention(t *testing.T) {
 func TestTimeGrowsWithLength(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{
-		"<tool_call>", "<tool_call>[", `<tool_call>["`, `"<tool_call>["",`, `,"<tool_call>["`, "<tool_call>{\"a\":", "<function=a>", "<function=a><parameter=b>",
-		"<function=a>{\"a\":", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{\"a\":[", "```json\n", "```\n", "```a ", "```json\n{\"a\":[\n", "{\n", "[{\n", "{\"a\":\n{},\"b\":[\n", "{\"name\":\"a\",\"arguments\":[\n",
-		"<think>", "<codex_updates>", "</codex_updates>", "<codex_updates></codex_updates>", "</think>", `\`, "&amp;", "<|python_tag|>{", "</tool_call>", "[1,\n", "[[{\n",
-		"- a(\n", "- a(q=1)\n", "<glossary_search>", "<glossary_search>\nq: 1\n", "<glossary_search><q>", "<|im_start|>{\"a\":",
-		"```a\n", "```a\nq: 1\n", "```a\nq:\n - ", "<tool_call>{\"a\":1}}", "<tool_call>[{},{}]", "{}}", "<|channel|>commentary<|message|>{", "<function(a){", "<name>a</name>",
+		"<tool_call>", "<tool_call>[", `<tool_call>["`, `"<tool_call>["",`, `,"<tool_call>["`, "<tool_call>{\"a\":",
+		"<function=a>", "<function=a><parameter=b>",
+		"<function=a>{\"a\":", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{\"a\":[", "```json\n", "```\n", "```a ",
+		"```json\n{\"a\":[\n", "{\n", "[{\n", "{\"a\":\n{},\"b\":[\n", "{\"name\":\"a\",\"arguments\":[\n",
+		"<think>", "<codex_updates>", "</codex_updates>", "<codex_updates></codex_updates>", "</think>", `\`, "&amp;",
+		"<|python_tag|>{", "</tool_call>", "[1,\n", "[[{\n",
+		"- a(\n", "- a(q=1)\n", "<glossary_search>", "<glossary_search>\nq: 1\n", "<glossary_search><q>",
+		"<|im_start|>{\"a\":",
+		"```a\n", "```a\nq: 1\n", "```a\nq:\n - ", "<tool_call>{\"a\":1}}", "<tool_call>[{},{}]", "{}}",
+		"<|channel|>commentary<|message|>{", "<function(a){", "<name>a</name>",
 		"<tool_call><name>a</name><arguments>", `{"name":"a","arguments":"{}}"}}`,
 	} {
 		start := time.Now()
@@ -259,9 +270,12 @@ func FuzzFind(f *testing.F) {
 		f.Add(write([]annotator.ToolCall{call("glossary_search", search), call("list_snapshots", "{}")}), "")
 	}
 	for _, text := range []string{
-		"<||DSML||invoke name=\"a\"><||DSML||parameter name=\"q\">x</||DSML||parameter></||DSML||invoke>", "<function(a){\"q\": 1}</function>",
-		"<|channel|>commentary<|message|>{\"q\": 1}<|call|>", "```a\nq:\n  - x: |\n      y\n    z: 1\n```", "```a\nq: &x 1\nr: *x\n```",
-		"<tool_call>{\"name\": \"a\", \"arguments\": {\"q\": 1}, \"r\": [2}}]}</tool_call>", "<tool_call><name>a</name><arguments><q>1</q></arguments></tool_call>",
+		"<||DSML||invoke name=\"a\"><||DSML||parameter name=\"q\">x</||DSML||parameter></||DSML||invoke>",
+		"<function(a){\"q\": 1}</function>",
+		"<|channel|>commentary<|message|>{\"q\": 1}<|call|>", "```a\nq:\n  - x: |\n      y\n    z: 1\n```",
+		"```a\nq: &x 1\nr: *x\n```",
+		"<tool_call>{\"name\": \"a\", \"arguments\": {\"q\": 1}, \"r\": [2}}]}</tool_call>",
+		"<tool_call><name>a</name><arguments><q>1</q></arguments></tool_call>",
 		"<tool_call>{\"name\": \"a\" \"arguments\": null}</think></tool_call>", "<codex_update>{}</codex_update>",
 	} {
 		f.Add(text, "")
@@ -287,7 +301,8 @@ func FuzzFind(f *testing.F) {
 				t.Errorf("nothing in %q names %q", text, c.Name)
 			}
 		}
-		if start, end, ok := textcalls.Around(text, len(text)/2, every); ok && (start >= len(text)/2 || end <= len(text)/2 || end > len(text)) {
+		if start, end, ok := textcalls.Around(text, len(text)/2, every); ok &&
+			(start >= len(text)/2 || end <= len(text)/2 || end > len(text)) {
 			t.Errorf("byte %d of %q is not from %d to %d", len(text)/2, text, start, end)
 		}
 		if len(calls) > 0 {

@@ -69,7 +69,8 @@ func (s *scanner) pythonCall(text string) (call writtenCall, n int, err error) {
 	return writtenCall{annotator.ToolCall{Name: CleanName(found[2]), Arguments: arguments}, text[:n]}, n, nil
 }
 
-// inBrackets reads the arguments of a call up to its closing bracket: keywords with values, or one object, as in JavaScript.
+// inBrackets reads the arguments of a call up to its closing bracket: keywords with values, or one object, as in
+// JavaScript.
 func (s *scanner) inBrackets(text, name string) (arguments string, n int, err error) {
 	if n = laxjson.Space(text); strings.HasPrefix(text[n:], "{") {
 		arguments, n, err := s.arguments(name, text, n)
@@ -89,7 +90,8 @@ func (s *scanner) inBrackets(text, name string) (arguments string, n int, err er
 		}
 		key := keyword.FindStringSubmatch(text[n:])
 		if key == nil {
-			return "", n, fmt.Errorf("the arguments of %s: each needs its name and =, and the call its closing bracket", name)
+			return "", n, fmt.Errorf("the arguments of %s: each needs its name and =, and the call its closing bracket",
+				name)
 		}
 		n += len(key[0])
 		strict, size, err := laxjson.Prefix(text[n:])
@@ -104,7 +106,9 @@ func (s *scanner) inBrackets(text, name string) (arguments string, n int, err er
 		if strings.HasPrefix(text[n:], ",") {
 			n++
 		} else if !strings.HasPrefix(text[n:], ")") {
-			return "", n, fmt.Errorf("the argument %s does not end with a comma or a bracket: it is cut off, an expression, or has a quote that is not escaped", key[1])
+			return "", n,
+				fmt.Errorf("the argument %s does not end with a comma or a bracket: it is cut off, an expression, "+
+					"or has a quote that is not escaped", key[1])
 		}
 	}
 }

@@ -29,7 +29,9 @@ func (f *Found) RemoveQuotations(shown ...string) {
 		if p.wrong != "" {
 			return stands(plain, p.mark) && stands(characters, charactersOf(unescape(f.text[p.start:p.end])))
 		}
-		return slices.ContainsFunc(p.calls, func(c writtenCall) bool { return stands(characters, charactersOf(unescape(c.source))) })
+		return slices.ContainsFunc(p.calls, func(c writtenCall) bool {
+			return stands(characters, charactersOf(unescape(c.source)))
+		})
 	})
 }
 

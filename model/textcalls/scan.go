@@ -9,9 +9,11 @@ import (
 )
 
 // marks match where a call may begin, where one ends, and the tags of codex updates.
-var marks = regexp.MustCompile(`(?i:</?codex_updates?[^<>]{0,60}>)|</(?:tool_call|function)>|` + marksOf(func(f *form) bool { return f.reader != named }))
+var marks = regexp.MustCompile(`(?i:</?codex_updates?[^<>]{0,60}>)|</(?:tool_call|function)>|` +
+	marksOf(func(f *form) bool { return f.reader != named }))
 
-// namedMark matches the mark of the last form. It may begin before other marks that it holds, so it is sought by itself.
+// namedMark matches the mark of the last form. It may begin before other marks that it holds, so it is sought by
+// itself.
 var namedMark = regexp.MustCompile(marksOf(func(f *form) bool { return f.reader == named }))
 
 // begins are the marks of the forms, one by one.
@@ -95,7 +97,8 @@ func (s *scanner) meet(start, end int) {
 }
 
 // begun matches JSON that is meant to be a call, whether or not it is complete.
-var begun = regexp.MustCompile("^\\s*`*\\w*\\s*\\[?\\s*\\{\\s*[\"'](?:name|arguments|parameters|id|type|function|tool_calls)[\"']\\s*:")
+var begun = regexp.MustCompile("^\\s*`*\\w*\\s*\\[?\\s*\\{\\s*" +
+	"[\"'](?:name|arguments|parameters|id|type|function|tool_calls)[\"']\\s*:")
 
 // words matches text up to a mark or the end that has no bracket in it.
 var words = regexp.MustCompile(`^[^{}()\[\]<>]*(?:$|</?tool_call>|<\|)`)
@@ -112,7 +115,8 @@ func (s *scanner) read(f *form, start, end int) {
 	if err != nil {
 		s.work += n
 	}
-	isJSON := strings.HasPrefix(strings.TrimLeft(s.text[end:], space+"`"), "{") || strings.HasPrefix(strings.TrimLeft(s.text[end:], space+"`"), "[")
+	isJSON := strings.HasPrefix(strings.TrimLeft(s.text[end:], space+"`"), "{") ||
+		strings.HasPrefix(strings.TrimLeft(s.text[end:], space+"`"), "[")
 	switch {
 	case err == nil && (!s.torn || f.sure):
 		s.at = p.end

@@ -13,15 +13,19 @@ import (
 const namespace = `\s*(?:[|｜]{1,2}\s*\w+\s*[|｜]{1,2}\s*|\w+:)?`
 
 var (
-	functionTag = regexp.MustCompile(`^<` + namespace + `(?:(?:function|invoke|tool_call|tool)(?:=|\s+name\s*=|\s*\()\s*["']?([\w.\\-]+)["']?\s*(?:\)\s*)?(>?)|` +
+	functionTag = regexp.MustCompile(`^<` + namespace +
+		`(?:(?:function|invoke|tool_call|tool)(?:=|\s+name\s*=|\s*\()\s*["']?([\w.\\-]+)["']?\s*(?:\)\s*)?(>?)|` +
 		`function>\s*(\w+)\s*(</function>))`)
-	parameterTag = regexp.MustCompile(`^<` + namespace + `param(?:eter)?(?:(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?[^<>\n]{0,40}>|>\s*(\w+)\s*</param(?:eter)?>)`)
-	inParameter  = regexp.MustCompile(`<(/?)` + namespace + `(param(?:eter)?|function|invoke|tool|(?:\w+:)?tool_call)\b[^<>\n]{0,60}>`)
-	functionEnd  = regexp.MustCompile(`^\s*[)>]?\s*(?:</` + namespace + `(?:function|invoke|tool_call|tool)\s*>|<function>)`)
+	parameterTag = regexp.MustCompile(`^<` + namespace +
+		`param(?:eter)?(?:(?:=|\s+name\s*=\s*)["']?([\w.\\-]+)["']?[^<>\n]{0,40}>|>\s*(\w+)\s*</param(?:eter)?>)`)
+	inParameter = regexp.MustCompile(`<(/?)` + namespace +
+		`(param(?:eter)?|function|invoke|tool|(?:\w+:)?tool_call)\b[^<>\n]{0,60}>`)
+	functionEnd = regexp.MustCompile(`^\s*[)>]?\s*(?:</` + namespace +
+		`(?:function|invoke|tool_call|tool)\s*>|<function>)`)
 )
 
-// function reads a tag with the name of a tool, its arguments as JSON or one by one, and its end tag. JSON needs none. Some models
-// write a name as the text of a tag, or JSON in brackets within it.
+// function reads a tag with the name of a tool, its arguments as JSON or one by one, and its end tag. JSON needs none.
+// Some models write a name as the text of a tag, or JSON in brackets within it.
 func (s *scanner) function(text string) ([]writtenCall, int, error) {
 	found := functionTag.FindStringSubmatch(text)
 	if found == nil {
@@ -50,8 +54,8 @@ func (s *scanner) function(text string) ([]writtenCall, int, error) {
 
 var argumentsTag = regexp.MustCompile(`^<(arguments|parameters|params|args|input|tool_input)>\s*`)
 
-// within reads the arguments inside the marks of a call, of which end is how the closing one begins: as JSON, in lines, or each in
-// a tag. A tag may be around all of them.
+// within reads the arguments inside the marks of a call, of which end is how the closing one begins: as JSON, in lines,
+// or each in a tag. A tag may be around all of them.
 func (s *scanner) within(name, text string, n int, end string) (arguments string, size int, err error) {
 	n = skipSpace(text, n)
 	around := argumentsTag.FindStringSubmatch(text[n:])
@@ -83,7 +87,8 @@ func (s *scanner) within(name, text string, n int, end string) (arguments string
 }
 
 // nameTag matches the name of a tool in a tag for it.
-var nameTag = regexp.MustCompile(`^(?:(?:<(?:invoke|function|tool)>|<server_name>[\w.-]*</server_name>)\s*)*<(?:tool_|function_)?name>\s*([\w.\\:-]+)\s*</(?:tool_|function_)?name>`)
+var nameTag = regexp.MustCompile(`^(?:(?:<(?:invoke|function|tool)>|` +
+	`<server_name>[\w.-]*</server_name>)\s*)*<(?:tool_|function_)?name>\s*([\w.\\:-]+)\s*</(?:tool_|function_)?name>`)
 
 // nameInTag reads the name of a tool in a tag for it, and its arguments in one for them.
 func (s *scanner) nameInTag(text string) ([]writtenCall, int, error) {
@@ -138,10 +143,11 @@ func parameters(text string, n int) (arguments string, end int, err error) {
 
 var (
 	pairsName = regexp.MustCompile(`^([\w.\\:-]+)\s*(?:<tool_sep>\s*)?(?:<(?:longcat_)?arg_key>|</tool_call>)`)
-	argKey    = regexp.MustCompile(`^<(?:longcat_)?arg_key>\s*([\w.\\-]+)\s*(?:</(?:longcat_)?arg_key>\s*)+<(?:longcat_)?arg_value>`)
-	argValue  = regexp.MustCompile(`</?(?:longcat_)?arg_(?:key|value)>|</(?:longcat_)?tool_call>`)
-	valueEnd  = regexp.MustCompile(`^</(?:longcat_)?arg_value>`)
-	pairsEnd  = regexp.MustCompile(`^\s*</(?:longcat_)?tool_call>`)
+	argKey    = regexp.MustCompile(`^<(?:longcat_)?arg_key>\s*([\w.\\-]+)\s*(?:</(?:longcat_)?arg_key>\s*)+` +
+		`<(?:longcat_)?arg_value>`)
+	argValue = regexp.MustCompile(`</?(?:longcat_)?arg_(?:key|value)>|</(?:longcat_)?tool_call>`)
+	valueEnd = regexp.MustCompile(`^</(?:longcat_)?arg_value>`)
+	pairsEnd = regexp.MustCompile(`^\s*</(?:longcat_)?tool_call>`)
 )
 
 // pairs reads the name of a tool, and keys and values each in its tag, up to </tool_call>.
@@ -198,7 +204,8 @@ func keyTags(text string, n int) (arguments string, end int, err error) {
 
 var ownTag = regexp.MustCompile(`^(?:<(\w+)\s*(/?)>|([\w.\\:-]+)\s*(<\w+>))`)
 
-// own reads a tag that is named as the tool, or the name before other tags: its arguments, and the end tag of the tool or of the call.
+// own reads a tag that is named as the tool, or the name before other tags: its arguments, and the end tag of the tool
+// or of the call.
 func (s *scanner) own(text string) (calls []writtenCall, n int, err error) {
 	tag := ownTag.FindStringSubmatch(text)
 	name, arguments, n := tag[1]+tag[3], "{}", len(tag[0])-len(tag[4])

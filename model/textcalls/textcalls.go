@@ -3,8 +3,8 @@
 //
 // A call in a text is taken only where it is unambiguous: it is complete, its arguments are one JSON object without
 // duplicate keys, the tool exists, the arguments fit its schema, and so it is with everything in the reply that has the
-// shape of a call. Where its form leaves several readings, that is the one which fits the schemas of the tools, if there is
-// but one. One invalid call makes all of them invalid: what the model meant is then unknown. What the story
+// shape of a call. Where its form leaves several readings, that is the one which fits the schemas of the tools, if
+// there is but one. One invalid call makes all of them invalid: what the model meant is then unknown. What the story
 // contains is no call, whatever its shape: see Found.RemoveQuotations. Neither is anything in a block of codex updates,
 // which Updates finds.
 //
@@ -27,8 +27,8 @@ const (
 	maxCalls = 250
 )
 
-// Limits of the text around calls without a mark of their own, in characters. A model may think aloud before it calls. Much
-// text behind makes the call an example in an explanation.
+// Limits of the text around calls without a mark of their own, in characters. A model may think aloud before it calls.
+// Much text behind makes the call an example in an explanation.
 const (
 	maxBefore = 4000
 	maxBehind = 1000 // between calls, too
@@ -66,8 +66,8 @@ func Find(text string, tools *Tools) *Found {
 	return &Found{text: text, tools: tools, pieces: s.pieces, full: len(s.pieces) > maxCalls}
 }
 
-// Around returns where the sound calls begin and end that a position is within; ok is false where there are none. They are whole, and
-// the text before the position does not hold all of them yet, with the end tag.
+// Around returns where the sound calls begin and end that a position is within; ok is false where there are none. They
+// are whole, and the text before the position does not hold all of them yet, with the end tag.
 func Around(text string, at int, tools *Tools) (start, end int, ok bool) {
 	for _, p := range Find(text, tools).pieces {
 		if p.start >= at || at >= p.end || p.wrong != "" || !tools.fit(p.calls) {
@@ -131,10 +131,12 @@ func (f *Found) Calls() (calls []annotator.ToolCall, rest, wrong string) {
 		return nil, f.text, fmt.Sprintf("it makes more than %d calls", maxCalls)
 	}
 	if behind := utf8.RuneCountInString(rest) - before; !marked && (before > maxBefore || behind > maxBehind) {
-		return nil, f.text, fmt.Sprintf("a call without a mark of its own stands among %d characters of other text", before+behind)
+		return nil, f.text, fmt.Sprintf("a call without a mark of its own stands among %d characters of other text",
+			before+behind)
 	}
 	return calls, rest, ""
 }
 
 // leftover matches marks of chat templates that stand between calls and belong to none.
-var leftover = regexp.MustCompile(`<\|(?:im_start|im_end|start|end|channel|message|call|eom_id|eot_id|end_header_id)\|>|<\?xml\?>`)
+var leftover = regexp.MustCompile(`<\|(?:im_start|im_end|start|end|channel|message|call|eom_id|eot_id|` +
+	`end_header_id)\|>|<\?xml\?>`)

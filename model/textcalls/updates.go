@@ -17,11 +17,11 @@ var updatesTag = regexp.MustCompile(`(?i)(?:<|&lt;)(/?)codex_update(s?)\b[^<>&]{
 // HasUpdates reports whether a text may have codex updates.
 func HasUpdates(text string) bool { return updatesTag.MatchString(text) || len(bareUpdates(text)) > 0 }
 
-// Updates returns the JSON of the codex_updates blocks that are not quoted, in order. A block ends where its JSON ends, so
-// a tag in a string has no effect. The JSON may be in a code fence, and one element may stand without its list. Blocks that
-// follow each other with a tag in the singular are one. In a text without a tag, a list that has the shape of updates is a block.
-// fit reports whether an array can be one: where slips of form leave several readings, that is the one which fits. An error says
-// what is wrong with a block, in words for the model that wrote it.
+// Updates returns the JSON of the codex_updates blocks that are not quoted, in order. A block ends where its JSON ends,
+// so a tag in a string has no effect. The JSON may be in a code fence, and one element may stand without its list.
+// Blocks that follow each other with a tag in the singular are one. In a text without a tag, a list that has the shape
+// of updates is a block. fit reports whether an array can be one: where slips of form leave several readings, that is
+// the one which fits. An error says what is wrong with a block, in words for the model that wrote it.
 func Updates(text string, quoted, fit func(array string) bool) (arrays []string, err error) {
 	if !updatesTag.MatchString(text) {
 		return slices.DeleteFunc(bareUpdates(text), quoted), nil
@@ -73,7 +73,9 @@ func readBlock(text string, fit func(array string) bool) (array, rest string, er
 		case array == "":
 			array, rest = block, behind
 		case !sameJSON(array, block):
-			return "", text, errors.New("the codex_updates block has a bracket too many or a comma too few, and may mean several things")
+			return "", text,
+				errors.New("the codex_updates block has a bracket too many or a comma too few, and may mean several " +
+					"things")
 		}
 	}
 	if array != "" {
@@ -107,8 +109,8 @@ var (
 	fenceEnd  = regexp.MustCompile("^\\s*```[ \t\r]*(?:\n|$)")
 )
 
-// bareUpdates returns the lists that have the shape of updates, in fences of JSON or as the whole text. Each element of one says what
-// is to be done for which term. Much text around them makes them examples.
+// bareUpdates returns the lists that have the shape of updates, in fences of JSON or as the whole text. Each element of
+// one says what is to be done for which term. Much text around them makes them examples.
 func bareUpdates(text string) (arrays []string) {
 	if list := strings.TrimSpace(text); bareList.MatchString(text) {
 		if strict, n, err := laxjson.Prefix(list); err == nil && n == len(list) && areUpdates(strict) {
@@ -137,7 +139,8 @@ func bareUpdates(text string) (arrays []string) {
 // areUpdates reports whether each element of a list has the keys of an update, with values that they may have.
 func areUpdates(strict string) bool {
 	var list []struct{ Term, Status string }
-	return json.Unmarshal([]byte(strict), &list) == nil && len(list) > 0 && !slices.ContainsFunc(list, func(u struct{ Term, Status string }) bool {
-		return u.Term == "" || !slices.Contains([]string{"new", "update", "skip"}, u.Status)
-	})
+	return json.Unmarshal([]byte(strict), &list) == nil && len(list) > 0 &&
+		!slices.ContainsFunc(list, func(u struct{ Term, Status string }) bool {
+			return u.Term == "" || !slices.Contains([]string{"new", "update", "skip"}, u.Status)
+		})
 }
