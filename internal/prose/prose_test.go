@@ -54,14 +54,9 @@ var exempted = []string{
 	"mcpserver",
 	"migrations",
 	"model",
-	"model/anthropic",
-	"model/chatwire",
 	"model/doctor",
 	"model/endpoint",
-	"model/gemini",
 	"model/offline",
-	"model/openai",
-	"model/responses",
 	"model/servers",
 	"model/textcalls",
 	"policy",
@@ -291,9 +286,9 @@ func sentences(lines []string) (all []sentence) {
 }
 
 var (
-	// ending is the end of a sentence before another one on the same line.
-	ending = regexp.MustCompile(`([\pL\pN_\]"')` + "`" + `][.!?]["')]*) +([^\p{Ll}\s])`)
-	// closing is the end of a sentence at the end of a line. An abbreviation is none.
+	// ending is the end of a sentence before another one on the same line. "e.g." is none.
+	ending = regexp.MustCompile(`([\pL\pN_\]"')` + "`" + `]{2}[.!?]["')]*) +(\S)`)
+	// closing is the end of a sentence at the end of a line.
 	closing = regexp.MustCompile(`[.!?]["')]*\s*$`)
 	// quoted is a text between quotation marks: an example, not words of the sentence.
 	quoted = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|“[^”]*”")
@@ -319,7 +314,7 @@ func TestSentencesAreSplitAndCounted(t *testing.T) {
 		{long + "end.", "1: 26 words"},
 		{long + "\nend.", "1: 26 words"},
 		{"First.\n" + long + "end.", "2: 26 words"},
-		{"First. A " + long, "1: 26 words"},
+		{"First. a " + long, "1: 26 words"},
 		{"A lamp, e.g. " + long, "1: 27 words"},
 		{long + "x_y f(x) a/b https://example.org/a 12 \"four words of text\" `code it is`.", ""},
 		{long, ""},

@@ -27,7 +27,7 @@ func newClient(tb testing.TB, o endpoint.Options) *anthropic.Client {
 	return wiretest.Open(tb, anthropic.New, o)
 }
 
-// events renders a stream: each event is its data, and has the name that stands in it.
+// events renders a stream. The name of each event is the type in its data.
 func events(all ...string) string {
 	var b strings.Builder
 	for _, data := range all {

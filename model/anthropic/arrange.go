@@ -12,11 +12,11 @@ var userText = endpoint.UserText{Before: `{"role":"user","content":[{"type":"tex
 
 const endOfText = `"` + endOfMessage
 
-// toolResult is in each history with the result of a tool.
+// toolResult is a substring of every history that has the result of a tool.
 const toolResult = `{"type":"` + blockToolResult + `",`
 
-// arrange leaves out the texts before calls, and gives each of several calls a message of its own, with the result
-// behind it. Results are in the order of the calls.
+// arrange omits texts before calls, and puts each of several calls into a message of its own, followed by its result.
+// Results are in the order of the calls.
 func arrange(all []message, w model.Workarounds) (arranged []message) {
 	isCall := func(b block) bool { return b.Type == blockToolUse }
 	for at := 0; at < len(all); at++ {

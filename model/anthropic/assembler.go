@@ -43,7 +43,7 @@ type blockDelta struct {
 	StopReason  string `json:"stop_reason"`
 }
 
-// usage is the usage so far. A field that is nil was not sent, which is not the same as 0.
+// usage is the usage so far. A field is nil if it was not sent, which is not the same as 0.
 type usage struct {
 	Input        *int `json:"input_tokens"` // after the last breakpoint that was found in the cache
 	CacheWritten *int `json:"cache_creation_input_tokens"`
@@ -51,10 +51,9 @@ type usage struct {
 	Output       *int `json:"output_tokens"`
 }
 
-// prompt is how many tokens of a prompt the usage counts; 0 if that is impossible. The API counts the cached ones
-// apart.
+// prompt returns the number of tokens in the prompt; 0 if a count is negative. The API counts cached tokens apart.
 func (u *usage) prompt() (n int) {
-	for _, part := range []int{value(u.Input), value(u.CacheWritten), value(u.CacheRead)} {
+	for _, part := range []int{orZero(u.Input), orZero(u.CacheWritten), orZero(u.CacheRead)} {
 		if part < 0 {
 			return 0
 		}
@@ -113,11 +112,11 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	case e.Block != nil:
 		a.open(e.Index, e.Block)
 	case e.Delta != nil && e.Delta.Type != "":
-		a.extend(e.Index, e.Delta)
+		a.appendDelta(e.Index, e.Delta)
 	case e.Delta != nil:
 		a.Finish = cmp.Or(a.Finish, finish(e.Delta.StopReason))
 	}
-	a.account(e.Usage)
+	a.addUsage(e.Usage)
 	return e.Type == "message_stop", nil
 }
 
@@ -126,7 +125,7 @@ func (a *assembler) message(m *answer) {
 	for i := range m.Content {
 		a.open(i, &m.Content[i])
 	}
-	a.account(m.Usage)
+	a.addUsage(m.Usage)
 }
 
 func (a *assembler) open(index int, b *blockPart) {
@@ -143,9 +142,9 @@ func (a *assembler) open(index int, b *blockPart) {
 	a.Append(p, b.Text+b.Thinking)
 }
 
-// extend adds a piece to the newest block with its index. Pieces of other kinds, such as signatures, are dropped. The
-// input that a call began with is an empty object in a stream; the pieces replace it.
-func (a *assembler) extend(index int, d *blockDelta) {
+// appendDelta adds a piece to the newest block with its index. Pieces of other kinds, such as signatures, are dropped.
+// The input that a call began with is an empty object in a stream; the pieces replace it.
+func (a *assembler) appendDelta(index int, d *blockDelta) {
 	p := a.Part(index)
 	if p == nil {
 		return
@@ -156,10 +155,10 @@ func (a *assembler) extend(index int, d *blockDelta) {
 	a.Append(p, d.Text+d.Thinking+d.PartialJSON)
 }
 
-// account adds a usage: a later one may leave out what an earlier one had, or part it otherwise. vLLM begins with the
-// whole prompt as input, and ends with what is cached of it and what is not. One that counts no prompt at all leaves
-// the earlier count as it is.
-func (a *assembler) account(u *usage) {
+// addUsage adds a usage. A later one may omit fields, or divide the prompt differently. vLLM begins with the whole
+// prompt as input, and ends with its cached and its uncached part. A usage without a prompt does not change the earlier
+// counts.
+func (a *assembler) addUsage(u *usage) {
 	if u == nil {
 		return
 	}
@@ -170,11 +169,11 @@ func (a *assembler) account(u *usage) {
 		t.CacheRead = cmp.Or(u.CacheRead, t.CacheRead)
 	}
 	t.Output = cmp.Or(u.Output, t.Output)
-	a.SetUsage(t.prompt(), t.CacheRead, value(t.Output))
+	a.SetUsage(t.prompt(), t.CacheRead, orZero(t.Output))
 }
 
-// value is a number that may be missing.
-func value(n *int) int {
+// orZero returns a number, or 0 if it is missing.
+func orZero(n *int) int {
 	if n == nil {
 		return 0
 	}

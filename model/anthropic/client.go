@@ -1,13 +1,13 @@
-// Package anthropic implements the wire of Anthropic's Messages API, which vLLM, llama.cpp, SGLang, Ollama and LM
-// Studio serve, too.
+// Package anthropic implements the wire of Anthropic's Messages API. vLLM, llama.cpp, SGLang, Ollama and LM Studio
+// serve it, too.
 //
-// The API caches a prompt only up to the breakpoints in it, of which it takes four. One is after the tools, one after
-// the system prompt, one where the request before ended, and one at the end. The last two are inserted when a request
-// is sent, so that the encoded history only grows at its end.
+// The API caches a prompt only up to its breakpoints, at most four. One is after the tools, one after the system
+// prompt, one where the previous request ended, and one at the end. The last two are inserted when a request is sent,
+// so that the encoded history only grows at its end.
 //
-// Another choice of tools than that of the request before has the server process all messages again: its cache depends
-// on the choice. So a request for an answer in words does not send a choice, and says in its last message that no tool
-// may be called, until a reply calls one nevertheless.
+// The cache depends on the choice of tools: after another choice the server processes all messages again. So a request
+// that must not be answered with a call sends no choice. Its last message says that no tool may be called. If a reply
+// calls one all the same, later requests send the choice.
 package anthropic
 
 import (
@@ -35,8 +35,8 @@ var (
 	_ model.Counter = (*Client)(nil)
 )
 
-// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, says what is wrong with
-// address or key, and shows neither.
+// New returns a client. The base URL ends with /v1. The error, of kind annotator.Misused, says what is wrong with the
+// URL or the key, and contains neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
 		Example:  "https://api.anthropic.com/v1",
@@ -54,7 +54,7 @@ func New(o endpoint.Options) (*Client, error) {
 // messages is the path of the API after the base URL.
 const messages = "/messages"
 
-// header sends the key as the API does, and to other servers than Anthropic's also as a bearer token.
+// header returns the header with the key. Servers other than Anthropic's also get it as a bearer token.
 func header(address, key string) http.Header {
 	h := http.Header{"Anthropic-Version": {version}}
 	if key == "" {

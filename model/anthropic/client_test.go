@@ -14,7 +14,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestHeader sends the key where Anthropic wants it, and to other servers where those want it, too.
+// TestHeader: the key is in Anthropic's header, and for other servers also a bearer token.
 func TestHeader(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]http.Header{
@@ -77,7 +77,7 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
-// TestAdapt leaves out what a model refuses, once it has said so.
+// TestAdapt: what a model refused is omitted from later requests.
 func TestAdapt(t *testing.T) {
 	t.Parallel()
 	got := wiretest.Recorder{Answer: done}
@@ -113,8 +113,7 @@ func TestAdapt(t *testing.T) {
 	}
 }
 
-// TestToolsThatMustNotBeCalled: the choice stays what it is otherwise, for the sake of the cache, until a model makes
-// use of it.
+// TestToolsThatMustNotBeCalled: the choice is not sent, because of the cache, until a model makes use of it.
 func TestToolsThatMustNotBeCalled(t *testing.T) {
 	t.Parallel()
 	got := wiretest.Recorder{Answer: `{"content":[{"type":"text","text":"Dawn"}],"stop_reason":"end_turn"}`}

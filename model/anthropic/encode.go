@@ -75,13 +75,13 @@ func newMessage(group []annotator.Message) message {
 		m.add(&group[i])
 	}
 	if len(m.Content) == 0 {
-		m.Content = []block{{Type: blockText, Text: wordless}}
+		m.Content = []block{{Type: blockText, Text: noText}}
 	}
 	return m
 }
 
-// wordless replaces a text without words, which the API refuses.
-const wordless = "(no text)"
+// noText replaces a text without words, which the API refuses.
+const noText = "(no text)"
 
 func (m *message) add(said *annotator.Message) {
 	if said.Role == annotator.RoleTool {

@@ -47,8 +47,8 @@ var definitions = []annotator.ToolDefinition{
 	{Name: "list", Description: "List all.", Schema: []byte(`{"type":"object"}`)},
 }
 
-// TestGolden holds the bytes of requests against files.
-func TestGolden(t *testing.T) {
+// TestRequestsMatchGoldenFiles compares the bytes of requests with files.
+func TestRequestsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for name, give := range map[string]model.Request{
 		"streamed": {Model: "claude", System: "Be brief.", MaxTokens: 9, Temperature: 0.4, Seed: 7, Stream: true},
@@ -112,7 +112,7 @@ func calls() *rapid.Generator[annotator.ToolCall] {
 var cacheMark = []byte(`,"cache_control":{"type":"ephemeral"}`)
 
 // TestEncodeIsAppendOnly encodes group by group and all at once: the bytes are the same. A request with more messages
-// begins with those of the one before, but for the breakpoints of its history, and each says in blocks what was said.
+// begins with the bytes of the previous one, except for breakpoints. Its blocks have the content of the messages.
 func TestEncodeIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	got := wiretest.Recorder{Answer: done}
@@ -195,8 +195,8 @@ func checkBlocks(t *rapid.T, body []byte, want []annotator.Message) {
 	}
 }
 
-// TestArgumentsLikeMessages has a model call a tool with what looks like the end of a message and the beginning of a
-// reply: no breakpoint is put in there.
+// TestArgumentsLikeMessages: no breakpoint is inserted into arguments of a call that look like the end of a message and
+// the beginning of a reply.
 func TestArgumentsLikeMessages(t *testing.T) {
 	t.Parallel()
 	const arguments = `{"a":[{"b":[{}]},{"role":"assistant","content":[{"c":[{}]}]}]}`

@@ -12,7 +12,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestReadReply holds what this API and the servers that copy it do to replies.
+// TestReadReply covers the forms of replies that the API and compatible servers send.
 func TestReadReply(t *testing.T) {
 	t.Parallel()
 	const (
@@ -101,7 +101,7 @@ func TestReadReply(t *testing.T) {
 	}
 }
 
-// TestReadFault holds what is no reply, whatever its status is.
+// TestReadFault: an answer that is no reply is a fault, whatever its status.
 func TestReadFault(t *testing.T) {
 	t.Parallel()
 	const overloaded = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`

@@ -15,7 +15,7 @@ const (
 	defaultMaxTokens = 4096 // the API requires a limit
 )
 
-// settings are the fields after the messages, in this order.
+// settings contains the fields after the messages, in this order.
 type settings struct {
 	ToolChoice  *toolChoice `json:"tool_choice,omitempty"`
 	MaxTokens   int         `json:"max_tokens"`
@@ -43,28 +43,28 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	}
 	fields := []endpoint.Field{
 		{Name: "tools", Value: endpoint.Segments{endpoint.StrictTools(r, plainTool, strictTool)}},
-		{Name: "messages", Value: endpoint.List(mark(history)...)},
+		{Name: "messages", Value: endpoint.List(insertBreakpoints(history)...)},
 	}
 	return endpoint.EncodeBody(head, fields, newSettings(r))
 }
 
-// The piece of a tool that is replaced where tools are strict.
+// Of each tool, plainTool is replaced with strictTool where tools are strict.
 var (
 	plainTool  = []byte(`,"input_schema":`)
 	strictTool = []byte(`,"strict":true,"input_schema":`)
 )
 
-// Breakpoints are inserted into encoded messages by these strings, without parsing.
+// Breakpoints are inserted into encoded messages at these strings, without parsing.
 const (
 	endOfMessage = `}]}` // its last block, the list of blocks, and the message
 	nextReply    = endOfMessage + `,{"role":"assistant","content":[`
 	cacheMark    = `,"cache_control":{"type":"ephemeral"}`
 )
 
-// mark inserts two breakpoints into a history: into its last block, and into the last block of the request before,
-// after which the newest reply begins. The server looks back only 20 blocks from a breakpoint, and a reply with many
-// calls and their results has more.
-func mark(history []byte) endpoint.Segments {
+// insertBreakpoints inserts two breakpoints into a history: into its last block, and into the last block of the
+// previous request. The newest reply begins after that one. Two are needed: the server looks back only 20 blocks from a
+// breakpoint, and a reply with many calls and their results has more.
+func insertBreakpoints(history []byte) endpoint.Segments {
 	if !bytes.HasSuffix(history, []byte(endOfMessage)) {
 		return endpoint.Segments{history}
 	}

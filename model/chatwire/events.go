@@ -7,10 +7,10 @@ import (
 	"annotator"
 )
 
-// BytesPerToken is the tokenizer of both servers: so many bytes of a piece are a token, a shorter rest is one more.
+// BytesPerToken is how many bytes both servers count as a token. A shorter rest is one token.
 const BytesPerToken = 4
 
-// Tokens returns the number of tokens of a text that has so many bytes.
+// Tokens returns the number of tokens in a text of the given length in bytes.
 func Tokens(bytes int) int { return (bytes + BytesPerToken - 1) / BytesPerToken }
 
 // Events is a stream of server-sent events.
@@ -26,13 +26,12 @@ func (e *Events) Add(name string, value any) {
 	e.WriteString("\n\n")
 }
 
-// JSON encodes a value with <, > and & as they are. It panics where the value cannot be encoded, which is a mistake in
-// the caller.
+// JSON encodes a value and does not escape <, > and &. It panics if the value cannot be encoded.
 func JSON(value any) []byte {
 	return []byte(annotator.EncodeJSON(value))
 }
 
-// pieceBytes is the most that one event of a stream carries of a text or of a call's arguments.
+// pieceBytes is the size limit of the text, or of a call's arguments, in one event of a stream.
 const pieceBytes = 32
 
 // Pieces cuts a text into pieces of whole runes.

@@ -65,7 +65,8 @@ func (r *Reply) completion(object string) completion {
 	return completion{ID: r.ID, Object: object, Created: r.Created, Model: r.Model, Choices: []choice{}}
 }
 
-// Whole returns the reply in one piece, to be encoded as JSON. Its content is null beside tool calls, as vLLM has it.
+// Whole returns the reply in one piece, to be encoded as JSON. Its content is null if it has tool calls and no text, as
+// in vLLM.
 func (r *Reply) Whole() any {
 	m := message{Role: "assistant", ToolCalls: NewToolCalls(r.ToolCalls)}
 	if r.Text != "" || len(r.ToolCalls) == 0 {
@@ -80,8 +81,8 @@ func (r *Reply) Whole() any {
 	return whole
 }
 
-// Stream adds the reply to events: text in pieces, each tool call as its head and then its arguments in pieces, the
-// finish reason, and the usage where the client asked for it.
+// Stream adds the reply to events. Texts and the arguments of calls are cut into pieces. The last chunk has the usage,
+// if the client asked for it.
 func (r *Reply) Stream(e *Events, withUsage bool) {
 	chunk := r.completion("chat.completion.chunk")
 	send := func(d delta, finish *string) {

@@ -1,5 +1,5 @@
-// Package chatwire is the server's side of the chat completions wire, as vLLM speaks it: it reads requests, and writes
-// replies whole or as a stream. The embedded model and the scripted server of the tests share it.
+// Package chatwire is the server's side of the chat completions API, with the extensions of vLLM. It reads requests,
+// and writes replies whole or as a stream. The embedded model and the tests' scripted server share it.
 package chatwire
 
 import (
@@ -10,7 +10,7 @@ import (
 	"annotator"
 )
 
-// Options are the fields of a request that a server acts on, beside the messages and the tools.
+// Options are the fields of a request that a server acts on, except the messages and the tools.
 type Options struct {
 	Model         string          `json:"model"`
 	ToolChoice    json.RawMessage `json:"tool_choice"` // such as `"auto"`; empty where the request has none
@@ -25,10 +25,10 @@ type Options struct {
 // OutputLimit returns the most tokens that the reply may have, or 0 where the request sets no limit.
 func (o *Options) OutputLimit() int { return cmp.Or(max(o.MaxCompletionTokens, 0), o.MaxTokens) }
 
-// Forbids reports whether the request lets the model call no tool.
+// Forbids reports whether the model must not call a tool.
 func (o *Options) Forbids() bool { return string(o.ToolChoice) == `"none"` }
 
-// Message is a message of a request. Its content may be a string, a list of parts, whose text is joined, or null.
+// Message is a message of a request.
 type Message struct {
 	Role             annotator.Role `json:"role"`
 	Content          Content        `json:"content"`
@@ -50,10 +50,10 @@ func (m *Message) Canonical() annotator.Message {
 	return c
 }
 
-// Content is a text: a string, a list of parts, whose text is joined, or null.
+// Content is the text of a message. The texts of several parts are joined.
 type Content string
 
-// UnmarshalJSON reads any of the forms.
+// UnmarshalJSON reads a string, a list of parts or null.
 func (c *Content) UnmarshalJSON(data []byte) error {
 	if !bytes.HasPrefix(data, []byte("[")) {
 		return json.Unmarshal(data, (*string)(c))
@@ -92,7 +92,7 @@ func (a *arguments) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NewToolCalls returns calls as they stand in a message.
+// NewToolCalls returns calls in the form of the wire.
 func NewToolCalls(calls []annotator.ToolCall) []ToolCall {
 	wire := make([]ToolCall, len(calls))
 	for i, c := range calls {
@@ -120,14 +120,14 @@ type Tool struct {
 	} `json:"function"`
 }
 
-// NewTool returns a tool as it stands in a request.
+// NewTool returns a tool in the form of the wire.
 func NewTool(d annotator.ToolDefinition) Tool {
 	t := Tool{Type: "function"}
 	t.Function.Name, t.Function.Description, t.Function.Parameters = d.Name, d.Description, d.Schema
 	return t
 }
 
-// DecodeTools reads the tools of a request, which are absent where raw is empty.
+// DecodeTools reads the tools of a request. Raw is empty if the request has none.
 func DecodeTools(raw json.RawMessage) ([]annotator.ToolDefinition, error) {
 	if len(raw) == 0 {
 		return nil, nil

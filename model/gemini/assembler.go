@@ -52,7 +52,7 @@ func (a *assembler) Whole(body []byte) error {
 		list = []json.RawMessage{body}
 	}
 	for _, data := range list {
-		if err := a.take(data); err != nil {
+		if err := a.addChunk(data); err != nil {
 			return err
 		}
 	}
@@ -61,9 +61,9 @@ func (a *assembler) Whole(body []byte) error {
 
 // Event adds an event of a stream. The end of the stream completes the reply: no event is marked as the last, and some
 // servers send a finish reason with every chunk.
-func (a *assembler) Event(_ string, data []byte) (end bool, err error) { return false, a.take(data) }
+func (a *assembler) Event(_ string, data []byte) (end bool, err error) { return false, a.addChunk(data) }
 
-func (a *assembler) take(data []byte) error {
+func (a *assembler) addChunk(data []byte) error {
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return err
@@ -72,20 +72,20 @@ func (a *assembler) take(data []byte) error {
 		return endpoint.ErrorBody(data)
 	}
 	a.Model = cmp.Or(a.Model, c.Model)
-	a.account(c.Usage)
+	a.setUsage(c.Usage)
 	a.Begun = a.Begun || len(c.Candidates) > 0 || c.Feedback.BlockReason != ""
 	if c.Feedback.BlockReason != "" {
 		a.Finish = finishFilter
 	}
 	for i := range c.Candidates {
 		if c.Candidates[i].Index == 0 {
-			a.choose(&c.Candidates[i])
+			a.addCandidate(&c.Candidates[i])
 		}
 	}
 	return nil
 }
 
-func (a *assembler) choose(c *candidate) {
+func (a *assembler) addCandidate(c *candidate) {
 	for i := range c.Content.Parts {
 		a.add(&c.Content.Parts[i])
 	}
@@ -99,14 +99,14 @@ func (a *assembler) add(p *piece) {
 		a.Write(endpoint.ReasoningPart, p.Text)
 	case p.Call != nil:
 		call := a.Open(a.Parts(), endpoint.CallPart)
-		call.ID, call.Name, call.Whole = p.Call.ID, p.Call.Name, written(p.Call.Args)
+		call.ID, call.Name, call.Whole = p.Call.ID, p.Call.Name, compactJSON(p.Call.Args)
 	default:
 		a.Write(endpoint.TextPart, p.Text)
 	}
 }
 
-// written returns arguments as text, in one form whether the server indents them or not.
-func written(args json.RawMessage) string {
+// compactJSON returns arguments as text, in one form whether the server indents them or not.
+func compactJSON(args json.RawMessage) string {
 	var compact bytes.Buffer
 	if len(args) == 0 || bytes.Equal(args, []byte("null")) || json.Compact(&compact, args) != nil {
 		return "{}" // a tool without parameters has no arguments
@@ -149,8 +149,8 @@ func finish(r *model.Reply) string {
 	return r.Finish
 }
 
-// account reads the usage in a chunk; later chunks have more. Reasoning is counted beside the text.
-func (a *assembler) account(raw json.RawMessage) {
+// setUsage reads the usage in a chunk; later chunks have more. Reasoning is counted apart from the text.
+func (a *assembler) setUsage(raw json.RawMessage) {
 	var u struct {
 		Prompt     int `json:"promptTokenCount"`
 		Cached     int `json:"cachedContentTokenCount"`

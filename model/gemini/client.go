@@ -1,7 +1,7 @@
 // Package gemini implements the wire of generateContent, as Google's Gemini API serves it.
 //
-// Google's module is not used: with gRPC and fifteen more modules it makes a binary eleven megabytes larger, for one
-// request, one form of response and a list of models.
+// Google's module is not used. With gRPC and fifteen more modules it makes the binary eleven megabytes larger. Only one
+// request, one form of response and a list of models are needed of it.
 package gemini
 
 import (
@@ -26,8 +26,8 @@ var (
 	_ model.Counter = (*Client)(nil)
 )
 
-// New returns a client. The base URL is the one with /v1beta. The error, of kind annotator.Misused, says what is wrong
-// with address or key, and shows neither.
+// New returns a client. The base URL ends with /v1beta. The error, of kind annotator.Misused, says what is wrong with
+// the URL or the key, and contains neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
 		Example:  "https://generativelanguage.googleapis.com/v1beta",
@@ -42,7 +42,7 @@ func New(o endpoint.Options) (*Client, error) {
 	return &Client{c}, nil
 }
 
-// header sends the key. Google's examples have it in the address, where every proxy would log it.
+// header returns the header with the key. Google's examples put the key into the URL, which proxies log.
 func header(key string) http.Header {
 	if key == "" {
 		return nil
@@ -63,7 +63,7 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	return c.Client.Complete(ctx, endpoint.NewCall(c.address(r.Model, method), body, r), new(assembler))
 }
 
-// address returns the address of a method of a model. A name without a collection is in that of the models.
+// address returns the URL of a method of a model. A name without a collection gets that of the models.
 func (c *Client) address(name, method string) string {
 	if !strings.Contains(name, "/") {
 		name = modelsPrefix + name
@@ -71,7 +71,7 @@ func (c *Client) address(name, method string) string {
 	return c.BaseURL() + (&url.URL{Path: "/" + name}).EscapedPath() + ":" + method
 }
 
-// modelsPrefix is before the name of every model in the list.
+// modelsPrefix is the collection in which the API lists models.
 const modelsPrefix = "models/"
 
 // Models lists the models that can generate. A failure is a *model.Fault.

@@ -34,8 +34,8 @@ type functionResponse struct {
 	Response response `json:"response"`
 }
 
-// response is the result of a tool, as a text. The API would take an object, too, but reads all its numbers as
-// floating-point, which ids of posts do not fit.
+// response is the result of a tool, as a text. The API also takes an object, but reads its numbers as floating-point,
+// which is not exact for ids of posts.
 type response struct {
 	Output string `json:"output"`
 }
@@ -67,12 +67,12 @@ func newContent(messages []annotator.Message) content {
 		}
 		return c
 	case annotator.RoleAssistant:
-		return content{Role: "model", Parts: said(m)}
+		return content{Role: "model", Parts: assistantParts(m)}
 	}
 	return content{Role: "user", Parts: []part{{Text: cmp.Or(m.Content, blank)}}}
 }
 
-func said(m *annotator.Message) []part {
+func assistantParts(m *annotator.Message) []part {
 	var parts []part
 	if m.Content != "" || len(m.ToolCalls) == 0 {
 		parts = append(parts, part{Text: cmp.Or(m.Content, blank)})
@@ -93,8 +93,8 @@ func newResult(m *annotator.Message) part {
 		Response: response{Output: m.Content}}}
 }
 
-// arguments reads arguments as the API does: no key twice, and numbers as floating-point. Any that do not fit would
-// have every later request refused.
+// arguments reads arguments as the API does: no key twice, and numbers as floating-point. Arguments that the API cannot
+// read would make it refuse every later request.
 func arguments(written string) map[string]any {
 	args := map[string]any{}
 	if err := json.Unmarshal([]byte(endpoint.ToolArguments(written)), &args); err != nil {
@@ -103,8 +103,8 @@ func arguments(written string) map[string]any {
 	return args
 }
 
-// declaration describes a tool. The field of the schema is the one that takes JSON Schema; "parameters" takes a part of
-// OpenAPI's, and refuses additionalProperties.
+// declaration describes a tool. Only parametersJsonSchema takes JSON Schema. The field "parameters" takes a part of
+// OpenAPI's schema, and refuses additionalProperties.
 type declaration struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestAdapts has a server refuse what some do, in their words: the next request does without, and nothing is learned
+// TestAdapts: after a refusal in the words of a server, the next request omits what was refused, and nothing is learned
 // twice.
 func TestAdapts(t *testing.T) {
 	t.Parallel()

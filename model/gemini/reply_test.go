@@ -55,7 +55,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestCutStream ends a stream anywhere: there is the whole reply, or none.
+// TestCutStream: a stream cut anywhere gives the whole reply or none.
 func TestCutStream(t *testing.T) {
 	t.Parallel()
 	whole := events(dawn, called, stopped)
@@ -150,7 +150,7 @@ func TestErrorInAStream(t *testing.T) {
 	}
 }
 
-// FuzzReply gives any answer: there is a reply or a fault, never both, and never a panic.
+// FuzzReply: any answer gives a reply or a fault, never both, and never a panic.
 func FuzzReply(f *testing.F) {
 	f.Add([]byte(events(thought, dawn, called, stopped)), true)
 	f.Add([]byte(stopped), false)

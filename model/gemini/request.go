@@ -9,7 +9,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// settings are the fields after the contents, in this order.
+// settings contains the fields after the contents, in this order.
 type settings struct {
 	ToolConfig *toolConfig      `json:"toolConfig,omitempty"`
 	Generation generationConfig `json:"generationConfig"`
@@ -48,7 +48,7 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	}
 	fields := []endpoint.Field{
 		{Name: "tools", Value: endpoint.Segments{r.Tools}},
-		{Name: "contents", Value: endpoint.List(adapted(r.History, r.Workarounds))},
+		{Name: "contents", Value: endpoint.List(withoutRefused(r.History, r.Workarounds))},
 	}
 	return endpoint.EncodeBody(head, fields, s)
 }
@@ -58,9 +58,9 @@ var (
 	encodedSignature = []byte(`,"thoughtSignature":"` + noSignature + `"`)
 )
 
-// adapted removes from a history what the server refuses. The strings cannot match inside a text, where quotes are
-// escaped.
-func adapted(history []byte, w model.Workarounds) []byte {
+// withoutRefused removes from a history the fields that the server refuses. The patterns cannot match inside a text,
+// where quotes are escaped.
+func withoutRefused(history []byte, w model.Workarounds) []byte {
 	if w.Has(model.NoCallIDs) {
 		history = encodedID.ReplaceAll(history, []byte("$1"))
 	}
@@ -70,8 +70,8 @@ func adapted(history []byte, w model.Workarounds) []byte {
 	return history
 }
 
-// calling renders which tools may be called; all of them are always shown. Only modes that enforce the schemas take a
-// list of names.
+// calling renders which tools may be called. Every request declares all tools. Only modes that enforce the schemas take
+// a list of names.
 func calling(c *model.Choice, w model.Workarounds) callingConfig {
 	switch {
 	case c.Mode == model.ChoiceNone, c.Allowed != nil && len(c.Allowed) == 0:

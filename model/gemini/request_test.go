@@ -73,7 +73,7 @@ func body(tb testing.TB, groups [][]annotator.Message, tools []annotator.ToolDef
 	return sent.Body
 }
 
-func TestRequestsAreAsTheyWere(t *testing.T) {
+func TestRequestsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	auto := model.Request{System: "You keep a <codex>.", MaxTokens: 512, Temperature: 0.5, Seed: 7}
 	with := func(c model.Choice) model.Request {
@@ -126,7 +126,7 @@ func TestRequestThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestEncodeIsAppendOnly encodes in groups and all at once: the bytes are the same, and mean what was said.
+// TestEncodeIsAppendOnly: messages encoded in groups or all at once have the same bytes, and decode to the messages.
 func TestEncodeIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,8 +12,8 @@ import (
 // assembler builds a reply from its chunks.
 type assembler struct {
 	endpoint.Builder
-	late    bool // the first finish came before the calls
-	always  bool // every chunk has a finish reason: the first had one
+	late    bool // the first finish reason preceded the calls
+	always  bool // the first chunk had a finish reason, so every chunk has one
 	refused bool
 }
 
@@ -34,20 +34,21 @@ func (a *assembler) Whole(body []byte) error {
 	}
 	a.Model = cmp.Or(a.Model, c.Model)
 	for i := range c.Choices {
-		a.account(c.Choices[i].Usage, c.Timings)
+		a.addUsage(c.Choices[i].Usage, c.Timings)
 		if c.Choices[i].Index == 0 {
-			a.choose(&c.Choices[i])
+			a.addChoice(&c.Choices[i])
 		}
 	}
-	a.account(c.Usage, c.Timings)
+	a.addUsage(c.Usage, c.Timings)
 	return nil
 }
 
-// choose adds a chunk of a choice. The first finish reason counts: some servers send another one, with the calls once
-// more. Others send a finish reason with every chunk, of which only the last one counts, or send the calls after it.
-func (a *assembler) choose(c *choice) {
-	said := cmp.Or(c.Delta, c.Message, &delta{})
-	calls := said.calls()
+// addChoice adds a chunk of a choice. The first finish reason counts: some servers send another one, with the calls
+// once more. Others send a finish reason with every chunk, of which only the last one counts, or send the calls after
+// it.
+func (a *assembler) addChoice(c *choice) {
+	message := cmp.Or(c.Delta, c.Message, &delta{})
+	calls := message.calls()
 	if !a.Begun {
 		a.Begun, a.always = true, c.Finish != ""
 	}
@@ -58,21 +59,21 @@ func (a *assembler) choose(c *choice) {
 		}
 	}
 	a.Finish = cmp.Or(c.Finish, a.Finish)
-	a.Write(endpoint.TextPart, string(said.Content+said.Refusal))
-	a.Write(endpoint.ReasoningPart, said.reasoning())
-	a.refused = a.refused || said.Refusal != ""
+	a.Write(endpoint.TextPart, string(message.Content+message.Refusal))
+	a.Write(endpoint.ReasoningPart, message.reasoning())
+	a.refused = a.refused || message.Refusal != ""
 	for i := range calls {
 		if c.Delta == nil { // a whole reply
 			calls[i].Index = new(a.Calls())
 		}
-		a.extend(&calls[i])
+		a.addCallPiece(&calls[i])
 	}
 }
 
-// extend adds a piece of a call. Where the server sends no index, a piece with a name begins a call. Some servers give
-// every call the same index: then a new id together with a name begins one. An id alone does not, since some servers
-// make a new one for each piece.
-func (a *assembler) extend(piece *chatwire.ToolCall) {
+// addCallPiece adds a piece of a call. Where the server sends no index, a piece with a name begins a call. Some servers
+// give every call the same index: then a new id together with a name begins one. An id alone does not, since some
+// servers make a new one for each piece.
+func (a *assembler) addCallPiece(piece *chatwire.ToolCall) {
 	c := piece.Canonical()
 	index := a.Calls() - 1
 	if piece.Index != nil {
@@ -88,8 +89,8 @@ func (a *assembler) extend(piece *chatwire.ToolCall) {
 	a.Append(call, c.Arguments)
 }
 
-// account reads a usage, which most chunks lack.
-func (a *assembler) account(tokens, beside json.RawMessage) {
+// addUsage reads a usage, which most chunks lack.
+func (a *assembler) addUsage(tokens, own json.RawMessage) {
 	var (
 		u usage
 		t timings
@@ -97,7 +98,7 @@ func (a *assembler) account(tokens, beside json.RawMessage) {
 	if tokens == nil || json.Unmarshal(tokens, &u) != nil {
 		return
 	}
-	_ = json.Unmarshal(beside, &t) // other servers send none, or something else
+	_ = json.Unmarshal(own, &t) // other servers send none, or something else
 	a.SetUsage(u.Prompt, mostOf(u.Details.Cached, u.Hit, u.Cached, t.Cached), u.Completion)
 }
 

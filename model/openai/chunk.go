@@ -58,7 +58,7 @@ type usage struct {
 	Cached *endpoint.Count `json:"cached_tokens"`           // Moonshot
 }
 
-// timings is llama.cpp's own usage, beside that.
+// timings is llama.cpp's own usage, which it sends in addition.
 type timings struct {
 	Cached *endpoint.Count `json:"cache_n"`
 }

@@ -1,9 +1,9 @@
 // Package openai implements the wire of chat completions, as OpenAI, vLLM, llama.cpp, SGLang, LM Studio and Ollama
 // serve them.
 //
-// The types are those of github.com/sashabaranov/go-openai where they lose nothing. Its client is not used: it would
-// encode the whole history anew for each request, and it drops what its types do not know, such as an error that is no
-// object, a Retry-After or a reasoning field.
+// The types are those of github.com/sashabaranov/go-openai where they lose nothing. Its client is not used: it encodes
+// the whole history for each request. It also drops fields that its types lack, such as an error that is no object, a
+// Retry-After or a reasoning field.
 package openai
 
 import (
@@ -25,8 +25,8 @@ var (
 	_ model.Counter = (*Client)(nil)
 )
 
-// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, says what is wrong with
-// address or key, and shows neither.
+// New returns a client. The base URL ends with /v1. The error, of kind annotator.Misused, says what is wrong with the
+// URL or the key, and contains neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
 		Example: "http://localhost:8000/v1", Suffix: completions, Header: endpoint.Bearer, Refusals: refusals,
@@ -49,7 +49,7 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 	return c.Client.Complete(ctx, endpoint.NewCall(c.BaseURL()+completions, body, r), new(assembler))
 }
 
-// CountTokens asks the server's tokenizer, beside the /v1 of its base URL. See model.Counter.
+// CountTokens asks the server's tokenizer, which has a path next to /v1. See model.Counter.
 func (c *Client) CountTokens(ctx context.Context, name, text string) (int, error) {
 	body, err := endpoint.Marshal(struct {
 		Model   string `json:"model"`
@@ -83,7 +83,7 @@ func readCount(answer []byte) (int, error) {
 	return n, nil
 }
 
-// toolResult is in each history with the result of a tool.
+// toolResult is a substring of every history that has the result of a tool.
 const toolResult = `{"role":"tool",`
 
 // refusals are the messages of servers, most specific first.

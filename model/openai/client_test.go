@@ -97,7 +97,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestModelsAlone: a router gives the list without anything around it.
+// TestModelsAlone: a router answers with the list itself, not with an object around it.
 func TestModelsAlone(t *testing.T) {
 	t.Parallel()
 	c := newClient(t,

@@ -17,8 +17,8 @@ type message struct {
 	ToolCallID string         `json:"tool_call_id,omitempty"`
 }
 
-// tool is an sdk.Tool whose fields keep the order that models are trained on: templates show it as it comes, and
-// sdk.Tool is encoded by way of a map.
+// tool is an sdk.Tool whose fields keep the order that models are trained on. Templates render a tool as it was sent,
+// and sdk.Tool is encoded by way of a map.
 type tool struct {
 	Type     sdk.ToolType           `json:"type"`
 	Function sdk.FunctionDefinition `json:"function"`

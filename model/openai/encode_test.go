@@ -86,7 +86,7 @@ func calls() *rapid.Generator[annotator.ToolCall] {
 	})
 }
 
-// TestEncodeIsAppendOnly encodes in groups and all at once: the bytes are the same, and mean what was said.
+// TestEncodeIsAppendOnly: messages encoded in groups or all at once have the same bytes, and decode to the messages.
 func TestEncodeIsAppendOnly(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, endpoint.Options{})

@@ -10,7 +10,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestAnswersThatAreNoReply holds the ways to fail with an answer.
+// TestAnswersThatAreNoReply covers answers that are faults.
 func TestAnswersThatAreNoReply(t *testing.T) {
 	t.Parallel()
 	const stream, object, page = "text/event-stream", "application/json", "text/html; charset=utf-8"

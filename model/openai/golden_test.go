@@ -41,8 +41,8 @@ const (
 	wantsOneRole  = `{"error":{"message":"Conversation roles must alternate user/assistant/user/assistant/...","code":400}}`
 )
 
-// TestRequestsAreAsTheyWere: what is sent is what it was when somebody last looked at it.
-func TestRequestsAreAsTheyWere(t *testing.T) {
+// TestRequestsMatchGoldenFiles compares the bytes of requests with files.
+func TestRequestsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string

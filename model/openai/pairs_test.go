@@ -28,8 +28,8 @@ func sentMessages(t rapid.TB, tb testing.TB, history []byte, w model.Workarounds
 	return string(list)
 }
 
-// TestPairs: whatever the conversation, the pairs keep each message, call and result in order; no message has two
-// calls, each call has its result behind it; and the pairs of a longer conversation begin with those of a shorter one.
+// TestPairs: the pairs of any conversation keep each message, call and result in order. No message has two calls, and
+// each call is followed by its result. The pairs of a longer conversation begin with those of a shorter one.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -17,7 +17,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestRefusals shows a wire each refusal in the words of a server that makes it, and the request that follows.
+// TestRefusals: each refusal, in the words of a server that makes it, changes the next request.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	const (
@@ -85,7 +85,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestNothingToLearn: a fault that says nothing of the request's form changes nothing.
+// TestNothingToLearn: a fault that is not about the request's form changes no request.
 func TestNothingToLearn(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -109,7 +109,7 @@ func TestNothingToLearn(t *testing.T) {
 	}
 }
 
-// TestStrictTemplateIsMet talks with a server that knows no system role and wants roles to alternate, and learns both.
+// TestStrictTemplateIsMet: the client learns that a server has no system role and requires roles to alternate.
 func TestStrictTemplateIsMet(t *testing.T) {
 	t.Parallel()
 	server := scripted.Start(t, scripted.Options{Strict: true, Script: searchOnce,
@@ -147,7 +147,7 @@ func TestStrictTemplateIsMet(t *testing.T) {
 	}
 }
 
-// TestAlternating checks that what alternates already is sent as it is, and that no words are lost where it does not.
+// TestAlternating: roles that alternate are sent unchanged, and no text is lost where they do not.
 func TestAlternating(t *testing.T) {
 	t.Parallel()
 	sent := wiretest.Recorder{Answer: answered}
@@ -155,7 +155,7 @@ func TestAlternating(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(messages(), 1, 8).Draw(t, "messages")
 		for i := range all {
-			// only what stands between two messages has blank lines
+			// only separators of messages have blank lines
 			all[i].Content = strings.ReplaceAll(all[i].Content, "\n", " ")
 		}
 		history, err := c.Encode(all)

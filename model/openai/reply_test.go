@@ -21,7 +21,7 @@ func callChunk(parts string) string {
 	return `{"choices":[{"index":0,"delta":{"tool_calls":[` + parts + `]}}]}`
 }
 
-// TestReadReply holds what servers do to replies, each from a public report.
+// TestReadReply covers deviations of servers, each from a public report.
 func TestReadReply(t *testing.T) {
 	t.Parallel()
 	const (
@@ -278,7 +278,7 @@ func TestStreamedIsUnstreamed(t *testing.T) {
 	})
 }
 
-// TestCutAnywhere ends a stream behind each of its bytes: there is the whole reply or none.
+// TestCutAnywhere: a stream cut after any byte gives the whole reply or none.
 func TestCutAnywhere(t *testing.T) {
 	t.Parallel()
 	body := "\ufeff" + wiretest.Events(textChunk,

@@ -7,7 +7,7 @@ import (
 	sdk "github.com/sashabaranov/go-openai"
 )
 
-// settings are the fields after messages and tools, in this order.
+// settings contains the fields after messages and tools, in this order.
 type settings struct {
 	ToolChoice    any                `json:"tool_choice,omitempty"` // sdk.ToolChoice for one tool, otherwise a string
 	MaxTokens     int                `json:"max_tokens,omitempty"`
@@ -34,7 +34,7 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	return endpoint.EncodeBody(head, fields, chooseSettings(r))
 }
 
-// The piece of a tool that is replaced where tools are strict.
+// Of each tool, plainTool is replaced with strictTool where tools are strict.
 var (
 	plainTool  = []byte(`"function":{"name":"`)
 	strictTool = []byte(`"function":{"strict":true,"name":"`)

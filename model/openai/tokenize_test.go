@@ -53,7 +53,7 @@ func TestCountsOfOtherServers(t *testing.T) {
 	}
 }
 
-// TestTokenizerAddress: the tokenizer lies beside the base URL's /v1, and gets the key.
+// TestTokenizerAddress: the tokenizer's path is next to /v1, and requests to it have the key.
 func TestTokenizerAddress(t *testing.T) {
 	t.Parallel()
 	var asked *http.Request

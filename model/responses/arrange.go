@@ -11,11 +11,10 @@ import (
 // userText is how a message of the user is encoded.
 var userText = endpoint.UserText{Before: `{"type":"message","role":"user","content":"`, Behind: `"}`}
 
-// toolResult is in each history with the result of a tool.
+// toolResult is a substring of every history that has the result of a tool.
 const toolResult = `{"type":"` + itemResult + `",`
 
-// arrange leaves out the texts before calls, and puts each result behind its call. Results are in the order of the
-// calls.
+// arrange omits texts before calls, and puts each result after its call. Results are in the order of the calls.
 func arrange(all []json.RawMessage, w model.Workarounds) (arranged []json.RawMessage) {
 	is := func(at int, kind string) bool {
 		return at < len(all) && bytes.HasPrefix(all[at], []byte(`{"type":"`+kind+`"`))

@@ -10,7 +10,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// event is the part of a stream event that is read.
+// event is an event of a stream, without the fields that are not read.
 type event struct {
 	Type     string          `json:"type"`
 	Index    int             `json:"output_index"`
@@ -34,8 +34,8 @@ type response struct {
 // item is a part of a reply: a message, a call, reasoning. Other types are ignored.
 type item struct {
 	Type      string `json:"type"`
-	Content   []part `json:"content"` // of a message, or of a thought that is open
-	Summary   []part `json:"summary"` // of a thought
+	Content   []part `json:"content"` // of a message, or of unencrypted reasoning
+	Summary   []part `json:"summary"` // of reasoning
 	CallID    string `json:"call_id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
@@ -46,8 +46,8 @@ type part struct {
 	Refusal string `json:"refusal"`
 }
 
-// assembler builds a reply from its items. An item comes whole when it is done, and the last event holds all of them
-// again. Servers leave out one or the other, so the most complete form counts.
+// assembler builds a reply from its items. The API sends a whole item when it is done, and all items again in the last
+// event. Some servers omit one of the two, so the most complete form counts.
 type assembler struct {
 	endpoint.Builder
 	refused    bool
@@ -73,18 +73,18 @@ func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
 	a.Begun = true
 	switch e.Type {
 	case "response.output_item.added", "response.output_item.done":
-		return false, a.place(e.Index, e.Item)
+		return false, a.setItem(e.Index, e.Item)
 	case "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta",
 		"response.reasoning_text.delta", "response.reasoning_summary_text.delta":
-		return false, a.extend(&e)
+		return false, a.appendDelta(&e)
 	case "response.completed", "response.incomplete", "response.failed":
 		return true, a.Whole(e.Response)
 	}
 	return false, nil
 }
 
-// place sets an item at its index. It keeps the deltas of its predecessor, in case the item comes without text.
-func (a *assembler) place(index int, it *item) error {
+// setItem sets an item at its index. It keeps the deltas received so far, in case the item has no text.
+func (a *assembler) setItem(index int, it *item) error {
 	if it == nil {
 		return nil
 	}
@@ -100,8 +100,8 @@ func (a *assembler) place(index int, it *item) error {
 	return endpoint.CheckParts(len(it.Content) + len(it.Summary))
 }
 
-// extend adds a delta to its item.
-func (a *assembler) extend(e *event) error {
+// appendDelta adds a delta to its item.
+func (a *assembler) appendDelta(e *event) error {
 	var delta string
 	err := json.Unmarshal(e.Delta, &delta)
 	if p := a.Part(e.Index); p != nil {
@@ -125,20 +125,20 @@ func (a *assembler) Whole(body []byte) error {
 		a.Finish = r.Status
 	}
 	a.Begun, a.Model, a.incomplete = true, r.Model, r.Incomplete.Reason
-	a.account(r.Usage)
+	a.setUsage(r.Usage)
 	if len(r.Output) > 0 {
 		a.Clear()
 	}
 	for i, it := range r.Output {
-		if err := a.place(i, it); err != nil {
+		if err := a.setItem(i, it); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// account reads the usage of a reply.
-func (a *assembler) account(raw json.RawMessage) {
+// setUsage reads the usage of a reply.
+func (a *assembler) setUsage(raw json.RawMessage) {
 	var u struct {
 		Input   int `json:"input_tokens"`
 		Details struct {

@@ -1,5 +1,5 @@
-// Package responses implements the wire of OpenAI's Responses API, which vLLM, llama.cpp, SGLang, LM Studio and Ollama
-// serve, too. The server stores nothing: each request contains the whole conversation.
+// Package responses implements the wire of OpenAI's Responses API. vLLM, llama.cpp, SGLang, LM Studio and Ollama serve
+// it, too. The server stores nothing: each request contains the whole conversation.
 package responses
 
 import (
@@ -15,8 +15,8 @@ type Client struct{ *endpoint.Client }
 
 var _ model.Wire = (*Client)(nil)
 
-// New returns a client. The base URL is the one with /v1. The error, of kind annotator.Misused, says what is wrong with
-// address or key, and shows neither.
+// New returns a client. The base URL ends with /v1. The error, of kind annotator.Misused, says what is wrong with the
+// URL or the key, and contains neither.
 func New(o endpoint.Options) (*Client, error) {
 	c, err := endpoint.New(o, endpoint.API{
 		Example: "https://api.openai.com/v1", Suffix: responses, Header: endpoint.Bearer, Refusals: refusals,

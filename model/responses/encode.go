@@ -22,8 +22,8 @@ type message struct {
 	Content string         `json:"content"`
 }
 
-// call is a call of a tool. It is sent without the id of its item: by that the API would look for the reasoning before
-// it.
+// call is a call of a tool. It is sent without the id of its item: given an id, the API requires the reasoning that
+// preceded the call.
 type call struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`

@@ -31,7 +31,7 @@ func whole(status, output, more string) string {
 	return `{"status":"` + status + `","model":"m","output":[` + output + `]` + more + `}`
 }
 
-// TestReadReply holds the forms in which servers send replies.
+// TestReadReply covers the forms in which servers send replies.
 func TestReadReply(t *testing.T) {
 	t.Parallel()
 	counted := annotator.Usage{Prompt: 10, Told: 10, Cached: 8, Completion: 2, Exact: true}

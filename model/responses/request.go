@@ -5,13 +5,13 @@ import (
 	"annotator/model/endpoint"
 )
 
-// head are the fields before the conversation.
+// head contains the fields before the conversation.
 type head struct {
 	Model        string `json:"model"`
 	Instructions string `json:"instructions,omitempty"`
 }
 
-// settings are the fields after the tools, in this order.
+// settings contains the fields after the tools, in this order.
 type settings struct {
 	ToolChoice      any      `json:"tool_choice,omitempty"` // a string, named or subset
 	MaxOutputTokens int      `json:"max_output_tokens,omitempty"`
@@ -45,13 +45,13 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	return endpoint.EncodeBody(head{r.Model, instructions}, fields, chooseSettings(r))
 }
 
-// The piece of a tool that is replaced where tools are strict.
+// Of each tool, plainTool is replaced with strictTool where tools are strict.
 var (
 	plainTool  = []byte(`,"strict":false}`)
 	strictTool = []byte(`,"strict":true}`)
 )
 
-// minOutput is the smallest limit of a reply that the API takes, in tokens.
+// minOutput is the smallest limit on a reply that the API accepts, in tokens.
 const minOutput = 16
 
 func chooseSettings(r *model.Request) settings {
@@ -68,7 +68,7 @@ func chooseSettings(r *model.Request) settings {
 	return s
 }
 
-// toolChoice renders any choice; for servers without subsets, all tools are allowed.
+// toolChoice renders any choice. For servers without subsets, all tools are allowed.
 func toolChoice(c *model.Choice, whole bool) any {
 	mode := "auto"
 	switch c.Mode {

@@ -61,8 +61,8 @@ func body(t *testing.T, groups [][]annotator.Message, tools []annotator.ToolDefi
 	return sent.Body
 }
 
-// TestRequestsAreAsTheyWere: what is sent is what it was when somebody last looked at it.
-func TestRequestsAreAsTheyWere(t *testing.T) {
+// TestRequestsMatchGoldenFiles compares the bytes of requests with files.
+func TestRequestsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	both := []string{"search", "list"}
 	const (
