@@ -9,7 +9,7 @@ import (
 	"annotator"
 )
 
-// parseBase returns the base URL without what users paste along with it. Its errors do not show it: it may hold a key.
+// parseBase returns the base URL without the path of a method. Its errors do not contain the URL, which may hold a key.
 func parseBase(raw string, api *API) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	example := "give the base URL with its version, as in " + api.Example

@@ -11,7 +11,7 @@ import (
 	"annotator/model"
 )
 
-// answer is the body of a response. It keeps the first bytes, reports how many have come, and fails where it is too
+// answer is the body of a response. It keeps the first bytes, reports how many have arrived, and fails if it is too
 // long.
 type answer struct {
 	body       io.Reader
@@ -29,7 +29,7 @@ func (a *answer) Read(p []byte) (int, error) {
 	if a.left < 0 {
 		return 0, tooLong("an answer", answerLimit)
 	}
-	if n > 0 && a.onProgress != nil && a.watch.size > 0 { // what comes before the first token is no progress
+	if n > 0 && a.onProgress != nil && a.watch.size > 0 { // bytes before the first token are no progress
 		a.onProgress(answerLimit - a.left)
 	}
 	return n, err
@@ -42,7 +42,8 @@ func (a *answer) drain() {
 	_, _ = io.CopyN(io.Discard, a.body, most) // the reply is complete, so an error does not matter
 }
 
-// unpacked returns the body of a response without compression: some proxies compress unasked. On an error it is as is.
+// unpacked returns the decompressed body of a response: some proxies compress unasked. With an error, it returns the
+// body unchanged.
 func unpacked(r *http.Response) (io.Reader, error) {
 	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
 	case "", "identity", "none", "utf-8": // the last two are no codings, but some servers send them

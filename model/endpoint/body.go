@@ -13,7 +13,7 @@ import (
 	"annotator/model"
 )
 
-// Segments are a body in several pieces, so that a long history is not copied for each request.
+// Segments is a body in several pieces, so that a long history is not copied for each request.
 type Segments [][]byte
 
 func (s Segments) size() (n int64) {
@@ -39,7 +39,7 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// MarshalTools renders tools as the value of a request's list; nil where there are none.
+// MarshalTools renders tools as a list; nil if there are none.
 func MarshalTools[T any](tools []annotator.ToolDefinition, convert func(annotator.ToolDefinition) T) ([]byte, error) {
 	if len(tools) == 0 {
 		return nil, nil
@@ -51,8 +51,8 @@ func MarshalTools[T any](tools []annotator.ToolDefinition, convert func(annotato
 	return Marshal(list)
 }
 
-// StrictTools returns the tools of a request, each marked as strict if the server takes that: the one piece of a
-// rendered tool is replaced by the other. The piece stands in no string, because quotes are escaped there.
+// StrictTools returns the tools of a request. If the server accepts strict tools, plain is replaced with strict in
+// each. Plain does not occur inside a string, where quotes are escaped.
 func StrictTools(r *model.Request, plain, strict []byte) []byte {
 	if !r.Workarounds.Strict() {
 		return r.Tools
@@ -69,8 +69,8 @@ func MarshalElements[T any](list []T) ([]byte, error) {
 	return encoded[1 : len(encoded)-1], nil
 }
 
-// MarshalJoined renders a group for a wire on which the results of all calls of a reply are one message, joined by
-// commas. convert gets either these results or a single other message.
+// MarshalJoined renders a group, joined by commas. It is for wires on which the results of all calls of a reply are one
+// message. convert gets either these results or a single other message.
 func MarshalJoined[T any](group []annotator.Message, convert func(joined []annotator.Message) T) ([]byte, error) {
 	var list []T
 	for len(group) > 0 {
@@ -83,18 +83,18 @@ func MarshalJoined[T any](group []annotator.Message, convert func(joined []annot
 	return MarshalElements(list)
 }
 
-// Field is a field of a request's body whose value is encoded already. It is left out where that is empty.
+// Field is a field of a request's body with an encoded value. A field with an empty value is omitted.
 type Field struct {
 	Name  string
 	Value Segments
 }
 
-// List returns encoded elements as a list. They hold the commas between them.
+// List returns encoded elements as a list. The elements include the commas between them.
 func List(elements ...[]byte) Segments {
 	return slices.Concat(Segments{[]byte("[")}, elements, Segments{[]byte("]")})
 }
 
-// EncodeBody renders a request's body: head, fields, settings. What changes least stands first, for caches.
+// EncodeBody renders a request's body: head, fields, settings. Fields that change least come first, for prefix caches.
 func EncodeBody(head any, fields []Field, settings any) (Segments, error) {
 	front, err := Marshal(head)
 	if err != nil {
@@ -125,7 +125,8 @@ func Unsendable(err error) *model.Fault {
 	return &model.Fault{Kind: annotator.Misused, Message: err.Error(), Err: err}
 }
 
-// ToolArguments returns arguments that a server takes back: an object, as the model wrote it for the server's cache.
+// ToolArguments returns arguments that a server accepts in a history: an object. A valid one is unchanged, for the
+// server's cache.
 func ToolArguments(written string) string {
 	if strings.HasPrefix(strings.TrimLeft(written, " \t\r\n"), "{") && json.Valid([]byte(written)) {
 		return written
@@ -133,10 +134,10 @@ func ToolArguments(written string) string {
 	return "{}"
 }
 
-// toolNameLimit is the length of a name that OpenAI and Gemini take, in bytes.
+// toolNameLimit is the length of a name that OpenAI and Gemini accept, in bytes.
 const toolNameLimit = 64
 
-// ToolName returns a name that can be sent back: a model may call a tool with a name that no server takes.
+// ToolName returns a name that servers accept in a history: a model may call a tool by a name that none accepts.
 func ToolName(written string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {

@@ -10,7 +10,7 @@ import (
 	"annotator/model"
 )
 
-// Builder collects the parts of a reply. The Assembler of each wire embeds one and adds what its API sends.
+// Builder collects the parts of a reply. The Assembler of each wire embeds it.
 type Builder struct {
 	Begun  bool   // a part of a reply has arrived
 	Finish string // why the reply ended; "" until it has
@@ -80,8 +80,8 @@ func (b *Builder) Write(kind Kind, text string) {
 // Clear removes all parts.
 func (b *Builder) Clear() { b.parts, b.newest, b.growing = nil, nil, nil }
 
-// SetUsage replaces the usage. cached is nil where the server does not tell how much of the prompt was in its cache. An
-// impossible usage is ignored, since it must not spoil the reply.
+// SetUsage replaces the usage. cached is nil if the server does not report the cached tokens of the prompt. A negative
+// count, or a prompt of 0, is ignored and does not invalidate the reply.
 func (b *Builder) SetUsage(prompt int, cached *int, completion int) {
 	if prompt <= 0 || completion < 0 {
 		return
@@ -105,7 +105,7 @@ func (b *Builder) Calls() (n int) {
 	return n
 }
 
-// Size returns how much of the reply has come, in bytes. See Assembler.
+// Size returns how many bytes of the reply have arrived. See Assembler.
 func (b *Builder) Size() (n int) {
 	for _, p := range b.parts {
 		n += len(p.Name) + max(len(p.Whole), p.appended.Len())
@@ -113,7 +113,7 @@ func (b *Builder) Size() (n int) {
 	return n
 }
 
-// Growing returns what has come of the part to which text was appended last. See Assembler.
+// Growing returns the text so far of the part to which text was appended last. See Assembler.
 func (b *Builder) Growing() string {
 	if b.growing == nil {
 		return ""

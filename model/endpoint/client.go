@@ -1,6 +1,6 @@
-// Package endpoint is the HTTP half of every wire: it sends a body to an address and reads the response to its end, be
-// it one object or a stream of events. It limits the size and the silence of a response, keeps the key secret, and
-// makes a *model.Fault of a failed call.
+// Package endpoint is the HTTP client that all wires share. It sends a body to a URL and reads the response to its end:
+// one object, or a stream of events. It limits the size of a response and the time without a token, masks the key, and
+// returns a *model.Fault for a failed call.
 //
 // A wire adds a renderer, which writes the body, and an Assembler, which builds the reply.
 package endpoint
@@ -24,17 +24,17 @@ type Options struct {
 	// HTTP is the transport; nil for one of the client's own. It must not follow redirects.
 	HTTP http.RoundTripper
 
-	// FirstToken is how long the endpoint may take from the request to the first token of the reply: it reads the whole
-	// prompt before, and without streaming generates the whole reply. DefaultFirstToken where 0.
+	// FirstToken is the time limit from the request to the first token of the reply. The endpoint processes the whole
+	// prompt in it, and without streaming also generates the whole reply. 0 means DefaultFirstToken.
 	FirstToken time.Duration
 
-	// NextToken is how long it may take from one token to the next. DefaultNextToken where 0.
+	// NextToken is the time limit from one token to the next. 0 means DefaultNextToken.
 	NextToken time.Duration
 
 	Now func() time.Time // for measuring; time.Now where nil
 }
 
-// How long a call may wait for a token, where nothing is configured.
+// The default time limits for a token.
 const (
 	DefaultFirstToken = 15 * time.Minute
 	DefaultNextToken  = 2 * time.Minute
@@ -73,7 +73,7 @@ type Client struct {
 	now       func() time.Time
 }
 
-// New returns a client. The error, Misused, says what is wrong with address or key, and shows neither.
+// New returns a client. The error, Misused, says what is wrong with the URL or the key, and contains neither.
 func New(o Options, api API) (*Client, error) {
 	base, err := parseBase(o.BaseURL, &api)
 	if err != nil {
@@ -101,10 +101,10 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 // BaseURL returns the base URL without a slash at its end.
 func (c *Client) BaseURL() string { return c.base }
 
-// ServerURL returns an address of the server that is not part of its API, beside the /v1 of the base URL.
+// ServerURL returns a URL of the server outside its API: next to the /v1 of the base URL.
 func (c *Client) ServerURL(path string) string { return strings.TrimSuffix(c.base, "/v1") + path }
 
-// Health asks the server whether it can answer, as llama.cpp, vLLM and SGLang tell. See model.HealthChecker.
+// Health asks the server's /health, which llama.cpp, vLLM and SGLang have. See model.HealthChecker.
 func (c *Client) Health(ctx context.Context) error {
 	return c.Fetch(ctx, &Call{URL: c.ServerURL("/health")}, func([]byte) error { return nil })
 }

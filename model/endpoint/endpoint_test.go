@@ -37,19 +37,19 @@ func serve(tb testing.TB, o endpoint.Options, h http.HandlerFunc) *endpoint.Clie
 	return newClient(tb, o)
 }
 
-// minutes is an assembler that writes down what comes. A reply ends with the event that says so, and with its stream.
-type minutes struct {
+// recorder is an assembler that records its input. A reply ends with an event named end, or with its stream.
+type recorder struct {
 	endpoint.Builder
 	lines []string
 }
 
-func (m *minutes) Whole(body []byte) error { return m.write("", body) }
+func (m *recorder) Whole(body []byte) error { return m.write("", body) }
 
-func (m *minutes) Event(name string, data []byte) (end bool, err error) {
+func (m *recorder) Event(name string, data []byte) (end bool, err error) {
 	return name == "end", m.write(name+"|", data)
 }
 
-func (m *minutes) write(name string, data []byte) error {
+func (m *recorder) write(name string, data []byte) error {
 	switch {
 	case !json.Valid(data):
 		return errors.New("it is no JSON")
@@ -62,11 +62,11 @@ func (m *minutes) write(name string, data []byte) error {
 	return nil
 }
 
-func (m *minutes) Size() int { return len(m.Growing()) }
+func (m *recorder) Size() int { return len(m.Growing()) }
 
-func (m *minutes) Growing() string { return strings.Join(m.lines, "\n") }
+func (m *recorder) Growing() string { return strings.Join(m.lines, "\n") }
 
-func (m *minutes) Reply() (*model.Reply, error) {
+func (m *recorder) Reply() (*model.Reply, error) {
 	if len(m.lines) == 0 {
 		return nil, endpoint.Unusable("nothing came")
 	}
@@ -77,5 +77,5 @@ func (m *minutes) Reply() (*model.Reply, error) {
 func ask(ctx context.Context, c *endpoint.Client) (*model.Reply, error) {
 	call := endpoint.Call{URL: c.BaseURL() + "/ask", Body: endpoint.Segments{[]byte(`{"a"`), nil, []byte(`:1}`)},
 		Stream: true}
-	return c.Complete(ctx, &call, new(minutes))
+	return c.Complete(ctx, &call, new(recorder))
 }

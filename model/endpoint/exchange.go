@@ -57,7 +57,8 @@ func (c *Client) exchange(ctx context.Context, call *Call, read func(*exchange) 
 func (x *exchange) send() error {
 	closed, err := x.roundTrip()
 	if err != nil && closed && x.ctx.Err() == nil {
-		// Some servers close a connection that they promised to keep. Where none is kept, the next one is new.
+		// Some servers close a connection that they announced to keep open. Without idle connections, the retry opens a
+		// new one.
 		x.client.Close()
 		_, err = x.roundTrip()
 	}
@@ -71,7 +72,7 @@ func (x *exchange) send() error {
 		x.answer.onProgress = x.call.OnProgress
 	}
 	if x.response.Header.Get("Date") == "" {
-		// RFC 9110 asks this of a recipient with a clock; a Retry-After may be a date.
+		// RFC 9110 requires this of a recipient with a clock. A Retry-After may be a date.
 		x.response.Header.Set("Date", x.client.now().UTC().Format(http.TimeFormat))
 	}
 	if x.response.StatusCode/100 != 2 {
@@ -82,8 +83,7 @@ func (x *exchange) send() error {
 	return unreadable
 }
 
-// roundTrip sends the request. closed reports whether it went over a connection that was used before, and no byte came
-// back.
+// roundTrip sends the request. closed reports whether it used an existing connection, and no byte was received.
 func (x *exchange) roundTrip() (closed bool, err error) {
 	var silent atomic.Bool
 	req, err := x.request()
@@ -191,7 +191,7 @@ func (x *exchange) classify(body []byte) *model.Fault {
 	return model.Classify(x.response.StatusCode, x.response.Header, x.client.key.maskBytes(body))
 }
 
-// fault completes the fault of a failure with what is known of the call.
+// fault returns the fault of a failure, with the data of the call.
 func (x *exchange) fault(err error) *model.Fault {
 	if x.ctx.Err() != nil && !isFault(err) {
 		err = errors.Join(x.ctx.Err(), context.Cause(x.ctx))

@@ -42,7 +42,7 @@ func TestRetryAfterOfAStream(t *testing.T) {
 	}
 }
 
-// TestNetwork fails as real connections do.
+// TestNetwork: failures of connections are transient faults.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -87,7 +87,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// slow is a body that takes its time.
+// slow is a body with pauses between its pieces.
 type slow struct {
 	ctx    context.Context
 	pieces []string
@@ -113,7 +113,7 @@ func (s *slow) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestSilence checks the two limits against a clock that only moves when everybody waits.
+// TestSilence: a call ends when one of its time limits for a token has passed.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	chunks := []string{wiretest.Events("{}"), ": ping\n", wiretest.Events("{}", "[DONE]")}
@@ -183,8 +183,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestSilenceByDefault gives a server a quarter of an hour for the first token, and two minutes for each further one,
-// and hears of the silence once a minute.
+// TestSilenceByDefault: by default a server has a quarter of an hour for the first token, and two minutes for each
+// further one. Silence is reported once a minute.
 func TestSilenceByDefault(t *testing.T) {
 	t.Parallel()
 	token := wiretest.Events("1")
@@ -222,7 +222,7 @@ func TestSilenceByDefault(t *testing.T) {
 						heard = append(heard, fmt.Sprintf("%s of %s", silent, limit))
 					}}
 				began := time.Now()
-				reply, err := c.Complete(t.Context(), &call, new(minutes))
+				reply, err := c.Complete(t.Context(), &call, new(recorder))
 				took := time.Since(began)
 				f := wiretest.Fault(t, reply, err)
 				if took != test.want || f.Code != model.CodeSilent || f.Kind != annotator.Transient ||
@@ -239,7 +239,7 @@ func TestSilenceByDefault(t *testing.T) {
 	}
 }
 
-// TestCancel ends a call in the middle of a reply: the server sees the connection close.
+// TestCancel: cancelling a call in the middle of a reply closes the connection.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
@@ -259,7 +259,7 @@ func TestCancel(t *testing.T) {
 	waitFor(t, closed)
 }
 
-// waitFor waits for a server to see that nobody listens any more.
+// waitFor waits until a server sees that the client has closed the connection.
 func waitFor(t *testing.T, closed <-chan struct{}) {
 	t.Helper()
 	select {
@@ -269,7 +269,7 @@ func waitFor(t *testing.T, closed <-chan struct{}) {
 	}
 }
 
-// TestHTTP2 reads a reply, and ends a call in the middle of one, over the connection that hosted services have.
+// TestHTTP2: over HTTP/2, a reply is read, and a call can be cancelled in the middle of one.
 func TestHTTP2(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
@@ -301,7 +301,7 @@ func TestHTTP2(t *testing.T) {
 	waitFor(t, closed)
 }
 
-// TestConnectionIsUsedAgain counts connections over several replies.
+// TestConnectionIsUsedAgain: several replies come over one connection.
 func TestConnectionIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	var remotes sync.Map
@@ -326,9 +326,9 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestPromiseIsNotKept: a server that closes each connection after a stream, against its own header, fails no call,
-// even where the next request is on its way. llama.cpp does so.
-func TestPromiseIsNotKept(t *testing.T) {
+// TestConnectionClosedDespiteKeepAlive: no call fails if a server closes each connection after a stream, against its
+// own header. llama.cpp does so.
+func TestConnectionClosedDespiteKeepAlive(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -374,7 +374,7 @@ func TestPromiseIsNotKept(t *testing.T) {
 	}
 }
 
-// TestKeyIsNotShown lets the key come back in every way, and looks for it in all that is kept.
+// TestKeyIsNotShown: wherever a server returns the key, nothing that is kept contains it.
 func TestKeyIsNotShown(t *testing.T) {
 	t.Parallel()
 	const key = "sk-canary-0123456789"

@@ -9,7 +9,8 @@ import (
 )
 
 // frames reads a stream of server-sent events, whatever pieces the network delivers. The readers of vendors' modules
-// drop a last line without its end, or any frame that begins with {"error":, be it null, or a byte order mark.
+// drop a last line without its end or a byte order mark. Some drop any frame that begins with {"error":, even if the
+// error is null.
 type frames struct {
 	src   *bufio.Reader
 	event string // name of the event whose lines are being read

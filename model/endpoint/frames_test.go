@@ -18,7 +18,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-// heard returns what events an assembler was told of, or the fault in their place.
+// heard returns the events that an assembler received, or the fault in their place.
 func heard(tb testing.TB, media string, body io.Reader) string {
 	tb.Helper()
 	c := newClient(tb, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
@@ -36,7 +36,7 @@ func told(tb testing.TB, c *endpoint.Client) string {
 	return reply.Text
 }
 
-// TestEvents holds how servers write their streams.
+// TestEvents covers the forms in which servers write streams.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ give, want string }{
@@ -75,7 +75,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestOneObject: what came decides, whatever type it claims to have.
+// TestOneObject: the body decides about its form, not the Content-Type.
 func TestOneObject(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ media, give, want string }{
@@ -98,8 +98,8 @@ func TestOneObject(t *testing.T) {
 	}
 }
 
-// TestPacked: nobody asks for compression, and what is compressed all the same is read, within the same limits.
-func TestPacked(t *testing.T) {
+// TestCompressed: no request accepts compression, but a compressed answer is read, within the same limits.
+func TestCompressed(t *testing.T) {
 	t.Parallel()
 	zip := func(text string) string {
 		var b strings.Builder
@@ -142,7 +142,7 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestEventsInAnyForm writes events in the forms that the standard allows, and reads them back.
+// TestEventsInAnyForm: events are read in every form that the standard allows.
 func TestEventsInAnyForm(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -168,7 +168,7 @@ func TestEventsInAnyForm(t *testing.T) {
 	})
 }
 
-// TestLimits: nothing is read without end, and what is too long is not tried again.
+// TestLimits: every part of an answer has a limit, and an answer beyond it is not retried.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	const object, stream = "application/json", "text/event-stream"

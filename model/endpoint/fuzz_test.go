@@ -40,7 +40,7 @@ func (l *listener) Growing() string { return l.heard[len(l.heard)-1].data }
 // Reply returns an empty reply.
 func (*listener) Reply() (*model.Reply, error) { return &model.Reply{}, nil }
 
-// FuzzEvents: an answer is read alike wherever the network cuts it, and every event stands in it.
+// FuzzEvents: how an answer is split into reads makes no difference, and every event is a part of it.
 func FuzzEvents(f *testing.F) {
 	f.Add("text/event-stream", []byte(": ping\r\n\r\nevent: a\r\ndata: {\"b\":\r\ndata: 1}\r\n\r\ndata: {}\n\ndata: "+
 		"[DONE]\n\n"))

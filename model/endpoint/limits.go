@@ -37,7 +37,7 @@ func CheckParts(n int) error {
 	return Unusable("the reply has more than %d calls or blocks", MaxParts)
 }
 
-// callWeight is the size of a call in memory beside its name and arguments, in bytes.
+// callWeight is the size of a call in memory without its name and arguments, in bytes.
 const callWeight = 256
 
 func tooLong(what string, limit int) *model.Fault {
@@ -56,7 +56,7 @@ func readObject(src io.Reader) ([]byte, error) {
 	return body, checkValues(body)
 }
 
-// checkValues refuses JSON with so many values that parsing it would exhaust the memory.
+// checkValues refuses JSON whose number of values would exhaust the memory when it is parsed.
 func checkValues(data []byte) error {
 	if bytes.Count(data, []byte(",")) < valueLimit {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"annotator/model"
 )
 
-// cacheMetrics are the names under which servers count, in Prometheus's text format, the tokens of all prompts so far,
-// and those of them that were in the prefix cache. llama.cpp tells with each reply; its counters are rounded to six
-// digits.
+// cacheMetrics are the names of counters in Prometheus's text format. One counts the tokens of all prompts, the other
+// those that were in the prefix cache. llama.cpp is not listed: it reports cached tokens in each reply, and rounds its
+// counters to six digits.
 var cacheMetrics = [...]struct{ prompt, cached string }{
 	{"vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total"},
 	{"sglang:prompt_tokens_total", "sglang:cached_tokens_total"},
@@ -23,7 +23,7 @@ var cacheMetrics = [...]struct{ prompt, cached string }{
 // errNoMetrics is the error of a server that does not count what it has in its cache.
 var errNoMetrics = errors.New("it counts no tokens of a prefix cache")
 
-// CacheCounts reads what the server counts at /metrics, beside the /v1 of its base URL. See model.CacheCounter.
+// CacheCounts reads the server's counters at /metrics, next to the /v1 of its base URL. See model.CacheCounter.
 func (c *Client) CacheCounts(ctx context.Context) (model.CacheCounts, error) {
 	call := Call{URL: c.ServerURL("/metrics")}
 	return Read(ctx, c, &call, readCacheCounts)

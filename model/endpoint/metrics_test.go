@@ -21,7 +21,7 @@ vllm:prefix_cache_hits_created{engine="0",model_name="tiny"} 1.7953615224489882e
 vllm:external_prefix_cache_queries_total{engine="0",model_name="tiny"} 0.0
 `
 
-// TestCacheCounts reads the counters of servers, summed over engines.
+// TestCacheCounts: the counters of servers are summed over engines.
 func TestCacheCounts(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -55,7 +55,7 @@ func TestCacheCounts(t *testing.T) {
 	}
 }
 
-// FuzzCacheCounts: whatever comes is read without a panic, as counts that are possible or as none.
+// FuzzCacheCounts: any body gives possible counts or an error.
 func FuzzCacheCounts(f *testing.F) {
 	f.Add([]byte(vllmMetrics))
 	f.Add([]byte("sglang:prompt_tokens_total{a=\"}\"} NaN\nsglang:prompt_tokens_total +Inf"))

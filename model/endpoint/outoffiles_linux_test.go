@@ -17,8 +17,7 @@ import (
 // outOfFiles is the variable that makes a process the one whose files run out.
 const outOfFiles = "ANNOTATOR_TEST_OUT_OF_FILES"
 
-// TestOutOfFiles connects from a process that has no file descriptor left, by an address and by a name, whose look-up
-// fails before a connection does.
+// TestOutOfFiles: a process without a free file descriptor reports that, for an address and for a name.
 func TestOutOfFiles(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(outOfFiles) != "" {

@@ -16,8 +16,8 @@ func errCut() *model.Fault { return Unusable("the endpoint's answer ended before
 
 // Assembler builds one reply from what the endpoint sends. A Builder implements the last four methods.
 //
-// Its methods return an ErrorBody where the server sent an error in place of data, a *model.Fault where they know what
-// is wrong, and any other error where the data cannot be read.
+// Its methods return an ErrorBody if the server sent an error in place of data. They return a *model.Fault if they know
+// what is wrong, and any other error if the data cannot be read.
 type Assembler interface {
 	// Whole adds a reply that came as one object.
 	Whole(body []byte) error
@@ -41,7 +41,7 @@ var ErrNoReply = errors.New("there is no reply in it")
 // ErrorBody is an error of the server, as model.Classify reads it.
 type ErrorBody []byte
 
-// Error says that there is one. model.Classify reads what it is.
+// Error says only that there is an error. model.Classify reads the body.
 func (ErrorBody) Error() string { return "the endpoint sent an error in place of a reply" }
 
 // Unusable is the fault of a response that cannot be used. It takes its arguments as fmt.Errorf does.
@@ -132,10 +132,11 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 // loopGuard ends a stream in which the model repeats itself: some servers ignore the limit of the reply.
 type loopGuard struct {
 	came int // bytes of data
-	next int // check at so many; 0: at the first time
+	next int // bytes of data at the next check; 0 before the first one
 }
 
-// firstCheck is after how many bytes of data the reply is checked first, then each time that they have doubled.
+// firstCheck is the number of bytes of data at the first check. A further check follows whenever the number has
+// doubled.
 const firstCheck = 64 << 10
 
 func (g *loopGuard) check(came int, a Assembler) *model.Fault {

@@ -11,16 +11,16 @@ import (
 	"annotator/model"
 )
 
-// secret is a key, which leaves the program only in the header of a request. Servers quote keys in their errors, so all
-// that is kept of a response is masked here, and nowhere else. The zero secret is none.
+// secret is a key, which is sent only in the header of a request. Servers quote keys in their errors, so this type
+// masks the key in everything that is kept of a response. The zero secret masks nothing.
 type secret struct {
 	forms *regexp.Regexp // the key as it is, or escaped by JSON or a URL, however often
 	key   string
-	long  bool // it cannot be a word of a story
+	long  bool // so long that it cannot be a word of a story
 }
 
-// The lengths in bytes from which a key is masked: local servers are given words like "none" or "EMPTY", and masking
-// those would garble every message; and from which it is masked in replies, too.
+// The lengths in bytes from which a key is masked in errors, and in replies, too. Local servers are given words like
+// "none" or "EMPTY", and masking these would garble every message.
 const (
 	shortestSecret = 8
 	longSecret     = 16
@@ -76,8 +76,8 @@ func (s secret) conceal(f *model.Fault) *model.Fault {
 	return f
 }
 
-// redact masks the texts of a reply. They stay as they are where the key could be a word of the story. Where the model
-// has written the key, the raw response is dropped: a stream may hold the key in pieces.
+// redact masks the texts of a reply, unless the key could be a word of the story. If the model wrote the key, the raw
+// response is dropped: a stream may contain the key in pieces.
 func (s secret) redact(r *model.Reply) *model.Reply {
 	r.Raw = s.maskBytes(r.Raw)
 	if !s.long {
@@ -95,7 +95,7 @@ func (s secret) redact(r *model.Reply) *model.Reply {
 	return r
 }
 
-// concealed is an error whose own text holds the key. errors.Is sees its causes, but nothing can print them.
+// concealed is an error whose own text contains the key. errors.Is finds its causes, but nothing can print them.
 type concealed struct {
 	text string
 	err  error

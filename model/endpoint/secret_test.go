@@ -14,9 +14,8 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestKeyInDisguise: an answer may hold the key escaped by JSON or a URL, once or more, and only in parts; it is masked
-// all the same.
-func TestKeyInDisguise(t *testing.T) {
+// TestEscapedKey: a key is masked if it is escaped by JSON or a URL, once or more, and if it was cut.
+func TestEscapedKey(t *testing.T) {
 	t.Parallel()
 	const key, maskText = "sk-canary/7Qm4+Xv2&Nd8==K", "[key]"
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,8 +9,8 @@ import (
 	"annotator/model"
 )
 
-// TemplateRefusals are how chat templates refuse what any wire sends, with the workarounds that every wire of a server
-// with chat templates has: those that Conversation makes. A history that holds toolResult has the result of a tool.
+// TemplateRefusals returns the refusals of chat templates, with the workarounds that Conversation makes. Every wire of
+// a server with chat templates has them. A history that contains toolResult has the result of a tool.
 func TemplateRefusals(toolResult string) []model.Refusal {
 	const systemInUser = "the system prompt goes into the first message of the user"
 	return []model.Refusal{
@@ -25,9 +25,9 @@ func TemplateRefusals(toolResult string) []model.Refusal {
 	}
 }
 
-// Conversation returns the system prompt of a request and its history, as the chat template of a server needs them:
-// arranged where one of the workarounds in arranged is in force, and with the system prompt in the first message of the
-// user where that is another.
+// Conversation returns the system prompt of a request and its history in the form that the server's chat template
+// needs. It calls arrange if one of the workarounds in arranged is in force. With the workaround SystemInUser, the
+// system prompt is in the first message of the user.
 func Conversation[T any](
 	r *model.Request, user UserText, arranged model.Workarounds, arrange func([]T, model.Workarounds) []T,
 ) (system string, history []byte, err error) {
@@ -42,11 +42,11 @@ func Conversation[T any](
 	return "", history, err
 }
 
-// UserText is how a wire writes a message of the user that is a text: what stands before the text, and what behind it.
+// UserText is how a wire encodes a text message of the user: the bytes before the text and after it.
 type UserText struct{ Before, Behind string }
 
-// putSystem puts a system prompt at the beginning of a history, and there of the message of the user that it begins
-// with. It works on bytes, so the history stays as it is.
+// putSystem puts a system prompt before a history: into its first message, if that is the user's. It works on bytes, so
+// the rest of the history is unchanged.
 func (u UserText) putSystem(system string, history []byte) ([]byte, error) {
 	rest, begun := bytes.CutPrefix(history, []byte(u.Before))
 	if begun {
@@ -66,7 +66,7 @@ func (u UserText) putSystem(system string, history []byte) ([]byte, error) {
 	return slices.Concat([]byte(u.Before), text, []byte(u.Behind), rest), nil
 }
 
-// rearrange decodes the elements of a history, has them arranged, and encodes them again.
+// rearrange decodes the elements of a history, arranges them and encodes them again.
 func rearrange[T any](history []byte, arrange func([]T) []T) ([]byte, error) {
 	var all []T
 	if err := json.Unmarshal(slices.Concat([]byte{'['}, history, []byte{']'}), &all); err != nil {

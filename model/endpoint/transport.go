@@ -26,13 +26,13 @@ func newTransport() *http.Transport {
 		WriteBufferSize:        64 << 10,
 		ReadBufferSize:         16 << 10,
 
-		// All requests share one connection of HTTP/2. Without pings, each would time out when it dies silently.
+		// All requests share one HTTP/2 connection. Without pings, each would time out after the connection broke.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }
 
-// dial connects with a dialer. Where no file can be opened either, the error says so: the look-up of a name then fails
-// as if there were no such host.
+// dial connects with a dialer. If no file can be opened either, the error says so. Without file descriptors, the
+// look-up of a name reports that there is no such host.
 func dial(dialer *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dialer.DialContext(ctx, network, address)

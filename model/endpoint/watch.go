@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// maxDuration is how long a call may take, whatever arrives.
+	// maxDuration is the time limit of a call.
 	maxDuration = 4 * time.Hour
 
-	// perByte is how long a byte of a reply may take on average: the slowest machine is several times faster. A reply
-	// that drips more slowly would hold a call for hours.
+	// perByte is the average time limit for a byte of a reply. The slowest machine is several times faster. A slower
+	// reply would occupy a call for hours.
 	perByte = 5 * time.Second
 
 	// reportInterval is the time between two reports of silence.
 	reportInterval = time.Minute
 )
 
-// watch ends a call when no token has come for too long: it ends the context, and with it the connection. What keeps a
-// connection alive, such as comments between the events of a stream, is no token.
+// watch ends a call when no token has arrived for too long: it cancels the context, which closes the connection.
+// Comments between the events of a stream, which keep a connection open, are no tokens.
 type watch struct {
 	cancel context.CancelCauseFunc
 	first  time.Duration // before the first token, from the request on
@@ -33,8 +33,8 @@ type watch struct {
 	mu       sync.Mutex // guards what follows, which the timer's goroutine reads
 	timer    *time.Timer
 	began    time.Time
-	begun    time.Time // the first token has come; zero: none has
-	heard    time.Time // the newest token has come, or the call has begun
+	begun    time.Time // when the first token arrived; zero: none has
+	heard    time.Time // when the newest token arrived, or the call began
 	deadline time.Time // the call ends unless another token comes
 	size     int       // bytes of the reply
 	stopped  bool
@@ -73,7 +73,7 @@ func (w *watch) check() {
 	w.timer.Reset(min(left, reportInterval))
 }
 
-// problem says why a call is ended.
+// problem returns why a call is ended.
 func (w *watch) problem() string {
 	switch took := time.Since(w.began); {
 	case took >= maxDuration:
@@ -86,7 +86,7 @@ func (w *watch) problem() string {
 	return fmt.Sprintf("the endpoint sent no token for %s, in the middle of a reply", w.next)
 }
 
-// grown takes in the size of the reply after a piece of the answer.
+// grown records the size of the reply after a piece of the answer, and moves the deadline.
 func (w *watch) grown(size int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,7 +104,7 @@ func (w *watch) grown(size int) {
 	w.setDeadline(deadline)
 }
 
-// arriving allows for the way of an answer in one piece, all of which comes after its last token.
+// arriving extends the deadline for an answer in one piece, which is sent after its last token.
 func (w *watch) arriving() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +113,7 @@ func (w *watch) arriving() {
 	}
 }
 
-// within sets how long all that follows may take.
+// within sets the time limit for the rest of the call.
 func (w *watch) within(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +128,7 @@ func (w *watch) setDeadline(deadline time.Time) {
 	w.timer.Reset(min(time.Until(deadline), reportInterval))
 }
 
-// stop ends the watch. Once it returns, nothing more is reported.
+// stop ends the watch. Nothing is reported after it returns.
 func (w *watch) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Rows returns the families with their parsers on each server that has some, below a head. An empty cell is none.
+// Rows returns a header, and the parsers of each family on each server that has parsers. An empty cell means none.
 func (t *Table) Rows() (rows [][]string) {
 	head := []string{"family"}
 	for i := range t.Servers {
@@ -27,7 +27,7 @@ func (t *Table) Rows() (rows [][]string) {
 	return rows
 }
 
-// Markdown returns the table as a part of docs/servers.md: how each server is started, and the parsers of each family.
+// Markdown returns the table as a part of docs/servers.md: the commands of each server, and the parsers of each family.
 func (t *Table) Markdown(context int) string {
 	var b strings.Builder
 	for i := range t.Servers {

@@ -1,5 +1,5 @@
-// Package servers knows how model servers are started so that they support a run: a table of commands, and of the
-// parsers that read the calls and thoughts of each family of models. The table is data, with its sources: servers.yaml.
+// Package servers is a table of the commands that start model servers so that they support a run. It also has the
+// parsers for the calls and the reasoning of each family of models. The table is data, with its sources: servers.yaml.
 package servers
 
 import (
@@ -16,7 +16,7 @@ import (
 //go:embed servers.yaml
 var embedded []byte
 
-// Table is what is known of servers and families of models.
+// Table lists servers and families of models.
 type Table struct {
 	Servers  []Server
 	Families []Family
@@ -36,7 +36,7 @@ type Server struct {
 	Sources   []string // addresses of documentation
 }
 
-// Family is a family of models that write calls and thoughts in one way.
+// Family is a family of models with the same form of calls and reasoning.
 type Family struct {
 	Name    string
 	Models  string // a regular expression that their simplified names match
@@ -47,7 +47,7 @@ type Family struct {
 	models, unless *regexp.Regexp
 }
 
-// Parsers are the names that a server has for what reads the replies of a family. Each may be empty.
+// Parsers are a server's names of the parsers for a family. Each may be empty.
 type Parsers struct {
 	Tools     string
 	Reasoning string
@@ -63,7 +63,7 @@ func Load() *Table {
 	return t
 }
 
-// parse reads a table. It rejects fields, servers and expressions that it does not know.
+// parse reads a table. Unknown fields and servers and invalid expressions are errors.
 func parse(text []byte) (*Table, error) {
 	t := new(Table)
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -102,12 +102,12 @@ func (t *Table) Family(model string) *Family {
 
 var separators = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// simplified returns a name as the expressions of families expect it.
+// simplified returns a name in the form that the expressions of families match.
 func simplified(name string) string {
 	return strings.Trim(separators.ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
-// Start is how a server is started for a model.
+// Start has the commands that start a server for a model.
 type Start struct {
 	Server   string   `json:"server"`
 	Endpoint string   `json:"endpoint"` // to name to a run
@@ -117,14 +117,14 @@ type Start struct {
 	Sources  []string `json:"sources"`
 }
 
-// Unknown stands in a command for what depends on the model, where no model is named.
+// Unknown is a placeholder in a command for values that depend on the model, if no model is named.
 const (
 	UnknownModel  = "MODEL"
 	UnknownParser = "PARSER"
 )
 
-// Start returns how a server is started for a model of a family with a context in tokens. The model is written as a
-// word of a command. Without a family, the parsers are left to the user where the model is not named either.
+// Start returns the commands for a model of a family with a context in tokens. The model's name must be quoted as a
+// word of a command. Without a family and a model, the commands have placeholders for the parsers.
 func (s *Server) Start(model string, family *Family, context int) Start {
 	var parsers Parsers
 	notes := slices.Clone(s.Notes)
@@ -155,7 +155,7 @@ func (s *Server) Start(model string, family *Family, context int) Start {
 	return start
 }
 
-// flags returns flags with their value; nothing without one.
+// flags returns flags with their value; empty without a value.
 func flags(text, placeholder, value string) string {
 	if value == "" {
 		return ""

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "regenerate the part of docs/servers.md")
 
-// TestDocument compares the generated part of docs/servers.md with the table.
+// TestDocument: the generated part of docs/servers.md is that of the table.
 func TestDocument(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "servers.md")
 	page, err := os.ReadFile(path)
@@ -39,7 +39,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestFamily: names as hubs, servers and users write them.
+// TestFamily: the family is found by names as hubs, servers and users write them.
 func TestFamily(t *testing.T) {
 	t.Parallel()
 	table := Load()
@@ -76,7 +76,7 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// TestStarts: every command of every family is complete, whatever it has parsers for, and has the parsers it has.
+// TestStarts: every command of every family is complete, and names the family's parsers.
 func TestStarts(t *testing.T) {
 	t.Parallel()
 	table := Load()
@@ -116,7 +116,7 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// TestEveryFamilyIsReached: none is hidden by an earlier one for its own name.
+// TestEveryFamilyIsReached: no earlier family matches the name of a later one.
 func TestEveryFamilyIsReached(t *testing.T) {
 	t.Parallel()
 	table := Load()

@@ -13,25 +13,25 @@ import (
 	"annotator/internal/laxjson"
 )
 
-// writtenCall is a call as it was written.
+// writtenCall is a call and its source in the text.
 type writtenCall struct {
 	annotator.ToolCall
 	source string // without the tags around it
 }
 
-// written returns the call that a source is.
+// written returns a list of one call.
 func written(name, arguments, source string) []writtenCall {
 	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: arguments}, source}}
 }
 
-// errNoCall is the error of a text without the shape of a call.
+// errNoCall is the error of a text that does not have the shape of a call.
 var errNoCall = errors.New("no call follows: it needs a JSON object with name and arguments")
 
 // bracketed matches marks such as [TOOL_CALLS].
 var bracketed = regexp.MustCompile(`^\[[A-Z_]+\]`)
 
-// values reads the calls at the beginning of a text: JSON objects, or lists of them. Where the first value is something
-// else, the error is errNoCall. With an error, n is where the mistake is.
+// values reads the calls at the beginning of a text: JSON objects, or lists of them. If the first value is neither, the
+// error is errNoCall. With an error, n is its offset.
 func (s *scanner) values(text string) (calls []writtenCall, n int, err error) {
 	read := false
 	for {
@@ -43,7 +43,7 @@ func (s *scanner) values(text string) (calls []writtenCall, n int, err error) {
 		more, size, err := s.value(rest, s.callsIn)
 		switch {
 		case err == nil:
-			calls, n, read = append(calls, sourced(more, rest[:size])...), at+size, true
+			calls, n, read = append(calls, withSource(more, rest[:size])...), at+size, true
 		case read && errors.Is(err, errNoCall):
 			return nil, at + size, errors.New("JSON that is no call follows")
 		default:
@@ -56,11 +56,11 @@ func (s *scanner) values(text string) (calls []writtenCall, n int, err error) {
 	return calls, n, nil
 }
 
-// surplus matches what goes on behind a value that a bracket too many has ended.
+// surplus matches the rest of a value that a surplus bracket has ended.
 var surplus = regexp.MustCompile(`^\s*(?:[}\]]|,\s*")`)
 
-// value reads the JSON value at the beginning of a text, and the calls in it. Where it is no JSON, or does not end
-// where it should, slips of form are allowed for: then the calls are those of the one reading that fits the tools.
+// value reads the JSON value at the beginning of a text, and the calls in it. If it is invalid, slips are corrected:
+// the calls are those of the only reading that fits the tools.
 func (s *scanner) value(text string, read func(strict string) ([]writtenCall, error)) (calls []writtenCall, n int,
 	err error) {
 	strict, n, err := jsonValue(text)
@@ -76,13 +76,13 @@ func (s *scanner) value(text string, read func(strict string) ([]writtenCall, er
 	return fitting, size, nil
 }
 
-// fitting returns the calls of the readings of a text that fit the tools, if all these are the same.
+// fitting returns the calls of those readings of a text that fit the tools, if all of these are the same.
 func (s *scanner) fitting(text string, read func(strict string) ([]writtenCall, error)) (calls []writtenCall, n int) {
-	if s.slips {
-		return nil, 0 // of a text in one of them nothing more is allowed for
+	if s.correcting {
+		return nil, 0 // no corrections of a text inside a corrected one
 	}
-	s.slips = true
-	defer func() { s.slips = false }()
+	s.correcting = true
+	defer func() { s.correcting = false }()
 	for _, r := range laxjson.Readings(text) {
 		found, err := read(r.Strict)
 		switch {
@@ -166,7 +166,7 @@ func (s *scanner) unnamed(strict string) ([]writtenCall, error) {
 	return nil, fmt.Errorf("it names no tool, and these arguments may be for %s", strings.Join(fit, " or "))
 }
 
-// jsonValue reads a JSON value, also one with its outer braces doubled, as in the template that some models imitate.
+// jsonValue reads a JSON value. Its outer braces may be doubled, as in a template that some models imitate.
 func jsonValue(text string) (strict string, n int, err error) {
 	if !strings.HasPrefix(text, "{{") {
 		return laxjson.Prefix(text)
@@ -177,8 +177,8 @@ func jsonValue(text string) (strict string, n int, err error) {
 	return strict, n + 2, err
 }
 
-// sourced gives calls the text that they were read from. A list is one text for all its calls.
-func sourced(calls []writtenCall, source string) []writtenCall {
+// withSource sets the source of calls. All calls of a list have the list as their source.
+func withSource(calls []writtenCall, source string) []writtenCall {
 	for i := range calls {
 		if len(calls) == 1 || calls[i].source == "" {
 			calls[i].source = source
@@ -205,7 +205,7 @@ func (s *scanner) callsIn(strict string) (calls []writtenCall, err error) {
 		if err != nil {
 			return nil, err
 		}
-		calls = append(calls, sourced(more, string(element))...)
+		calls = append(calls, withSource(more, string(element))...)
 	}
 	return calls, nil
 }
@@ -232,7 +232,7 @@ func (s *scanner) callsOf(strict string) ([]writtenCall, error) {
 	return []writtenCall{{ToolCall: call}}, err
 }
 
-// labels are the keys that a call may have beside name and arguments.
+// labels are the keys that a call may have in addition to name and arguments.
 var labels = []string{"id", "type", "index", "tool_call_id"}
 
 func onlyLabels(o map[string]json.RawMessage, but ...string) bool {
@@ -249,8 +249,8 @@ var (
 	argumentKeys = []string{"arguments", "parameters", "params", "args", "input", "tool_input", "action_input"}
 )
 
-// given returns the keys that an object has.
-func given(o map[string]json.RawMessage, keys []string) (of []string) {
+// keysIn returns those of the keys that an object has.
+func keysIn(o map[string]json.RawMessage, keys []string) (of []string) {
 	for _, key := range keys {
 		if _, ok := o[key]; ok {
 			of = append(of, key)
@@ -261,7 +261,7 @@ func given(o map[string]json.RawMessage, keys []string) (of []string) {
 
 // callOf returns the call in an object. Its arguments may be a string with JSON, as they are in the API.
 func (s *scanner) callOf(o map[string]json.RawMessage) (call annotator.ToolCall, err error) {
-	names, arguments := given(o, nameKeys), given(o, argumentKeys)
+	names, arguments := keysIn(o, nameKeys), keysIn(o, argumentKeys)
 	switch {
 	case len(names) != 1 || json.Unmarshal(o[names[0]], &call.Name) != nil || call.Name == "" || len(arguments) == 0:
 		return call, errNoCall
@@ -281,8 +281,8 @@ func (s *scanner) callOf(o map[string]json.RawMessage) (call annotator.ToolCall,
 	return call, nil
 }
 
-// CleanName returns the name of a tool without what models and their servers put around it: a namespace, a number of
-// the call, tokens of the chat template.
+// CleanName returns the name of a tool without additions of models and servers: a namespace, a number of the call,
+// tokens of the chat template.
 func CleanName(name string) string {
 	if found := nameParts.FindStringSubmatch(strings.ReplaceAll(name, `\`, "")); found != nil {
 		return found[1]

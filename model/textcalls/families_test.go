@@ -7,13 +7,13 @@ import (
 	"annotator/model/textcalls"
 )
 
-// Expectations beside the calls themselves.
+// Expectations other than calls.
 const (
 	refused = "refused" // something looks like a call and cannot be read
 	left    = "left"    // it is plain text
 )
 
-// TestFamilies has replies as the chat templates and parsers of model families have them, whole and with slips.
+// TestFamilies: replies in the forms of chat templates and parsers of model families are read, whole and with slips.
 func TestFamilies(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ family, text, want string }{

@@ -9,15 +9,15 @@ import (
 	"annotator/internal/laxjson"
 )
 
-// form is a way in which models write calls into the text of a reply.
+// form is a form in which models write calls into the text of a reply.
 type form struct {
 	source string // whose form it is: model families, chat templates
-	mark   string // a regular expression of how it begins
+	mark   string // a regular expression for its beginning
 	reader reader
 	sure   bool // the mark has no other meaning: calls must follow
 }
 
-// reader names the function that reads a form.
+// reader selects the function that reads a form.
 type reader int
 
 const (
@@ -25,18 +25,18 @@ const (
 	channel                // the mark begins a message to a tool, which may not be named
 	tagged                 // the mark begins a tag with the name of the tool
 	fenced
-	plain  // the call has no mark, but a place where it may begin
+	plain  // the call has no mark, and begins a line
 	named  // as plain, with the name of the tool before its arguments
 	listed // the mark is the bullet of a list that is the whole reply
 )
 
-// A call without a mark of its own may begin a line, or stand behind a token of the chat template.
+// A call without a mark of its own begins a line, or follows a token of the chat template.
 const (
 	leaked    = `<\|(?:im_start|im_end|start_header_id|end_header_id|eot_id)\|>`
 	lineStart = `(?:` + leaked + `|(?m:^))[ \t]*`
 )
 
-// forms are all that are read. Of two that fit, the first counts.
+// forms lists the forms in order: the first that matches is read.
 var forms = []form{
 	{
 		"NousResearch Hermes, Qwen 2.5 and 3, GLM 4.5, xLAM 2, Granite, Jamba, Hunyuan, MiniMax, Nemotron, OLMo 3, " +
@@ -73,9 +73,9 @@ var forms = []form{
 	{"GLM 4, Mistral without its mark", lineStart + `[\w.\\:-]+(?:\s*\n\s*|\[ARGS\])?[ \t]*\{`, named, false},
 }
 
-// readForm reads the calls of a form, and returns where they end. The text begins with the mark where the reader is
-// tagged, plain or named, and behind it otherwise. The error is errNoCall where no call follows; with another, n is how
-// far the text could be read.
+// readForm reads the calls of a form, and returns where they end. The text begins with the mark if the reader is
+// tagged, plain or named, otherwise after the mark. The error is errNoCall if no call follows. With another error, n is
+// its offset.
 func (s *scanner) readForm(f *form, text string) (calls []writtenCall, n int, err error) {
 	switch f.reader {
 	case fenced:
@@ -135,10 +135,10 @@ func (s *scanner) body(text string) (calls []writtenCall, n int, err error) {
 	return calls, start + n, err
 }
 
-// maxName is how many bytes the name of a tool takes with all that stands before its arguments.
+// maxName is the size limit, in bytes, of a tool's name with everything between it and the arguments.
 const maxName = 300
 
-// nameBefore matches the name of a tool with what stands between it and its arguments.
+// nameBefore matches the name of a tool with everything between it and the arguments.
 var nameBefore = regexp.MustCompile("^(?:call:)?([\\w.\\\\:-]+?)" +
 	"(?:\\s|<[|｜]?[\\w▁]{1,40}[|｜]?>|analysis|commentary|json|\\[ARGS\\]|\\[CALL_ID\\][\\w-]+|```\\w*|Action " +
 	"Input:|✿ARGS✿:?|:)*\\{")
@@ -156,11 +156,11 @@ func (s *scanner) named(text string) (calls []writtenCall, n int, err error) {
 	return written(found[1], arguments, text[:n]), n, nil
 }
 
-// header matches what stands between the mark of a channel and its message.
+// header matches the text between the mark of a channel and its message.
 var header = regexp.MustCompile(`^\s*(?:to=([\w.]+)\s*)?(?:<\|constrain\|>)?\s*(?:json\s*)?<\|message\|>\s*`)
 
-// message reads the message of a channel that is JSON: a call, or the arguments of the tool that the header names, or
-// else of the only one that takes them.
+// message reads the message of a channel, which is JSON: a call, or the arguments of the tool that the header names.
+// Without a name, they are those of the only tool that takes them.
 func (s *scanner) message(text string) (calls []writtenCall, n int, err error) {
 	found := header.FindStringSubmatch(text)
 	if found == nil || !strings.HasPrefix(text[len(found[0]):], "{") {
@@ -179,11 +179,11 @@ func (s *scanner) message(text string) (calls []writtenCall, n int, err error) {
 	if n += len(found[0]); err != nil {
 		return nil, n, err
 	}
-	sourced(calls, text[:n])
+	withSource(calls, text[:n])
 	return calls, n + len(endings.FindString(text[n:])), nil
 }
 
-// enclosed reads what follows a mark, up to the marks of its end, which models and servers leave out.
+// enclosed reads the calls after a mark, up to the end mark, which models and servers may omit.
 func (s *scanner) enclosed(text string) (calls []writtenCall, n int, err error) {
 	n = len(beginning.FindString(text))
 	calls, size, err := s.body(text[n:])
@@ -209,8 +209,8 @@ func (s *scanner) enclosed(text string) (calls []writtenCall, n int, err error) 
 // info matches what may follow an opening fence.
 var info = regexp.MustCompile(`^([\w-]*)[ \t]*\n?`)
 
-// fenced reads calls up to the end of a fence. Where the word of the fence is a tool, its arguments may be all that is
-// in it.
+// fenced reads calls up to the end of a fence. If the info string of the fence is a tool, the content may be its
+// arguments.
 func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
 	word := info.FindStringSubmatch(text)
 	start := len(word[0])
@@ -252,10 +252,10 @@ func (s *scanner) plain(text string) (calls []writtenCall, n int, err error) {
 // wholeList matches a reply that is a list of one-line items and nothing else.
 var wholeList = regexp.MustCompile(`^\s*(?:(?:[-*•]|\d{1,2}[.)])[ \t]+\S.*(?:\n\s*|$))+$`)
 
-// restOfLine matches a line on which nothing follows a call.
+// restOfLine matches the rest of a line without text after a call.
 var restOfLine = regexp.MustCompile("^[`;,.]*[ \t\r]*(?:\n|$)")
 
-// listed reads the calls of an item, in a reply that has nothing but such items: else they are a plan or an
+// listed reads the calls of a list item, in a reply that has only such items. In any other reply they are a plan or an
 // explanation.
 func (s *scanner) listed(text string) (calls []writtenCall, n int, err error) {
 	if !s.list {

@@ -17,8 +17,8 @@ var (
 	keyLine   = regexp.MustCompile(`^(\w+):[ \t]+([^\s|>&*!%@#].*)\n`)
 )
 
-// lines reads arguments in lines, up to the mark that ends them: each in a line with its name, which may hold what YAML
-// would not take, otherwise as YAML.
+// lines reads arguments up to the mark that ends them: one per line with its name, or as YAML. A value on one line may
+// be invalid in YAML.
 func lines(text string, n int, end string) (arguments string, size int, err error) {
 	if arguments, size, err = keyLines(text, n); err == nil && strings.HasPrefix(text[size:], end) {
 		return arguments, size, nil
@@ -34,7 +34,7 @@ func lines(text string, n int, end string) (arguments string, size int, err erro
 }
 
 // keyLines reads any number of lines, each with a name of an argument and its value. A value that begins as JSON must
-// be JSON. Nothing that goes on in another line is read.
+// be JSON. A value that continues on another line is not read.
 func keyLines(text string, n int) (arguments string, end int, err error) {
 	var o object
 	for {
@@ -57,7 +57,7 @@ func keyLines(text string, n int) (arguments string, end int, err error) {
 }
 
 // yamlObject reads a mapping of YAML as a JSON object. A value without quotes is a string, which the tool's schema
-// converts. Anchors, tags and comments are errors: what follows a # may be meant.
+// converts. Anchors, tags and comments are errors: a # may be a part of the value.
 func yamlObject(text string) (strict string, err error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {

@@ -105,15 +105,14 @@ func texts(object string) map[string]string {
 	return fields
 }
 
-// words have in them what could be taken for the marks of a call.
+// words contains texts that resemble the marks of a call.
 var words = rapid.SliceOfN(rapid.SampledFrom([]string{
 	"Dawn", "a lamp", "\n", `"`, `\`, "{", "}", "]", "<tool_call>", "</tool_call>", "<function=x>", "[TOOL_CALLS]",
 	"```", "<think>", "漢字",
 	"{\"name\":\"x\",\"arguments\":{}}", "<codex_updates>", "&lt;", "…",
 }), 0, 4)
 
-// drawCalls draws calls whose arguments are strings; plain ones where they are to be written without quotes around
-// them.
+// drawCalls draws calls whose arguments are strings. Plain strings can be written without quotes.
 func drawCalls(t *rapid.T, plain bool) []annotator.ToolCall {
 	var calls []annotator.ToolCall
 	for range rapid.IntRange(1, 3).Draw(t, "calls") {
@@ -130,7 +129,7 @@ func drawCalls(t *rapid.T, plain bool) []annotator.ToolCall {
 	return calls
 }
 
-// canonical makes arguments comparable.
+// canonical normalises arguments for comparison.
 func canonical(calls []annotator.ToolCall) []annotator.ToolCall {
 	same := slices.Clone(calls)
 	for i := range same {
@@ -139,8 +138,8 @@ func canonical(calls []annotator.ToolCall) []annotator.ToolCall {
 	return same
 }
 
-// TestWritten: what the model of any family writes is read back. Cut anywhere, it never makes another call: at most it
-// makes fewer, where the cut falls between two, and the reply's finish tells that.
+// TestWritten: calls that a model of any family writes are read back. If it is cut anywhere, it has no other calls. It
+// has fewer only if the cut is between two, and then the reply's finish reason shows the cut.
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	for name, write := range writers {
@@ -161,7 +160,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// checkWritten reads calls out of a text, and out of what is left of it when it is cut, at every step-th byte.
+// checkWritten reads the calls of a text, and of the text cut at every step-th byte.
 func checkWritten(t rapid.TB, text string, calls []annotator.ToolCall, step int) {
 	got, _, wrong := find(text)
 	if diff := cmp.Diff(calls, canonical(got)); diff != "" || wrong != "" {
@@ -175,8 +174,7 @@ func checkWritten(t rapid.TB, text string, calls []annotator.ToolCall, step int)
 	}
 }
 
-// TestQuotation: calls that stand in what the model was shown are quotations, in whatever form either of the two has
-// them.
+// TestQuotation: calls that are in a shown text are quotations, in whatever form each of the texts has them.
 func TestQuotation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -204,8 +202,7 @@ func TestQuotation(t *testing.T) {
 	})
 }
 
-// TestQuotationBesideCall: a quotation is text, a call beside it is a call, and what was shown of another call does not
-// matter.
+// TestQuotationBesideCall: in a text with a quotation and a call, only the call counts, even if a part of it was shown.
 func TestQuotationBesideCall(t *testing.T) {
 	t.Parallel()
 	const quoted, own = `<tool_call>{"name":"glossary_delete","arguments":{"entry_id":3}}</tool_call>`,
@@ -220,7 +217,7 @@ func TestQuotationBesideCall(t *testing.T) {
 	}
 }
 
-// TestMention: to speak of a mark that stands in the story is no call, but to begin one is.
+// TestMention: a mention of a mark that is in the story is no call, but the beginning of a call is.
 func TestMention(t *testing.T) {
 	t.Parallel()
 	const shown = "The golem wore the sign &lt;tool_call&gt; on its brow."
@@ -238,8 +235,8 @@ func TestMention(t *testing.T) {
 	}
 }
 
-// TestTimeGrowsWithLength: a text that begins something everywhere and ends it nowhere is read in little time.
-// Quadratic time would be minutes.
+// TestTimeGrowsWithLength: a text with many beginnings of calls and no end is read in seconds. In quadratic time it
+// would take minutes.
 func TestTimeGrowsWithLength(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{
@@ -314,8 +311,8 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// TestQuoted: a block of updates that stands in what was shown is a quotation, however either of the two is escaped or
-// wrapped; one with a word more is not.
+// TestQuoted: a block of updates that is in a shown text is a quotation, however each of the texts is escaped or
+// wrapped. A block with one more word is none.
 func TestQuoted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -119,7 +119,7 @@ type object struct {
 	keys    map[string]bool
 }
 
-// add adds a value in JSON under a key, in which models escape underscores.
+// add adds a JSON value under a key. Models may escape underscores in the key.
 func (o *object) add(key, value string) error {
 	key = strings.ReplaceAll(strings.TrimSpace(key), `\`, "")
 	if o.keys[key] {

@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// RemoveQuotations removes the pieces that also are in what the model was shown: they are quotations. Texts are
-// compared by their letters and digits, with entities and escapes decoded, so wrapping, indentation, quoting and
-// escaping make no difference. Of an invalid piece, the part that could be read must be there, including its mark.
+// RemoveQuotations removes the pieces that are also in a text that the model was shown: they are quotations. Texts are
+// compared by letters and digits, with entities and escapes decoded. So wrapping, indentation, quoting and escaping
+// make no difference. Of an invalid piece, the part that could be read is compared, including its mark.
 func (f *Found) RemoveQuotations(shown ...string) {
 	if f.Empty() {
 		return
@@ -35,8 +35,8 @@ func (f *Found) RemoveQuotations(shown ...string) {
 	})
 }
 
-// Quoted reports whether a piece of text is in what the model was shown, compared as by RemoveQuotations. One without a
-// letter or a digit is not.
+// Quoted reports whether a piece of text is in one of the shown texts, compared as by RemoveQuotations. A piece without
+// a letter or digit is in none.
 func Quoted(piece string, shown ...string) bool {
 	characters, words := charactersOf(unescape(piece)), wordsOf(piece)
 	return characters != "" && slices.ContainsFunc(shown, func(text string) bool {
@@ -45,8 +45,8 @@ func Quoted(piece string, shown ...string) bool {
 	})
 }
 
-// wordsOf returns the longer words of a text that no escaping changes. Where one is missing in a text, the texts need
-// not be compared.
+// wordsOf returns the longer words of a text, which no escaping changes. A text that lacks one of them need not be
+// compared.
 func wordsOf(text string) []string {
 	return word.FindAllString(escaping.ReplaceAllString(text, " "), -1)
 }
@@ -67,7 +67,7 @@ func unescape(text string) string {
 // escapes are those of JSON, also of JSON in JSON.
 var escapes = regexp.MustCompile(`\\+(?:u[0-9a-fA-F]{4}|[nrtbf])?`)
 
-// escaped returns the character of an escape; nothing where that is no letter or digit.
+// escaped returns the character of an escape if it is a letter or digit, else an empty string.
 func escaped(escape string) string {
 	escape = strings.TrimLeft(escape, `\`)
 	if len(escape) < 5 {

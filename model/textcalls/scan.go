@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// marks match where a call may begin, where one ends, and the tags of codex updates.
+// marks matches the beginnings and ends of calls, and the tags of codex updates.
 var marks = regexp.MustCompile(`(?i:</?codex_updates?[^<>]{0,60}>)|</(?:tool_call|function)>|` +
 	marksOf(func(f *form) bool { return f.reader != named }))
 
-// namedMark matches the mark of the last form. It may begin before other marks that it holds, so it is sought by
-// itself.
+// namedMark matches the mark of the last form. It may contain other marks, so it is searched separately.
 var namedMark = regexp.MustCompile(marksOf(func(f *form) bool { return f.reader == named }))
 
-// begins are the marks of the forms, one by one.
+// begins are the marks of the forms, in the same order.
 var begins = func() (all []*regexp.Regexp) {
 	for i := range forms {
 		all = append(all, regexp.MustCompile(`^(?:`+forms[i].mark+`)`))
@@ -30,25 +29,25 @@ type piece struct {
 	mark       string // at its beginning
 	sure       bool   // the mark has no other meaning
 	calls      []writtenCall
-	wrong      string // what is wrong with it, in words for the model
+	wrong      string // the problem, described for the model
 	empty      bool   // words follow the mark
 }
 
-// maxWork is how many bytes are read again behind marks without a call, as a multiple of the text's length.
+// maxWork limits how many bytes are read again after marks without a call, as a multiple of the text's length.
 const maxWork = 4
 
-// scanner goes through a text from mark to mark.
+// scanner scans a text from mark to mark.
 type scanner struct {
-	text    string
-	tools   *Tools
-	list    bool // the text is a list and nothing else
-	at      int  // the text before it is done
-	updated int  // where the last block of updates ends: an earlier end tag may be in a string
-	inside  bool // in a block of updates
-	torn    bool // incomplete JSON has begun
-	work    int  // bytes read in vain
-	pieces  []piece
-	slips   bool // a text with slips of form is read
+	text       string
+	tools      *Tools
+	list       bool // the text is a list and nothing else
+	at         int  // the offset up to which the text is scanned
+	updated    int  // the end of the last block of updates: an earlier end tag may be in a string
+	inside     bool // in a block of updates
+	incomplete bool // incomplete JSON has begun
+	work       int  // bytes read in vain
+	pieces     []piece
+	correcting bool // a text is read with corrections of slips
 }
 
 // scan finds the pieces of the text, in order.
@@ -65,7 +64,7 @@ func (s *scanner) scan() {
 		if found[0] < s.at {
 			continue
 		}
-		s.meet(found[0], found[1])
+		s.handleMark(found[0], found[1])
 		if len(s.pieces) > maxCalls || s.work > maxWork*len(s.text) {
 			return
 		}
@@ -78,8 +77,8 @@ func updatesMark(mark string) (isUpdates, isEnd bool) {
 	return found != nil, found != nil && found[1] != ""
 }
 
-// meet handles the mark at text[start:end].
-func (s *scanner) meet(start, end int) {
+// handleMark handles the mark at text[start:end].
+func (s *scanner) handleMark(start, end int) {
 	mark := s.text[start:end]
 	switch isUpdates, isEnd := updatesMark(mark); {
 	case s.inside:
@@ -96,11 +95,11 @@ func (s *scanner) meet(start, end int) {
 	}
 }
 
-// begun matches JSON that is meant to be a call, whether or not it is complete.
+// begun matches the beginning of JSON that is probably a call.
 var begun = regexp.MustCompile("^\\s*`*\\w*\\s*\\[?\\s*\\{\\s*" +
 	"[\"'](?:name|arguments|parameters|id|type|function|tool_calls)[\"']\\s*:")
 
-// words matches text up to a mark or the end that has no bracket in it.
+// words matches text without brackets, up to a mark or the end.
 var words = regexp.MustCompile(`^[^{}()\[\]<>]*(?:$|</?tool_call>|<\|)`)
 
 // read reads the piece that begins with a mark.
@@ -118,7 +117,7 @@ func (s *scanner) read(f *form, start, end int) {
 	isJSON := strings.HasPrefix(strings.TrimLeft(s.text[end:], space+"`"), "{") ||
 		strings.HasPrefix(strings.TrimLeft(s.text[end:], space+"`"), "[")
 	switch {
-	case err == nil && (!s.torn || f.sure):
+	case err == nil && (!s.incomplete || f.sure):
 		s.at = p.end
 		if len(calls) == 0 {
 			return // an empty list
@@ -131,7 +130,7 @@ func (s *scanner) read(f *form, start, end int) {
 		}
 		return
 	case !f.sure && isJSON && !begun.MatchString(s.text[start:]):
-		s.torn = s.torn || whole
+		s.incomplete = s.incomplete || whole
 		return
 	}
 	if err != nil {
@@ -141,10 +140,10 @@ func (s *scanner) read(f *form, start, end int) {
 	s.pieces = append(s.pieces, p)
 }
 
-// maxQuoted is how many bytes of what cannot be read are quoted to the model.
+// maxQuoted limits how many bytes of an invalid call are quoted to the model.
 const maxQuoted = 120
 
-// wrongAt says what is wrong with the text at a position, which is quoted as it was written.
+// wrongAt describes the error at a position and quotes the text there.
 func wrongAt(text string, start int, err error) string {
 	return fmt.Sprintf("%s\nIt cannot be read: %s", quote(text[start:]), err)
 }

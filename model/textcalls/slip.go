@@ -8,18 +8,18 @@ import (
 	"annotator/internal/laxjson"
 )
 
-// Slip says what looks like a call in a text from which none was read: the name of a tool beside a bracket. The text is
-// quoted as it was written, with what is wrong with it, in words for the model. It is empty where there is none, and
-// what is in the shown texts does not count.
+// Slip describes for the model what looks like a call in a text without calls: the name of a tool next to a bracket.
+// The description quotes the text and names the error. It is empty if nothing looks like a call. Quotations of the
+// shown texts do not count.
 func Slip(text string, tools *Tools, shown ...string) string {
 	if len(text) > maxText {
 		return ""
 	}
 	for _, at := range names.FindAllStringIndex(text, -1) {
-		if !tools.Known(strings.ReplaceAll(text[at[0]:at[1]], `\`, "")) || !beside(text, at[0], at[1]) {
+		if !tools.Known(strings.ReplaceAll(text[at[0]:at[1]], `\`, "")) || !nextToBracket(text, at[0], at[1]) {
 			continue
 		}
-		start := begin(text, at[0])
+		start := callStart(text, at[0])
 		if end := strings.IndexAny(text[at[0]:]+"\n", "\n<"); Quoted(text[at[0]:at[0]+end], shown...) {
 			continue
 		}
@@ -34,14 +34,14 @@ var (
 	behind = regexp.MustCompile("^(?::[0-9]+)?(?:[\"'”`]?[({\\[<]|[\"'”]\\s*:|\\s*\\n?\\s*[{<])")
 )
 
-// beside reports whether the name at text[start:end] has a bracket or the key of a call beside it.
-func beside(text string, start, end int) bool {
+// nextToBracket reports whether the name at text[start:end] is next to a bracket or the key of a call.
+func nextToBracket(text string, start, end int) bool {
 	return behind.MatchString(text[end:min(len(text), end+40)]) || before.MatchString(text[max(0, start-40):start])
 }
 
-// begin returns where the call begins that has a name at a position: at the nearest bracket before it in its line, or
-// at the name.
-func begin(text string, name int) int {
+// callStart returns the start of the call whose name is at a position: the nearest bracket before it in its line, or
+// the name.
+func callStart(text string, name int) int {
 	from := max(0, name-60)
 	if bracket := strings.LastIndexAny(text[from:name], "{<"); bracket >= 0 {
 		return from + bracket
@@ -49,7 +49,7 @@ func begin(text string, name int) int {
 	return name
 }
 
-// slipAt says why the text from the beginning of a call on cannot be read.
+// slipAt returns why a text that begins with a call cannot be read.
 func slipAt(text string, tools *Tools) error {
 	s := scanner{text: text, tools: tools}
 	switch _, _, err := s.body(text); {
@@ -66,7 +66,7 @@ func slipAt(text string, tools *Tools) error {
 	return errors.New("it has no form in which calls are read")
 }
 
-// Nothing reports whether a text is an empty list of calls, which some models write where they make none.
+// Nothing reports whether a text is an empty list of calls. Some models write one instead of no call.
 func Nothing(text string) bool {
 	strict, err := laxjson.Value(text)
 	return err == nil && strict == "[]"

@@ -9,7 +9,7 @@ import (
 	"annotator"
 )
 
-// namespace is what stands before the name in the tags of some families, such as ｜DSML｜ and steptml:.
+// namespace matches the prefix of names in the tags of some families, such as ｜DSML｜ and steptml:.
 const namespace = `\s*(?:[|｜]{1,2}\s*\w+\s*[|｜]{1,2}\s*|\w+:)?`
 
 var (
@@ -24,8 +24,8 @@ var (
 		`(?:function|invoke|tool_call|tool)\s*>|<function>)`)
 )
 
-// function reads a tag with the name of a tool, its arguments as JSON or one by one, and its end tag. JSON needs none.
-// Some models write a name as the text of a tag, or JSON in brackets within it.
+// function reads a tag with the name of a tool, its arguments as JSON or one by one, and its end tag. After JSON, the
+// end tag is optional. Some models write a name as the text of a tag, or JSON in brackets within it.
 func (s *scanner) function(text string) ([]writtenCall, int, error) {
 	found := functionTag.FindStringSubmatch(text)
 	if found == nil {
@@ -54,8 +54,8 @@ func (s *scanner) function(text string) ([]writtenCall, int, error) {
 
 var argumentsTag = regexp.MustCompile(`^<(arguments|parameters|params|args|input|tool_input)>\s*`)
 
-// within reads the arguments inside the marks of a call, of which end is how the closing one begins: as JSON, in lines,
-// or each in a tag. A tag may be around all of them.
+// within reads the arguments between the marks of a call: as JSON, in lines, or each in a tag. A tag may enclose all of
+// them. end is the beginning of the closing mark.
 func (s *scanner) within(name, text string, n int, end string) (arguments string, size int, err error) {
 	n = skipSpace(text, n)
 	around := argumentsTag.FindStringSubmatch(text[n:])
@@ -181,7 +181,7 @@ func pairs(text string) ([]writtenCall, int, error) {
 
 var keyTag = regexp.MustCompile(`^<(\w+)>`)
 
-// keyTags reads any number of values in tags that are named as the arguments.
+// keyTags reads any number of values, each in a tag with the name of the argument.
 func keyTags(text string, n int) (arguments string, end int, err error) {
 	var o object
 	for {
@@ -204,8 +204,8 @@ func keyTags(text string, n int) (arguments string, end int, err error) {
 
 var ownTag = regexp.MustCompile(`^(?:<(\w+)\s*(/?)>|([\w.\\:-]+)\s*(<\w+>))`)
 
-// own reads a tag that is named as the tool, or the name before other tags: its arguments, and the end tag of the tool
-// or of the call.
+// own reads a tag with the tool's name, or the name before other tags. It reads the arguments, and the end tag of the
+// tool or of the call.
 func (s *scanner) own(text string) (calls []writtenCall, n int, err error) {
 	tag := ownTag.FindStringSubmatch(text)
 	name, arguments, n := tag[1]+tag[3], "{}", len(tag[0])-len(tag[4])

@@ -1,14 +1,13 @@
-// Package textcalls finds the tool calls that a model wrote into the text of its reply, as it does where the server has
-// no parser for its form of calls, and the block of codex updates.
+// Package textcalls finds the tool calls that a model wrote into the text of its reply. This occurs if the server has
+// no parser for the model's form of calls. The package also finds the blocks of codex updates.
 //
-// A call in a text is taken only where it is unambiguous: it is complete, its arguments are one JSON object without
-// duplicate keys, the tool exists, the arguments fit its schema, and so it is with everything in the reply that has the
-// shape of a call. Where its form leaves several readings, that is the one which fits the schemas of the tools, if
-// there is but one. One invalid call makes all of them invalid: what the model meant is then unknown. What the story
-// contains is no call, whatever its shape: see Found.RemoveQuotations. Neither is anything in a block of codex updates,
-// which Updates finds.
+// A call in a text is valid only if it is unambiguous. It is complete, and its arguments are one JSON object without
+// duplicate keys. The tool exists, and the arguments fit its schema. If the form allows several readings, exactly one
+// of them fits the schemas of the tools. One invalid call makes all calls of the reply invalid, because what the model
+// meant is then unknown. A quotation of the story is no call: see Found.RemoveQuotations. Nothing in a block of codex
+// updates is a call: see Updates.
 //
-// The forms that are read are those of the table forms. What else looks like a call is found by Slip.
+// The table forms lists the forms that are read. Slip finds other texts that look like a call.
 package textcalls
 
 import (
@@ -27,20 +26,20 @@ const (
 	maxCalls = 250
 )
 
-// Limits of the text around calls without a mark of their own, in characters. A model may think aloud before it calls.
-// Much text behind makes the call an example in an explanation.
+// Limits of the text around calls without a mark of their own, in characters. Some models write their reasoning before
+// a call. A call followed by much text is an example in an explanation.
 const (
 	maxBefore = 4000
 	maxBehind = 1000 // between calls, too
 )
 
-// Tools are what a text may call.
+// Tools are the tools that a text may call.
 type Tools struct {
 	Names []string
-	Check func(annotator.ToolCall) error // why a call cannot be run, in words for the model; nil where it can
+	Check func(annotator.ToolCall) error // returns why a call cannot be run, for the model; nil if it can
 }
 
-// Known reports whether there is a tool of a name.
+// Known reports whether there is a tool with the name.
 func (t *Tools) Known(name string) bool { return slices.Contains(t.Names, name) }
 
 // fit reports whether all calls can be run.
@@ -48,7 +47,7 @@ func (t *Tools) fit(calls []writtenCall) bool {
 	return !slices.ContainsFunc(calls, func(c writtenCall) bool { return t.Check(c.ToolCall) != nil })
 }
 
-// Found is the part of a text that has the shape of calls.
+// Found has the parts of a text that have the shape of calls.
 type Found struct {
 	text   string
 	tools  *Tools
@@ -56,7 +55,7 @@ type Found struct {
 	full   bool // there may be more
 }
 
-// Find searches a text for calls of tools, in linear time. A text that is not valid UTF-8 has none.
+// Find searches a text for calls of tools, in linear time. It finds none in a text that is not valid UTF-8.
 func Find(text string, tools *Tools) *Found {
 	if len(text) > maxText || !utf8.ValidString(text) {
 		return &Found{text: text, tools: tools}
@@ -66,8 +65,8 @@ func Find(text string, tools *Tools) *Found {
 	return &Found{text: text, tools: tools, pieces: s.pieces, full: len(s.pieces) > maxCalls}
 }
 
-// Around returns where the sound calls begin and end that a position is within; ok is false where there are none. They
-// are whole, and the text before the position does not hold all of them yet, with the end tag.
+// Around returns the start and end of the valid calls that include a position; ok is false if there are none. The calls
+// are complete, and they are incomplete in the text before the position.
 func Around(text string, at int, tools *Tools) (start, end int, ok bool) {
 	for _, p := range Find(text, tools).pieces {
 		if p.start >= at || at >= p.end || p.wrong != "" || !tools.fit(p.calls) {
@@ -86,7 +85,7 @@ func Around(text string, at int, tools *Tools) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// tagName matches the name of a tag that is a mark.
+// tagName matches the name in a mark that is a tag.
 var tagName = regexp.MustCompile(`^<([\w:]+)`)
 
 // Empty reports whether nothing has the shape of a call.
@@ -97,8 +96,8 @@ func (f *Found) calls() bool {
 	return slices.ContainsFunc(f.pieces, func(p piece) bool { return len(p.calls) > 0 })
 }
 
-// Calls returns the calls, without ids, and the rest of the text. Where anything has the shape of a call and is invalid
-// there are no calls, and wrong says what it is, in words for the model.
+// Calls returns the calls, without ids, and the rest of the text. If anything has the shape of a call and is invalid,
+// there are no calls. wrong then describes the problem for the model.
 func (f *Found) Calls() (calls []annotator.ToolCall, rest, wrong string) {
 	var left strings.Builder
 	at, before, marked := 0, 0, true
@@ -137,6 +136,6 @@ func (f *Found) Calls() (calls []annotator.ToolCall, rest, wrong string) {
 	return calls, rest, ""
 }
 
-// leftover matches marks of chat templates that stand between calls and belong to none.
+// leftover matches marks of chat templates between calls.
 var leftover = regexp.MustCompile(`<\|(?:im_start|im_end|start|end|channel|message|call|eom_id|eot_id|` +
 	`end_header_id)\|>|<\?xml\?>`)

@@ -11,7 +11,7 @@ import (
 	"annotator/model/textcalls"
 )
 
-// every are the tools of the tests, which take anything.
+// every has the tools of the tests, which accept any arguments.
 var every = &textcalls.Tools{
 	Names: []string{"a", "b", "glossary_search", "glossary_create", "glossary_delete", "read_post", "list_snapshots"},
 	Check: func(annotator.ToolCall) error { return nil },
@@ -94,7 +94,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestSlipsOfForm: what is whole and means one thing is read, however it is written.
+// TestSlipsOfForm: a complete call with only one meaning is read, whatever slips of form it has.
 func TestSlipsOfForm(t *testing.T) {
 	t.Parallel()
 	const good = `<tool_call>{"name":"a","arguments":{}}</tool_call>`
@@ -155,7 +155,7 @@ func TestSlipsOfForm(t *testing.T) {
 	}
 }
 
-// TestNotWhole: what has the shape of a call and is not sound is told, and nothing beside it is taken.
+// TestNotWhole: a text that has the shape of a call and is invalid is an error, and no other call is read.
 func TestNotWhole(t *testing.T) {
 	t.Parallel()
 	const good = `<tool_call>{"name":"a","arguments":{}}</tool_call>`

@@ -18,10 +18,10 @@ var updatesTag = regexp.MustCompile(`(?i)(?:<|&lt;)(/?)codex_update(s?)\b[^<>&]{
 func HasUpdates(text string) bool { return updatesTag.MatchString(text) || len(bareUpdates(text)) > 0 }
 
 // Updates returns the JSON of the codex_updates blocks that are not quoted, in order. A block ends where its JSON ends,
-// so a tag in a string has no effect. The JSON may be in a code fence, and one element may stand without its list.
-// Blocks that follow each other with a tag in the singular are one. In a text without a tag, a list that has the shape
-// of updates is a block. fit reports whether an array can be one: where slips of form leave several readings, that is
-// the one which fits. An error says what is wrong with a block, in words for the model that wrote it.
+// so a tag in a string has no effect. The JSON may be in a code fence, and a single element may lack its list. Blocks
+// that follow each other with a tag in the singular are one. In a text without a tag, a list that has the shape of
+// updates is a block. fit reports whether an array can be a block: if a text with slips has several readings, the one
+// that fits counts. An error describes for the model what is wrong with a block.
 func Updates(text string, quoted, fit func(array string) bool) (arrays []string, err error) {
 	if !updatesTag.MatchString(text) {
 		return slices.DeleteFunc(bareUpdates(text), quoted), nil
@@ -109,8 +109,8 @@ var (
 	fenceEnd  = regexp.MustCompile("^\\s*```[ \t\r]*(?:\n|$)")
 )
 
-// bareUpdates returns the lists that have the shape of updates, in fences of JSON or as the whole text. Each element of
-// one says what is to be done for which term. Much text around them makes them examples.
+// bareUpdates returns the lists that have the shape of updates, in JSON fences or as the whole text. Each element has a
+// term and an action. Lists in a long text are examples.
 func bareUpdates(text string) (arrays []string) {
 	if list := strings.TrimSpace(text); bareList.MatchString(text) {
 		if strict, n, err := laxjson.Prefix(list); err == nil && n == len(list) && areUpdates(strict) {

@@ -15,10 +15,10 @@ const (
 	closing = "</codex_updates>"
 )
 
-// own takes no block for a quotation.
-func own(string) bool { return false }
+// notQuoted treats no block as a quotation.
+func notQuoted(string) bool { return false }
 
-// fits takes every array for updates.
+// fits accepts every array as updates.
 func fits(string) bool { return true }
 
 func TestUpdatesFindsTheBlock(t *testing.T) {
@@ -61,7 +61,7 @@ func TestUpdatesFindsTheBlock(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			arrays, err := textcalls.Updates(test.text, own, fits)
+			arrays, err := textcalls.Updates(test.text, notQuoted, fits)
 			if err != nil || strings.Join(arrays, "") != test.want {
 				t.Errorf("%q, %v; want %q", arrays, err, test.want)
 			}
@@ -69,7 +69,7 @@ func TestUpdatesFindsTheBlock(t *testing.T) {
 	}
 }
 
-// TestQuotedUpdates: a block that the model was shown is no model's own.
+// TestQuotedUpdates: a block that the model was shown is no update.
 func TestQuotedUpdates(t *testing.T) {
 	t.Parallel()
 	quoted := func(array string) bool { return array == mik }
@@ -102,7 +102,7 @@ func TestMalformedUpdates(t *testing.T) {
 		opening + dawn + dawn + closing:                    "does not end with",
 		opening + "…" + closing + opening + dawn + closing: "no JSON array",
 	} {
-		arrays, err := textcalls.Updates(text, own, fits)
+		arrays, err := textcalls.Updates(text, notQuoted, fits)
 		if err == nil || !strings.Contains(err.Error(), says) || arrays != nil {
 			t.Errorf("%s: %q, %v; want %q", text, arrays, err, says)
 		}
@@ -119,7 +119,7 @@ func FuzzUpdates(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		arrays, err := textcalls.Updates(text, own, fits)
+		arrays, err := textcalls.Updates(text, notQuoted, fits)
 		if err != nil && arrays != nil {
 			t.Fatalf("%q, %v", arrays, err)
 		}
