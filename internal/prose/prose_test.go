@@ -54,7 +54,6 @@ var exempted = []string{
 	"mcpserver",
 	"migrations",
 	"model",
-	"model/doctor",
 	"model/offline",
 	"policy",
 	"runner",

@@ -10,7 +10,7 @@ import (
 	"annotator/model"
 )
 
-// contextLength compares the server's context with what a run would fill.
+// contextLength compares the server's context with the budget of a run.
 func contextLength(ctx context.Context, e *examination) Finding {
 	c := &e.client.Capabilities.Context
 	c.SetListed(e.models, e.client.Model)
@@ -30,7 +30,7 @@ func contextLength(ctx context.Context, e *examination) Finding {
 	return ok("%d tokens; a run takes %d", n, budget)
 }
 
-// tooShort is the finding that the context, or the budget where that is less, leaves too little for a scene.
+// tooShort returns the finding that the context, or a lower budget, is too small for a scene.
 func (e *examination) tooShort(err error) Finding {
 	if n := e.client.Capabilities.Context.Limit(); n > 0 && n < e.Budget(n) {
 		return failed(moreContext, "%s", err)
@@ -38,8 +38,8 @@ func (e *examination) tooShort(err error) Finding {
 	return failed("", "%s", err)
 }
 
-// holdsScene judges the context by what the server has counted of a prompt with all tools. The estimates of
-// contextLength may be far off for its tokens.
+// holdsScene checks the context with the server's token count of a prompt with all tools. contextLength only estimates
+// the tokens.
 func holdsScene(_ context.Context, e *examination) Finding {
 	if e.replayed == nil || !e.replayed.Usage.Exact {
 		return skipped("no tokens are reported of a prompt with the tools of a run")
@@ -90,8 +90,8 @@ func reportsUsage(_ context.Context, e *examination) Finding {
 	return ok("%d tokens in, %d out", u.Prompt, u.Completion)
 }
 
-// reportsCached checks the reply to a request that began with an earlier one, and if need be repeats that request. A
-// few tokens say nothing: all prompts of a template begin alike, and llama.cpp counts each of them.
+// reportsCached checks the reply to a request that continues an earlier one, and repeats it if less than half was
+// cached. A few cached tokens prove nothing: all prompts of a template begin alike, and llama.cpp counts these tokens.
 func reportsCached(ctx context.Context, e *examination) Finding {
 	if e.replayed == nil {
 		return skipped("no request that goes on from another was answered")
@@ -131,7 +131,7 @@ func reportsCached(ctx context.Context, e *examination) Finding {
 // mostlyCached reports whether the server found at least half of a prompt in its cache.
 func mostlyCached(u annotator.Usage) bool { return u.Prompt > 0 && 2*u.Cached >= u.Prompt }
 
-// none writes a number of tokens.
+// none formats a number of tokens.
 func none(n int) string {
 	if n == 0 {
 		return "none"
@@ -139,7 +139,7 @@ func none(n int) string {
 	return strconv.Itoa(n)
 }
 
-// cacheCounts asks for what the server counts of its cache, and reports whether it counts.
+// cacheCounts reads the server's counters of its cache; ok is false if it has none.
 func (e *examination) cacheCounts(ctx context.Context) (counts model.CacheCounts, ok bool) {
 	counter, ok := e.Wire.(model.CacheCounter)
 	if !ok {
@@ -156,8 +156,8 @@ const (
 	longTokens  = 6000 // more than the default context of some servers
 )
 
-// keepsLongPrompt compares the token counts of prompts of three lengths: a server that drops the oldest messages
-// answers as usual, and only its counts show it.
+// keepsLongPrompt compares the token counts of prompts of three lengths. Only the counts show that a server drops the
+// oldest messages.
 func keepsLongPrompt(ctx context.Context, e *examination) Finding {
 	short, fault := e.converse(ctx, "short", shortLines)
 	if fault != nil {
@@ -193,16 +193,16 @@ func keepsLongPrompt(ctx context.Context, e *examination) Finding {
 	return ok("%d tokens of about %d", long.Usage.Prompt, expected)
 }
 
-// parts are the messages of a long conversation; a server may drop the oldest.
+// parts is the number of messages of the user in a long conversation. A server may drop the oldest.
 const parts = 5
 
-// converse sends a long conversation. Conversations of different names begin differently: some servers do not count
-// what they have cached.
+// converse sends a long conversation. Conversations with different names begin differently, because some servers do not
+// count cached tokens.
 func (e *examination) converse(ctx context.Context, name string, n int) (*model.Reply, *model.Fault) {
 	var messages []annotator.Message
 	for range parts {
 		messages = append(messages, user("A "+name+" tale.\n"+lines(n/parts)), assistant("Go on."))
 	}
 	messages[len(messages)-1] = user("Answer with the word yes.")
-	return e.say(ctx, model.Request{MaxTokens: fewTokens, Stream: e.stream}, messages...)
+	return e.send(ctx, model.Request{MaxTokens: fewTokens, Stream: e.stream}, messages...)
 }

@@ -1,9 +1,10 @@
 // Package doctor examines an endpoint before a run: whether it answers, calls tools, keeps the whole prompt and counts
-// tokens, and what its server has to be started with where something is missing. It sends what a run sends, through the
-// same client.
+// tokens. For what is missing, it names the options with which the server must be started. It sends the requests of a
+// run, through the same client.
 //
-// A check has one of three results: ok; missing, which a run does without, at a cost that the finding names; or failed,
-// with which no run would work. The checks are one table, in order: later ones build on earlier ones.
+// A check that is made has one of three results: ok, missing or failed. A run works without what is missing, at a cost
+// that the finding names. No run works if a check failed. The checks are one table, in order: later ones build on
+// earlier ones.
 package doctor
 
 import (
@@ -15,16 +16,16 @@ import (
 	"annotator/model/endpoint"
 )
 
-// Endpoint is what is examined, with what a run would send.
+// Endpoint is the endpoint to be examined, with the settings and texts of a run.
 type Endpoint struct {
 	Wire     model.Wire
 	WireName string           // as --wire has it
-	Beside   *endpoint.Client // the same endpoint, for other addresses of the server; nil where there are none
+	Beside   *endpoint.Client // for other URLs of the server; nil if it has none
 	Keyed    bool             // an API key is sent
 
 	Model string // empty: the first that is listed
-	// Budget returns the tokens of prompt and reply together that a run takes of a model with so many; 0: it is not
-	// known.
+	// Budget returns how many tokens of a model's context a run uses, for prompt and reply. The context is 0 if it is
+	// unknown.
 	Budget      func(context int) int
 	Contexts    map[string]int // tokens that models take, as configured
 	MaxTokens   int            // of a reply
@@ -35,19 +36,20 @@ type Endpoint struct {
 	Scene  string // as a run shows one
 	Tools  []annotator.ToolDefinition
 
-	// Fits tells why no run would begin with so many tokens of context, 0: the budget. The error is nil where one
-	// would. A prompt that the server has counted tells how many tokens its characters are; nil: that is estimated. A
-	// run judges that by itself.
+	// Fits returns why a run cannot begin with a context of the given tokens; 0 means the budget. The error is nil if
+	// it can. The tokens per character are those of the counted prompt, or estimated if that is nil. A run checks this
+	// by itself.
 	Fits func(context int, counted *annotator.Call) error
 
-	// Measure returns the characters of a run's prompt with these messages, for the record of the one that shows a
-	// whole conversation: estimates learn from its count. Nil: it is recorded without. See annotator.Call.
+	// Measure returns the characters of a run's prompt with these messages. They are recorded with a request that has a
+	// whole conversation, and its token count improves later estimates. If nil, they are not recorded. See
+	// annotator.Call.
 	Measure func([]annotator.Message) [4]int
 
 	Timeout  time.Duration    // for each check; 0: those of the client alone
 	Now      func() time.Time // for measuring
-	Begun    bool             // requests of the run were answered before: the tools are not marked otherwise
-	Measured bool             // what the template renders is known
+	Begun    bool             // the run has earlier replies, so the form of the tools must not change
+	Measured bool             // the parts that the template renders are known
 }
 
 // State is the result of a check.
@@ -56,21 +58,21 @@ type State string
 // The states.
 const (
 	OK      State = "ok"
-	Missing State = "missing" // a run does without
-	Failed  State = "failed"  // a run would not work
+	Missing State = "missing" // a run works without it
+	Failed  State = "failed"  // no run works
 	Skipped State = "skipped" // the check could not be made, or does not apply
 )
 
-// Finding is what one check found.
+// Finding is the result of one check.
 type Finding struct {
 	Check string
 	State State
-	Seen  string        // in words, on one line; with text of the server as it came
+	Seen  string        // a description on one line; may contain text of the server
 	Took  time.Duration // by all requests of the check
 
-	Reason annotator.Reason // from which a program makes advice; may be empty
+	Reason annotator.Reason // for advice; may be empty
 
-	remedy remedy // what would help, where the state is not OK
+	remedy remedy // empty if the state is OK or nothing helps
 }
 
 // Report is the result of an examination.
@@ -80,7 +82,7 @@ type Report struct {
 	Findings []Finding
 	Remedies []Remedy // for what is missing or has failed, in the order of the findings
 
-	Capabilities *model.Capabilities // as a run would learn them
+	Capabilities *model.Capabilities // as a run learns them
 }
 
 // Works reports whether a run would work.
@@ -93,8 +95,8 @@ func (r *Report) Works() bool {
 	return true
 }
 
-// Preflight makes the checks that decide whether a run can begin, through the client of the run: it waits for a server
-// that is loading, records each request, and keeps what is learned. The error is the client's, for which the run stops.
+// Preflight makes the checks that decide whether a run can begin, through the client of the run. The client waits for a
+// server that is loading, records each request, and keeps what it learns. The error is the client's and stops the run.
 func Preflight(ctx context.Context, p *Endpoint, client *model.Client) (findings []Finding, err error) {
 	e := &examination{Endpoint: p, stream: p.Stream, client: client, stage: answered}
 	for i := range checks {
@@ -113,11 +115,11 @@ func Preflight(ctx context.Context, p *Endpoint, client *model.Client) (findings
 	return findings, nil
 }
 
-// Remedy is what would help, in words; empty where there is nothing.
+// Remedy describes what helps; empty if nothing does.
 func (f *Finding) Remedy() string { return string(f.remedy) }
 
-// Examine makes all checks. It passes each finding to found, on the goroutine of the caller. The error is that of the
-// context, where it has ended; the report then holds the findings so far.
+// Examine makes all checks. It passes each finding to found, on the goroutine of the caller. If the context ends, it
+// returns its error, and a report with the findings so far.
 func Examine(ctx context.Context, p *Endpoint, found func(*Finding)) (*Report, error) {
 	report := Report{Capabilities: new(model.Capabilities)}
 	e := &examination{Endpoint: p, stream: p.Stream, client: &model.Client{

@@ -27,17 +27,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// canary is a key that nothing may show.
+// canary is a key that must not be in any output.
 const canary = "sk-canary-0123456789"
 
-// patient is an endpoint at an address, with what a run would ask of it.
-func patient(t *testing.T, address string) *doctor.Endpoint {
+// newEndpoint returns an endpoint at a URL with the settings of a run.
+func newEndpoint(t *testing.T, address string) *doctor.Endpoint {
 	t.Helper()
-	return patientBehind(t, address, nil)
+	return newEndpointOver(t, address, nil)
 }
 
-// patientBehind is one that is reached over a network of the test's.
-func patientBehind(t *testing.T, address string, network http.RoundTripper) *doctor.Endpoint {
+// newEndpointOver returns an endpoint that is reached over the test's network.
+func newEndpointOver(t *testing.T, address string, network http.RoundTripper) *doctor.Endpoint {
 	t.Helper()
 	o := endpoint.Options{BaseURL: address + "/v1", Key: canary, HTTP: network}
 	wire, err := openai.New(o)
@@ -63,7 +63,7 @@ func patientBehind(t *testing.T, address string, network http.RoundTripper) *doc
 	}
 }
 
-// fits says that a run needs 4096 tokens.
+// fits requires a context of 4096 tokens.
 func fits(context int, _ *annotator.Call) error {
 	if context < 4096 {
 		return errors.New("too few for a scene")
@@ -71,7 +71,7 @@ func fits(context int, _ *annotator.Call) error {
 	return nil
 }
 
-// healthy does all that is asked.
+// healthy is the script of a server that supports everything.
 func healthy(r scripted.Request) scripted.Reply {
 	last := r.Messages[len(r.Messages)-1]
 	switch {
@@ -92,13 +92,13 @@ func healthy(r scripted.Request) scripted.Reply {
 // examine makes all checks and returns them by name.
 func examine(t *testing.T, p *doctor.Endpoint) (*doctor.Report, map[string]doctor.Finding) {
 	t.Helper()
-	var told []doctor.Finding
-	report, err := doctor.Examine(t.Context(), p, func(f *doctor.Finding) { told = append(told, *f) })
+	var passed []doctor.Finding
+	report, err := doctor.Examine(t.Context(), p, func(f *doctor.Finding) { passed = append(passed, *f) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(told, report.Findings) {
-		t.Errorf("told %+v", told)
+	if !slices.Equal(passed, report.Findings) {
+		t.Errorf("passed %+v", passed)
 	}
 	byName := map[string]doctor.Finding{}
 	for _, f := range report.Findings {
@@ -114,7 +114,7 @@ func TestHealthy(t *testing.T) {
 	t.Parallel()
 	server := scripted.Start(t, scripted.Options{Script: healthy})
 	for _, named := range []string{"scripted", ""} {
-		p := patient(t, server.URL)
+		p := newEndpoint(t, server.URL)
 		p.Model = named
 		report, found := examine(t, p)
 		for name, f := range found {
@@ -128,7 +128,7 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// count replaces the account of a reply's tokens.
+// count replaces the usage of replies.
 func count(script scripted.Script, usage func(scripted.Request) annotator.Usage) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		reply, u := script(r), usage(r)
@@ -141,7 +141,7 @@ func uncached(r scripted.Request) annotator.Usage {
 	return annotator.Usage{Prompt: r.Tokens, Completion: 1}
 }
 
-// counter is a wire whose server counts so many tokens more each time it is asked, and none of them cached.
+// counter is a wire whose server's prompt counter grows with each request, and whose cache counter does not.
 type counter struct {
 	model.Wire
 	each, counted int
@@ -156,7 +156,7 @@ func counting(each int) func(*doctor.Endpoint) {
 	return func(p *doctor.Endpoint) { p.Wire = &counter{Wire: p.Wire, each: each} }
 }
 
-// answer replaces replies to some requests.
+// answer replaces the replies to some requests.
 func answer(with scripted.Reply, to func(scripted.Request) bool) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		if to(r) {
@@ -193,7 +193,7 @@ func wantsPassword(r scripted.Request) bool {
 	return strings.Contains(r.Messages[len(r.Messages)-1].Content, "password")
 }
 
-// TestFindings holds one ill of a server each: what is found, and what would help.
+// TestFindings: each fault of a server has its finding and its remedy.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	call := func(name, arguments string) scripted.Reply {
@@ -484,7 +484,7 @@ func TestFindings(t *testing.T) {
 			if test.server.Script == nil {
 				test.server.Script = healthy
 			}
-			p := patient(t, scripted.Start(t, test.server).URL)
+			p := newEndpoint(t, scripted.Start(t, test.server).URL)
 			if test.change != nil {
 				test.change(p)
 			}
@@ -507,7 +507,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// none is that there is no remedy: nothing that a server is started with would help.
+// none means that no option of a server is a remedy.
 const none = "none"
 
 // remedied reports whether there is a remedy for a check.
@@ -515,21 +515,21 @@ func remedied(report *doctor.Report, check string) bool {
 	return slices.ContainsFunc(report.Remedies, func(r doctor.Remedy) bool { return slices.Contains(r.Checks, check) })
 }
 
-// cures reports whether a remedy for a check is to start vLLM with something, and nothing else.
+// cures reports whether the only remedy for a check is a vLLM option.
 func cures(report *doctor.Report, check, with string) bool {
 	return slices.ContainsFunc(report.Remedies, func(r doctor.Remedy) bool {
 		return slices.Contains(r.Checks, check) && slices.Equal(r.Starts, []doctor.Start{{Server: "vLLM", With: with}})
 	})
 }
 
-// TestSilence finds a server that lists its models, and answers nothing for as long as anybody listens.
+// TestSilence: a server that lists its models and never answers is found.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server := scripted.New(scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault {
 			return &scripted.Fault{Delay: time.Hour}
 		}})
-		p := patientBehind(t, "http://model.test", wiretest.Network(func(r *http.Request) (*http.Response, error) {
+		p := newEndpointOver(t, "http://model.test", wiretest.Network(func(r *http.Request) (*http.Response, error) {
 			answer := httptest.NewRecorder()
 			if server.ServeHTTP(answer, r); r.Context().Err() != nil {
 				return nil, r.Context().Err()
@@ -544,10 +544,10 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestNobodyThere finds that and nothing else.
+// TestNobodyThere: without a server, only the first check fails.
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
-	report, found := examine(t, patient(t, "http://127.0.0.1:1"))
+	report, found := examine(t, newEndpoint(t, "http://127.0.0.1:1"))
 	if f := found["reaches"]; f.State != doctor.Failed || f.Reason != annotator.ReasonUnreachable {
 		t.Errorf("%+v", f)
 	}
@@ -558,7 +558,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// TestHoldsScene: the context is judged by what the server counts of a prompt with the tools, where it counts.
+// TestHoldsScene: the context is checked with the server's count of a prompt with the tools, if it counts.
 func TestHoldsScene(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -580,7 +580,7 @@ func TestHoldsScene(t *testing.T) {
 				}
 				return annotator.Usage{Prompt: r.Tokens, Completion: 1}
 			})})
-		p := patient(t, server.URL)
+		p := newEndpoint(t, server.URL)
 		p.Budget = func(int) int { return test.budget }
 		p.Measure = func(messages []annotator.Message) [4]int { return [4]int{len(messages)} }
 		p.Fits = func(context int, counted *annotator.Call) error {
@@ -605,7 +605,7 @@ func TestHoldsScene(t *testing.T) {
 	}
 }
 
-// TestOddLists holds servers that list no models, or not to everybody.
+// TestOddLists covers servers that list no models, or only with a key.
 func TestOddLists(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -645,7 +645,7 @@ func TestOddLists(t *testing.T) {
 				_, _ = w.Write([]byte(test.body))
 			}))
 			t.Cleanup(server.Close)
-			p := patient(t, server.URL)
+			p := newEndpoint(t, server.URL)
 			p.Model = test.model
 			_, found := examine(t, p)
 			if f := found[test.check]; f.State != test.state ||
@@ -659,12 +659,12 @@ func TestOddLists(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends an examination where it is.
+// TestInterrupted: an examination ends with its context.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	server := scripted.Start(t, scripted.Options{Script: healthy, OnRequest: func(scripted.Request) { cancel() }})
-	report, err := doctor.Examine(ctx, patient(t, server.URL), func(*doctor.Finding) {})
+	report, err := doctor.Examine(ctx, newEndpoint(t, server.URL), func(*doctor.Finding) {})
 	if !errors.Is(err, context.Canceled) || cmp.Or(len(report.Findings), 99) > 3 {
 		t.Errorf("%v after %d findings", err, len(report.Findings))
 	}

@@ -19,12 +19,12 @@ type check struct {
 	run     func(context.Context, *examination) Finding
 }
 
-// stage is how much of the endpoint is known to work.
+// stage is the state of the examination: later checks need a later stage.
 type stage int
 
 const (
 	nothing  stage = iota
-	reached        // something answers at the address
+	reached        // a server answers at the URL
 	answered       // the model answers
 )
 
@@ -62,7 +62,7 @@ func failed(r remedy, format string, args ...any) Finding { return finding(Faile
 
 func skipped(format string, args ...any) Finding { return finding(Skipped, "", format, args...) }
 
-// finding takes the reason of the finding from the errors among the values, which it describes.
+// finding formats the arguments. It describes faults among them, and takes its reason from errors among them.
 func finding(state State, r remedy, format string, args ...any) Finding {
 	f := Finding{State: state, remedy: r}
 	for i, arg := range args {
@@ -77,23 +77,23 @@ func finding(state State, r remedy, format string, args ...any) Finding {
 	return f
 }
 
-// because returns the finding with a reason of its own.
+// because returns the finding with another reason.
 func (f Finding) because(reason annotator.Reason) Finding {
 	f.Reason = reason
 	return f
 }
 
-// examination is what is known of the endpoint so far.
+// examination is the state of an examination.
 type examination struct {
 	*Endpoint
-	client *model.Client // the doctor's own tries again only with a workaround
+	client *model.Client // the client of Examine retries only with a workaround
 	err    error         // of the client, where a run has to stop
 	stage  stage
 	server Server
 	stream bool // replies are streamed, if that works
 
-	spoken    int // replies with words or calls
-	swallowed int // replies with nothing but reasoning, that were not cut
+	withContent   int // replies with text or calls
+	reasoningOnly int // complete replies with only reasoning
 
 	models    []model.Model
 	listFault *model.Fault // why there is no list of models
@@ -137,22 +137,22 @@ func (e *examination) complete(ctx context.Context, r *model.Request) (*model.Re
 		}
 		return nil, model.ClassifyTransport(err)
 	}
-	e.tell(reply)
+	e.countReply(reply)
 	return reply, nil
 }
 
-// tell counts the replies that have words or calls, and those that have nothing but reasoning.
-func (e *examination) tell(reply *model.Reply) {
+// countReply counts replies with text or calls, and replies with only reasoning.
+func (e *examination) countReply(reply *model.Reply) {
 	switch {
 	case reply.Swallowed():
-		e.swallowed++
+		e.reasoningOnly++
 	case reply.Text != "" || len(reply.Calls) > 0:
-		e.spoken++
+		e.withContent++
 	}
 }
 
-// say sends messages without tools.
-func (e *examination) say(ctx context.Context, r model.Request, messages ...annotator.Message) (*model.Reply,
+// send sends messages without tools.
+func (e *examination) send(ctx context.Context, r model.Request, messages ...annotator.Message) (*model.Reply,
 	*model.Fault) {
 	history, err := e.Wire.Encode(messages)
 	if err != nil {
@@ -170,7 +170,7 @@ func assistant(text string) annotator.Message {
 	return annotator.Message{Role: annotator.RoleAssistant, Content: text}
 }
 
-// describe describes a fault, with the advice that it has, else the reason for advice.
+// describe describes a fault with its advice, or returns the reason for advice.
 func describe(f *model.Fault) (string, annotator.Reason) {
 	switch {
 	case f.Reason != "":
@@ -185,8 +185,8 @@ func describe(f *model.Fault) (string, annotator.Reason) {
 	return f.Error(), ""
 }
 
-// words returns the beginning of a reply.
-func words(r *model.Reply) string {
+// quote returns the beginning of a reply in quotation marks.
+func quote(r *model.Reply) string {
 	const most = 60
 	said := []rune(strings.Join(strings.Fields(cmp.Or(r.Text, r.Reasoning)), " "))
 	if len(said) == 0 {

@@ -1,17 +1,17 @@
 package doctor
 
-// kind is a server that a user can start.
+// kind is a server that users can start.
 type kind struct {
 	name    string
 	owner   string // of its models, in their list
 	path    string // that only this server has
 	version func(info) (version string, known bool)
-	// the path that tells the context of the loaded model; empty: only the list of models has it
+	// the path of the context of the loaded model; empty: only the list of models has it
 	context string
 	options map[remedy]string // N and FILE are chosen by the user; PARSER depends on the model
 }
 
-// kinds are the servers that are recognised.
+// kinds lists the servers that are recognised.
 var kinds = [...]*kind{
 	{
 		name: "vLLM", owner: "vllm", path: "/version", version: dottedVersion,

@@ -11,21 +11,20 @@ import (
 	"annotator/model"
 )
 
-// What a chat template renders is measured by counts of tokens: a part of a conversation that is longer in one of two
-// requests, and adds no tokens, is left out. Lengths differ by powers of two, so that one request tells of several
-// parts.
+// Token counts measure which parts a chat template renders. A part that is longer in one of two requests, and adds no
+// tokens, is not rendered. The parts are longer by powers of two, so that one request measures several parts.
 
-// sample is a short conversation of the shape of a run's: a scene, a reply with text and three calls, their results.
-// Each number is how many lines a part is longer than one line.
+// sample is a short conversation in the form of a run's: a scene, a reply with text and three calls, their results.
+// Each number is how many lines a part has in addition to the first.
 type sample struct {
 	ended               bool // the reply that ends the turn follows, and the next scene
-	silent              bool // no text stands beside the calls
+	silent              bool // the reply has no text with its calls
 	scene               int
 	system, tools, text int
 	calls, results      [3]int
 }
 
-// unit is a line of plain words: in the arguments of a call, too, it is not escaped.
+// unit is a line of words without characters that are escaped in the arguments of a call.
 const unit = "The lamp on the quay was lit in the evening, and it burned until the boats were home. "
 
 func units(n int) string { return strings.TrimSpace(strings.Repeat(unit, 1+n)) }
@@ -51,7 +50,7 @@ func (s *sample) messages() []annotator.Message {
 	return all
 }
 
-// encode renders the messages in the groups in which a run has them encoded.
+// encode renders messages in the groups in which a run encodes them.
 func (e *examination) encode(messages []annotator.Message) ([]byte, error) {
 	var history []byte
 	for len(messages) > 0 {
@@ -71,7 +70,7 @@ func (e *examination) encode(messages []annotator.Message) ([]byte, error) {
 	return history, nil
 }
 
-// count returns how many tokens the server counts of a sample; 0 where it does not say.
+// count returns the number of tokens that the server counts in a sample; 0 if it does not report it.
 func (e *examination) count(ctx context.Context, s sample) (int, *model.Fault) {
 	history, err := e.encode(s.messages())
 	if err != nil {
@@ -94,7 +93,7 @@ func (e *examination) count(ctx context.Context, s sample) (int, *model.Fault) {
 	return reply.Usage.Prompt, nil
 }
 
-// sampleTokens is about how many tokens a sample has.
+// sampleTokens is the approximate number of tokens in a sample.
 const sampleTokens = 300
 
 // The parts of a rendering, as bits.
@@ -113,14 +112,14 @@ const (
 	allResults = 7 * partResult
 )
 
-// rendered is which parts a template renders: within a turn, once it has ended, and of the calls of a reply without
-// text, which is measured where no call is rendered otherwise.
+// rendered has the parts that a template renders: within a turn, and in an ended turn. silent has those calls that it
+// renders in a reply without text. It is measured only if the template renders no call of a reply with text.
 type rendered struct{ within, ended, silent int }
 
-// always are the parts that are rendered in both.
+// always returns the parts that are rendered in both turns.
 func (r rendered) always() int { return r.within & r.ended }
 
-// parts measures which parts the template renders. known is false where the server does not count.
+// parts measures which parts the template renders. known is false if the server reports no counts.
 func (e *examination) parts(ctx context.Context) (r rendered, known bool, fault *model.Fault) {
 	const lines = 7
 	short, fault := e.count(ctx, sample{})
@@ -147,8 +146,8 @@ func (e *examination) parts(ctx context.Context) (r rendered, known bool, fault 
 	return r, true, fault
 }
 
-// longerParts returns the parts that add tokens to a sample where they are longer: three bits for each of some samples,
-// whose parts are one, two and four lines longer.
+// longerParts returns the parts that add tokens to a sample if they are longer. Each of the longer samples has three
+// bits, for parts that are one, two and four lines longer.
 func (e *examination) longerParts(ctx context.Context, short sample, longer []sample, perUnit float64) (parts int,
 	fault *model.Fault) {
 	base, fault := e.count(ctx, short)
@@ -163,13 +162,13 @@ func (e *examination) longerParts(ctx context.Context, short sample, longer []sa
 	return parts, fault
 }
 
-// Bounds of the measurement. It is made again after a workaround was taken; each takes up to twelve requests.
+// Limits of the measurement, which is repeated after a workaround. Each takes up to twelve requests.
 const (
 	maxMeasures = 3
 	measureTime = 5 * time.Minute
 )
 
-// rendersParts finds what the chat template leaves out, and takes the workarounds that help.
+// rendersParts finds the parts that the chat template omits, and adopts the workarounds that help.
 func rendersParts(ctx context.Context, e *examination) Finding {
 	if e.Measured {
 		return skipped("it was measured when the run began")
@@ -195,10 +194,10 @@ func rendersParts(ctx context.Context, e *examination) Finding {
 			break
 		}
 	}
-	return e.judgeParts(ctx, r)
+	return e.reportParts(ctx, r)
 }
 
-// workAround takes the workarounds for parts that are left out, and reports whether any is new.
+// workAround adopts the workarounds for parts that are omitted, and reports whether any is new.
 func (e *examination) workAround(ctx context.Context, r rendered) (found bool) {
 	always := r.always()
 	partly := func(all int) bool { return r.within&all != 0 && always&all != all }
@@ -215,9 +214,9 @@ func (e *examination) workAround(ctx context.Context, r rendered) (found bool) {
 	return found
 }
 
-// judgeParts says what is left out, though everything was tried.
-func (e *examination) judgeParts(ctx context.Context, r rendered) Finding {
-	always := r.always() | partText // where it is never shown, or not sent, nothing is lost
+// reportParts returns the finding about the parts that are omitted with all workarounds.
+func (e *examination) reportParts(ctx context.Context, r rendered) Finding {
+	always := r.always() | partText // text with calls is not needed
 	if always == allParts {
 		return ok("the system prompt, the tools, calls and results, by counts of tokens")
 	}
@@ -253,7 +252,7 @@ func (e *examination) judgeParts(ctx context.Context, r rendered) Finding {
 	return missing(template, "the template drops %s", list)
 }
 
-// adopt takes a workaround, and reports whether it is new.
+// adopt adopts a workaround, and reports whether it is new.
 func (e *examination) adopt(ctx context.Context, needs model.Workarounds) bool {
 	is, err := e.client.Adopt(ctx, needs)
 	if err != nil {

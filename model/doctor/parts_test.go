@@ -11,7 +11,7 @@ import (
 	"annotator/model/doctor"
 )
 
-// families are what is found of each family of templates, and what is done about it.
+// families has the finding about each family of templates, and its workarounds.
 var families = map[string]struct {
 	check       string
 	state       doctor.State
@@ -39,7 +39,7 @@ var families = map[string]struct {
 	"no tools, loud": {"replays a call", doctor.Failed, "cannot render this conversation", ""},
 }
 
-// TestFamilies: what a template leaves out is found by counts of tokens, and worked around where that is possible.
+// TestFamilies: parts that a template omits are found by token counts, and worked around if possible.
 func TestFamilies(t *testing.T) {
 	t.Parallel()
 	templates := scripted.Families()
@@ -50,7 +50,7 @@ func TestFamilies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			report, found := examine(t,
-				patient(t, scripted.Start(t, scripted.Options{Script: healthy, Template: templates[name]}).URL))
+				newEndpoint(t, scripted.Start(t, scripted.Options{Script: healthy, Template: templates[name]}).URL))
 			if f := found[want.check]; f.State != want.state || !strings.Contains(f.Seen, want.seen) {
 				t.Errorf("%s is %s: %s", want.check, f.State, f.Seen)
 			}

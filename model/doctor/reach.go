@@ -69,15 +69,15 @@ func (e *examination) listed() string {
 const fewTokens = 16
 
 func answers(ctx context.Context, e *examination) Finding {
-	reply, fault := e.say(ctx, model.Request{MaxTokens: fewTokens}, user("Answer with the word yes."))
+	reply, fault := e.send(ctx, model.Request{MaxTokens: fewTokens}, user("Answer with the word yes."))
 	if fault != nil {
 		return failed("", "%s", fault)
 	}
 	e.stage, e.plain = answered, reply.Usage
 	if reply.Model != "" && reply.Model != e.client.Model {
-		return ok("%s says %s, first byte after %s", reply.Model, words(reply), rounded(reply.FirstByte))
+		return ok("%s says %s, first byte after %s", reply.Model, quote(reply), rounded(reply.FirstByte))
 	}
-	return ok("it says %s, first byte after %s", words(reply), rounded(reply.FirstByte))
+	return ok("it says %s, first byte after %s", quote(reply), rounded(reply.FirstByte))
 }
 
 func rounded(d time.Duration) string {
@@ -89,7 +89,7 @@ func rounded(d time.Duration) string {
 
 // streams checks the body of the response: some servers ignore the request for a stream.
 func streams(ctx context.Context, e *examination) Finding {
-	reply, fault := e.say(ctx, model.Request{MaxTokens: 4 * fewTokens, Stream: true},
+	reply, fault := e.send(ctx, model.Request{MaxTokens: 4 * fewTokens, Stream: true},
 		user("Count from one to ten, in words."))
 	switch {
 	case fault != nil && e.Stream:

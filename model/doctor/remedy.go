@@ -26,7 +26,7 @@ const (
 	reasoning remedy = "have the server tell the model's thoughts from its text"
 )
 
-// against returns the remedy for a request that failed; none where the fault has another cause: a filter, a broken
+// against returns the remedy for a request that failed. It is empty if the fault has another cause: a filter, a broken
 // model, or a server that is busy or unreachable.
 func (r remedy) against(f *model.Fault) remedy {
 	switch f.Code {

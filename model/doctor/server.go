@@ -17,10 +17,10 @@ import (
 type Server struct {
 	Name    string
 	Version string // where it is known
-	kind    *kind  // nil where a user cannot start it
+	kind    *kind  // nil if users cannot start it
 }
 
-// hosted are the hosts of services.
+// hosted lists the hosts of services.
 var hosted = [...]string{"api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com", "openrouter.ai"}
 
 // recognise identifies the server by the owner in its list of models, otherwise by a path that only one server has.
@@ -60,14 +60,14 @@ func (s Server) describe() string {
 	return strings.TrimSpace(s.Name + " " + s.Version)
 }
 
-// info is what servers tell of themselves, each at its own path and with some of these fields.
+// info is a server's description of itself. Each server has its own path and some of these fields.
 type info struct {
 	Version  string
 	Build    string `json:"build_info"`
 	Settings *struct {
 		Context int `json:"n_ctx"`
 	} `json:"default_generation_settings"`
-	Models []struct { // Ollama's that are loaded
+	Models []struct { // Ollama's loaded models
 		Model   string
 		Context int `json:"context_length"`
 	}
@@ -79,54 +79,53 @@ type info struct {
 	}
 }
 
-// ask reads what there is at an address, as far as it can be read.
-func ask(ctx context.Context, beside *endpoint.Client, address string) (told info) {
-	_ = beside.Fetch(ctx, &endpoint.Call{URL: address}, func(body []byte) error { return json.Unmarshal(body, &told) })
-	return told
+// ask reads the JSON at a URL. The result is empty if that fails.
+func ask(ctx context.Context, beside *endpoint.Client, address string) (found info) {
+	_ = beside.Fetch(ctx, &endpoint.Call{URL: address}, func(body []byte) error { return json.Unmarshal(body, &found) })
+	return found
 }
 
 var dotted = regexp.MustCompile(`^\d+\.\d+[\w.+-]{0,40}$`)
 
-// dottedVersion is that of {"version":"1.2.3"}.
-func dottedVersion(told info) (version string, known bool) {
-	version = dotted.FindString(told.Version)
+// dottedVersion returns the version in {"version":"1.2.3"}.
+func dottedVersion(found info) (version string, known bool) {
+	version = dotted.FindString(found.Version)
 	return version, version != ""
 }
 
-func propsBuild(told info) (string, bool) { return told.Build, told.Settings != nil }
+func propsBuild(found info) (string, bool) { return found.Build, found.Settings != nil }
 
-func studioModels(told info) (string, bool) {
-	return "", len(told.Data) > 0 && told.Data[0].State != nil
+func studioModels(found info) (string, bool) {
+	return "", len(found.Data) > 0 && found.Data[0].State != nil
 }
 
-// askFor is for how long a run waits for what a server tells of itself. Some proxies never answer at an address that
-// they do not know.
+// askFor is the time limit for a server's description of itself. Some proxies never answer at an unknown path.
 const askFor = 10 * time.Second
 
-// LoadedContext asks a server that tells the context of the loaded model elsewhere than in its list of models, as
-// Ollama does, which drops the beginning of what is longer. It returns 0 where it is not known, or not within ten
-// seconds.
+// LoadedContext returns the context of the loaded model if the server does not have it in its list of models. Ollama is
+// such a server, and drops the beginning of a longer prompt. The result is 0 if the context is unknown, or the server
+// does not answer within ten seconds.
 func LoadedContext(ctx context.Context, p *Endpoint, name string) int {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	return recognise(ctx, p).loadedContext(ctx, p, name)
 }
 
-// loadedContext is the context of the loaded model, where the list of models does not have it; 0 where it is not known.
+// loadedContext returns the context of the loaded model if the list of models does not have it; 0 if it is unknown.
 func (s Server) loadedContext(ctx context.Context, p *Endpoint, name string) int {
 	if s.kind == nil || s.kind.context == "" {
 		return 0
 	}
-	told := ask(ctx, p.Beside, p.Beside.ServerURL(s.kind.context))
-	if told.Settings != nil {
-		return told.Settings.Context
+	found := ask(ctx, p.Beside, p.Beside.ServerURL(s.kind.context))
+	if found.Settings != nil {
+		return found.Settings.Context
 	}
-	for _, m := range told.Models {
+	for _, m := range found.Models {
 		if (model.Model{ID: m.Model}).Called(name) {
 			return m.Context
 		}
 	}
-	for _, m := range told.Data {
+	for _, m := range found.Data {
 		if m.ID == name {
 			return m.Context
 		}

@@ -11,8 +11,8 @@ import (
 	"annotator/model/doctor"
 )
 
-// TestRecognises tells servers by what they say of themselves, and finds the context that some have given the model
-// without saying so in their list.
+// TestRecognises: servers are recognised by their descriptions. The context of a loaded model is found if it is not in
+// the list of models.
 func TestRecognises(t *testing.T) {
 	t.Parallel()
 	models := func(owner string) string {
@@ -25,7 +25,7 @@ func TestRecognises(t *testing.T) {
 		check  string
 		state  doctor.State
 		seen   string
-		starts int // how many servers a remedy for more context is told for
+		starts int // how many servers a remedy for more context is found for
 	}{
 		{"vLLM", map[string]string{"/v1/models": models("vllm"), "/version": `{"version":"0.11.2"}`}, "vLLM 0.11.2",
 			"context length", doctor.Missing, "does not tell", 0},
@@ -79,7 +79,7 @@ func TestRecognises(t *testing.T) {
 				behind.ServeHTTP(w, r)
 			}))
 			t.Cleanup(server.Close)
-			p := patient(t, server.URL)
+			p := newEndpoint(t, server.URL)
 			if strings.HasSuffix(test.name, "*") {
 				p.Contexts = map[string]int{"scripted": 8192}
 			}
@@ -98,7 +98,7 @@ func TestRecognises(t *testing.T) {
 				}
 			}
 			if starts != test.starts {
-				t.Errorf("told for %d servers, want %d: %+v", starts, test.starts, report.Remedies)
+				t.Errorf("found for %d servers, want %d: %+v", starts, test.starts, report.Remedies)
 			}
 		})
 	}

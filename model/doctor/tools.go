@@ -11,7 +11,7 @@ import (
 	"annotator/model/textcalls"
 )
 
-// scene is the first request of a run: system prompt, tools, a scene.
+// scene returns the first request of a run: system prompt, tools, a scene.
 func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*model.Request, error) {
 	tools, err := e.Wire.EncodeTools(e.Tools)
 	if err != nil {
@@ -21,14 +21,14 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 	return &model.Request{
 		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.MaxTokens, Stream: e.stream,
 		Rules: &model.CallRules{ // the reply has nothing to quote
-			Tools:    textcalls.Tools{Names: toolNames(e.Tools), Check: e.flaw},
+			Tools:    textcalls.Tools{Names: toolNames(e.Tools), Check: e.checkCall},
 			Elements: func(string) ([]string, error) { return nil, nil },
 			Shown:    func() ([]string, error) { return nil, nil },
 		},
 	}, err
 }
 
-func (e *examination) show(ctx context.Context, choice model.Choice, after ...annotator.Message) (*model.Reply,
+func (e *examination) sendScene(ctx context.Context, choice model.Choice, after ...annotator.Message) (*model.Reply,
 	*model.Fault) {
 	r, err := e.scene(choice, after...)
 	if err != nil {
@@ -38,17 +38,17 @@ func (e *examination) show(ctx context.Context, choice model.Choice, after ...an
 	return e.complete(ctx, r)
 }
 
-// callsTool sends a scene as a run does. Where the model answers in words, the scene is sent again with a call
-// required, which shows whether the model can call at all.
+// callsTool sends a scene as a run does. If the model answers without a call, the scene is sent again with a call
+// required. That shows whether the model can call at all.
 func callsTool(ctx context.Context, e *examination) Finding {
-	reply, fault := e.show(ctx, model.Choice{})
+	reply, fault := e.sendScene(ctx, model.Choice{})
 	if fault != nil {
 		return e.unanswered(fault)
 	}
 	if v, called := e.readCalls(reply); called {
 		return v
 	}
-	forced, fault := e.show(ctx, model.Choice{Mode: model.ChoiceRequired})
+	forced, fault := e.sendScene(ctx, model.Choice{Mode: model.ChoiceRequired})
 	if fault == nil {
 		if v, called := e.readCalls(forced); called && v.State == OK {
 			return missing(toolCalls, "only where a call is required; else it answers in words, and a run records "+
@@ -56,22 +56,22 @@ func callsTool(ctx context.Context, e *examination) Finding {
 		}
 	}
 	return missing(toolCalls,
-		"it answers %s, with no call that can be read: a run in which it stays so records nothing", words(reply))
+		"it answers %s, with no call that can be read: a run in which it stays so records nothing", quote(reply))
 }
 
 // readCalls checks the calls of a reply, structured or written as text.
 func (e *examination) readCalls(r *model.Reply) (Finding, bool) {
 	for _, c := range r.Calls {
-		if flaw := e.flaw(c); flaw != nil {
+		if flaw := e.checkCall(c); flaw != nil {
 			return missing(toolCalls, "%s; a run asks again", flaw), true
 		}
 	}
 	switch {
 	case len(model.CallsOf(r.Calls, annotator.OriginText)) > 0:
 		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does",
-			named(r.Calls)), true
+			callNames(r.Calls)), true
 	case len(r.Calls) > 0:
-		return ok("%s", named(r.Calls)), true
+		return ok("%s", callNames(r.Calls)), true
 	}
 	return Finding{}, false
 }
@@ -83,8 +83,8 @@ func toolNames(tools []annotator.ToolDefinition) (names []string) {
 	return names
 }
 
-// flaw returns what is wrong with a call. A run checks more.
-func (e *examination) flaw(c annotator.ToolCall) error {
+// checkCall returns what is wrong with a call. A run checks more.
+func (e *examination) checkCall(c annotator.ToolCall) error {
 	if !slices.Contains(toolNames(e.Tools), c.Name) {
 		return fmt.Errorf("it calls %q, which there is not", c.Name)
 	}
@@ -95,15 +95,14 @@ func (e *examination) flaw(c annotator.ToolCall) error {
 	return nil
 }
 
-func named(calls []annotator.ToolCall) string {
+func callNames(calls []annotator.ToolCall) string {
 	return model.FirstNames(calls, func(c annotator.ToolCall) string { return c.Name })
 }
 
 // refusesTools is the reason why checks with tools are skipped.
 const refusesTools = "requests with tools are refused"
 
-// constrainsArguments marks the tools as strict, where the wire can, and leaves it at that if the server takes the
-// request.
+// constrainsArguments marks the tools as strict, if the wire can. They stay strict if the server accepts the request.
 func constrainsArguments(ctx context.Context, e *examination) Finding {
 	switch {
 	case e.refusesTools:
@@ -134,21 +133,21 @@ func callsOnDemand(ctx context.Context, e *examination) Finding {
 		return skipped(refusesTools)
 	}
 	wanted := e.Tools[0].Name
-	reply, fault := e.show(ctx, model.Choice{Mode: model.ChoiceRequired, Allowed: []string{wanted}})
+	reply, fault := e.sendScene(ctx, model.Choice{Mode: model.ChoiceRequired, Allowed: []string{wanted}})
 	switch {
 	case fault != nil:
 		return missing(toolCalls.against(fault), "%s", fault)
 	case len(reply.Calls) == 0:
-		return missing(toolCalls, "%s is required, and it answers %s", wanted, words(reply))
+		return missing(toolCalls, "%s is required, and it answers %s", wanted, quote(reply))
 	case reply.Calls[0].Name != wanted:
 		return missing("", "%s is required, and it calls %s", wanted, reply.Calls[0].Name)
 	}
 	return ok("%s, when it is required", wanted)
 }
 
-// replaysCall sends a conversation of the shapes that a run sends: a scene, a reply with text and two calls at once,
-// their results, the end of the turn, and what comes next. The ids are like those of a run: nine letters and digits, as
-// the strictest template requires.
+// replaysCall sends a conversation in the form of a run. It has a scene, a reply with text and two calls, their
+// results, the end of the turn and the next message. The ids have the form of a run's: nine letters and digits, as the
+// strictest template requires.
 func replaysCall(ctx context.Context, e *examination) Finding {
 	calls := []annotator.ToolCall{
 		{ID: "doctor001", Name: e.Tools[0].Name, Arguments: `{}`},
@@ -181,13 +180,13 @@ func replaysCall(ctx context.Context, e *examination) Finding {
 	return ok("two calls at once, their ids of nine characters, and their results")
 }
 
-// unanswered is the finding about a conversation with tools that is not answered.
+// unanswered returns the finding about a conversation with tools that failed.
 func (e *examination) unanswered(f *model.Fault) Finding {
-	cure := toolCalls.against(f)
-	if e.refusesTools = f.Status != 0 && cure != ""; f.Template && cure != "" {
-		cure = template
+	help := toolCalls.against(f)
+	if e.refusesTools = f.Status != 0 && help != ""; f.Template && help != "" {
+		help = template
 	}
-	return failed(cure, "%s", f)
+	return failed(help, "%s", f)
 }
 
 func toolResult(c annotator.ToolCall) annotator.Message {

@@ -61,7 +61,9 @@ func (a *assembler) Whole(body []byte) error {
 
 // Event adds an event of a stream. The end of the stream completes the reply: no event is marked as the last, and some
 // servers send a finish reason with every chunk.
-func (a *assembler) Event(_ string, data []byte) (end bool, err error) { return false, a.addChunk(data) }
+func (a *assembler) Event(_ string, data []byte) (end bool, err error) {
+	return false, a.addChunk(data)
+}
 
 func (a *assembler) addChunk(data []byte) error {
 	var c chunk
