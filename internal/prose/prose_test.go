@@ -54,7 +54,6 @@ var exempted = []string{
 	"mcpserver",
 	"migrations",
 	"model",
-	"model/offline",
 	"policy",
 	"runner",
 	"snapshot",

@@ -22,17 +22,17 @@ const (
 	maxUpdates = 12
 )
 
-// minReply is kept free of the caller's limit for what is not arguments, in tokens.
+// minReply is how many tokens of the caller's limit are reserved for text other than arguments.
 const minReply = 16
 
-// fact is a sentence of a post, which also bears it out.
+// fact is a sentence of a post with that post as its evidence.
 type fact struct {
 	Text   string `json:"text"`
 	Quote  string `json:"quote"`
 	PostID int64  `json:"post_id"`
 }
 
-// arguments are those of both tools, and an element of codex updates.
+// arguments has the fields of both tools' arguments, and of an element of codex updates.
 type arguments struct {
 	Term    string   `json:"term,omitempty"`
 	EntryID int64    `json:"entry_id,omitempty"`
@@ -43,14 +43,14 @@ type arguments struct {
 	Done    bool     `json:"done,omitempty"` // the last edit of a scene
 }
 
-// proposal is a call the model would make, and its weight.
+// proposal is a possible call and its weight.
 type proposal struct {
 	tool      string
 	arguments arguments
 	weight    int
 }
 
-// propose reads a scene and returns the changes to the glossary that it finds, best first.
+// propose returns the changes to the glossary that a scene suggests, best first.
 func propose(lex *lexicon, s *scene, known []entry) []proposal {
 	r := newReader(lex, bodies(s.posts))
 	g := newGlossary(lex, known)
@@ -83,8 +83,7 @@ func create(r *reader, s *scene, n *name) proposal {
 	}, len(n.mentions) + 2*len(n.tokens) + 2*n.titled}
 }
 
-// update adds to an entry the forms of its name that it does not have yet, and as a fact a sentence that has one of
-// them.
+// update adds new forms of the name to an entry, and as a fact a sentence with one of them.
 func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool) {
 	fresh := slices.DeleteFunc(slices.Clone(n.written), g.has)
 	if len(fresh) == 0 {
@@ -99,7 +98,7 @@ func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool
 	}, len(shown)}, true
 }
 
-// annotate answers a scene with the calls that fit the caller's limit, or with a text that there is nothing to note.
+// annotate answers a scene with the calls that fit the caller's limit, or with a text if there are none.
 func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, calls []annotator.ToolCall) {
 	offered := r.offers()
 	room := r.OutputLimit() - minReply
@@ -130,7 +129,8 @@ func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, cal
 	return "", calls
 }
 
-// callsOf returns the calls of edits, by tool where intents are declared. The last one says that the scene is done.
+// callsOf returns the calls for edits. If intents are declared, they are grouped by tool. The last call marks the scene
+// as done.
 func callsOf(edits []proposal, declaring bool) (calls []annotator.ToolCall) {
 	if declaring {
 		slices.SortStableFunc(edits, func(a, b proposal) int { return cmp.Compare(a.tool, b.tool) })
@@ -145,7 +145,7 @@ func callsOf(edits []proposal, declaring bool) (calls []annotator.ToolCall) {
 	return calls
 }
 
-// annotateInText answers a scene where no tool may be called: with the new entries as codex updates.
+// annotateInText answers a scene with codex updates for new entries. It is used if no tool may be called.
 func (m *Model) annotateInText(w *window) string {
 	updates := []arguments{}
 	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
@@ -159,10 +159,10 @@ func (m *Model) annotateInText(w *window) string {
 	return fmt.Sprintf("%d new entries in this scene.\n<codex_updates>%s</codex_updates>", len(updates), block)
 }
 
-// noUpdates ends each text about a scene whose findings went through tools.
+// noUpdates ends each text about a scene whose changes were made by tools.
 const noUpdates = "<codex_updates>[]</codex_updates>"
 
-// closeTurn answers the results of the calls.
+// closeTurn returns the text after the results of the calls.
 func closeTurn(w *window) string {
 	var noted []string
 	for _, r := range w.results {

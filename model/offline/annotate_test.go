@@ -113,7 +113,7 @@ func TestKnownNamesAreNotCreated(t *testing.T) {
 	}
 }
 
-// TestCallsAreRemembered: a result that names its entry only, as it does, makes what the call gave known.
+// TestCallsAreRemembered: the arguments of a call are known once its result names the entry.
 func TestCallsAreRemembered(t *testing.T) {
 	t.Parallel()
 	m := offline.New(offline.Options{})
@@ -211,8 +211,7 @@ func TestWithoutToolsTheTextCarriesTheEntries(t *testing.T) {
 	}
 }
 
-// Whatever a scene holds, each quotation stands in its post and holds a form of the name, and no call names a known
-// entry.
+// Each quotation is in its post and contains a form of the name, and no call creates a known entry.
 func TestQuotesAreVerbatim(t *testing.T) {
 	t.Parallel()
 	piece := rapid.SampledFrom([]string{

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The tags that the model gives.
+// The tags that the model assigns.
 const (
 	tagPerson  = "person"
 	tagPlace   = "place"
@@ -36,7 +36,7 @@ func (r *reader) tag(n *name) string {
 	return best
 }
 
-// typeOf returns the tag of the word that names the type: the last one, or in "Order of the Lamp" the first.
+// typeOf returns the tag of the word that is a type: the last one, or in "Order of the Lamp" the first.
 func (r *reader) typeOf(tokens []string) string {
 	if len(tokens) == 1 {
 		return tagUnknown
@@ -80,7 +80,7 @@ func (r *reader) cue(m mention) string {
 	return tagUnknown
 }
 
-// neighbours returns the words before and after a mention in its sentence, an article left out.
+// neighbours returns the words before and after a mention in its sentence, without an article.
 func (r *reader) neighbours(t *text, m mention) (before, after string) {
 	first := m.lo - 1
 	if m.definite {

@@ -22,7 +22,8 @@ func asksDecision(s string) bool {
 	return strings.Contains(s, "CONFIRM") && strings.Contains(s, "REJECT") && strings.Contains(s, "MERGE")
 }
 
-// decide decides on the candidates of the last message: the first entry of each, which the others are similar to.
+// decide decides on the candidates of the last message. The first entry of each group is the candidate, the others are
+// similar.
 func (m *Model) decide(w *window) string {
 	decisions := []decision{}
 	for c := range elements(w.last, "candidate") {
@@ -37,8 +38,8 @@ func (m *Model) decide(w *window) string {
 	return annotator.EncodeJSON(decisions)
 }
 
-// decideOn compares names first: a short form of another entry's name is merged into that entry. An entry that the text
-// shown names, or that has a quotation, is confirmed. A common word needs two mentions or a quotation.
+// decideOn merges an entry whose name is a short form of another entry's name. It confirms an entry that is mentioned
+// in the shown text or has a quotation. A common word needs two mentions or a quotation.
 func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) decision {
 	own := m.lex.identify(e.names()[0])
 	if full := m.fullForm(own, e, similar); full != nil {
@@ -63,7 +64,7 @@ func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) d
 	return decision{Decision: "REJECT", Reason: "Nothing shown here names it."}
 }
 
-// fullForm returns the one entry of which a name is part; nil where there is none, or may be more than one.
+// fullForm returns the only entry whose name includes a name; nil if there is none or several.
 func (m *Model) fullForm(own identity, e *entry, similar []entry) *entry {
 	var full *entry
 	for i := range similar {
@@ -80,7 +81,7 @@ func (m *Model) fullForm(own identity, e *entry, similar []entry) *entry {
 	return full
 }
 
-// occurrences counts the posts in the window that an entry is named in, under any of its names.
+// occurrences counts the posts in the window that have one of an entry's names.
 func (w *window) occurrences(e *entry) int {
 	posts := readPosts(w.last)
 	for _, s := range w.scenes {

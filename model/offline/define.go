@@ -8,10 +8,10 @@ import (
 	"annotator/model/chatwire"
 )
 
-// maxQuote bounds a quotation, in bytes.
+// maxQuote is the size limit of a quotation, in bytes.
 const maxQuote = 300
 
-// bestSentence returns the most informative sentence about a name, verbatim or cut around it, and its text's index.
+// bestSentence returns the most informative sentence about a name, cut if it is long, and the index of its text.
 func (r *reader) bestSentence(among []mention) (text int, quote string) {
 	best, score := among[0], -1<<30
 	for i, m := range among {
@@ -23,14 +23,14 @@ func (r *reader) bestSentence(among []mention) (text int, quote string) {
 	return best.text, t.in(clip(t.body, t.sentences[best.sentence], best.span))
 }
 
-// What says what is named, right after the name, and what may do so.
+// Phrases after a name that define it, and phrases that may.
 var (
 	apposition = regexp.MustCompile(`^(, (an?|the|who|whose|which|our|his|her)| (is|was) (an?|the|called)|` +
 		` were the| had been a) `)
 	copula = regexp.MustCompile(`^ (is|was|were) `)
 )
 
-// informative scores how much the sentence of a mention says about what is named.
+// informative scores how well the sentence of a mention describes the named thing.
 func (r *reader) informative(m mention) int {
 	t := r.texts[m.text]
 	sentence := t.sentences[m.sentence]
@@ -66,7 +66,7 @@ func (r *reader) informative(m mention) int {
 	return score
 }
 
-// definition makes a definition of a quotation: one line, without quotation marks where they only open or close it.
+// definition turns a quotation into a definition: one line, without a quotation mark that only opens or closes it.
 func definition(quote string) string {
 	const marks = `"“”«»`
 	line := collapse(quote)
@@ -85,7 +85,7 @@ func endsWithAny(s string, suffixes ...string) bool {
 	return false
 }
 
-// clip returns the sentence, or where it is longer than maxQuote the part of it around the mention, on word boundaries.
+// clip returns the sentence. If it is longer than maxQuote, it returns the words around the mention.
 func clip(body string, sentence, mention span) span {
 	if sentence.end-sentence.start <= maxQuote {
 		return sentence
@@ -102,7 +102,7 @@ func clip(body string, sentence, mention span) span {
 	return s
 }
 
-// wordBefore returns where the first word after the first blank of body[from:to] starts, to where there is none.
+// wordBefore returns the start of the first word after the first blank of body[from:to], or to if there is none.
 func wordBefore(body string, from, to int) int {
 	from = chatwire.RuneStart(body, from)
 	cut := strings.IndexFunc(body[from:to], unicode.IsSpace)

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// entry is an entry of the glossary, as the window shows it.
+// entry is an entry of the glossary in the window.
 type entry struct {
 	ID         int64
 	Term       string
 	Aliases    []string
 	Definition string
-	quotes     []post // that the entry rests on
+	quotes     []post // the entry's evidence
 }
 
 // names returns the term without its disambiguator, and the aliases.
@@ -26,7 +26,7 @@ func (e *entry) names() []string {
 	return append([]string{term}, e.Aliases...)
 }
 
-// readEntries reads the entries that a text shows, in order, with the quotations that follow each.
+// readEntries reads the entries in a text, in order, with the quotations after each.
 func readEntries(text string) []entry {
 	var all []entry
 	for e := range elements(text, "entry") {
@@ -43,7 +43,7 @@ func readEntries(text string) []entry {
 	return all
 }
 
-// presentOf returns the statement of what an entry is now, which stands for facts that are not shown.
+// presentOf returns the statement of what an entry is now. It replaces facts that are not shown.
 func presentOf(body string) string {
 	for e := range elements(body, "present") {
 		return strings.TrimSpace(html.UnescapeString(e.body))
@@ -51,11 +51,10 @@ func presentOf(body string) string {
 	return ""
 }
 
-// factLine matches a fact as an entry shows it, with its number and how it is known: "4 (claimed by Tobin Vane, state):
-// She fled."
+// factLine matches a fact of an entry with its number and source: "4 (claimed by Tobin Vane, state): She fled."
 var factLine = regexp.MustCompile(`(?m)^\d+(?: \((.*?)\))?: (.+)$`)
 
-// unnumbered returns the facts of an entry's body as sentences: without numbers, and with who claims them.
+// unnumbered returns the facts of an entry's body as sentences: without numbers, and with the claimant.
 func unnumbered(body string) string {
 	var facts []string
 	for line := range strings.Lines(without(body, "present")) {

@@ -48,7 +48,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// BenchmarkWindow asks about one small scene at the end of a window of 400 KB.
+// BenchmarkWindow measures one small scene at the end of a window of 400 KB.
 func BenchmarkWindow(b *testing.B) {
 	var messages []object
 	for range 400 {
@@ -71,7 +71,7 @@ func BenchmarkWindow(b *testing.B) {
 	}
 }
 
-// BenchmarkScene reads a scene of 100 KB.
+// BenchmarkScene measures a scene of 100 KB.
 func BenchmarkScene(b *testing.B) {
 	body, err := json.Marshal(withTools(scene(strings.Repeat(harbour+"\n\n", 330))))
 	if err != nil {

@@ -30,7 +30,7 @@ func newGlossary(lex *lexicon, entries []entry) *glossary {
 // has reports whether a form is a name of some entry.
 func (g *glossary) has(form string) bool { return g.forms[normal(form)] }
 
-// find returns the entry that a name of a scene denotes. Its entry is nil where several entries share the name.
+// find returns the entry that a name of a scene denotes. The entry is nil if several entries share the name.
 func (g *glossary) find(n *name) (e *entry, found bool) {
 	for _, match := range []func(*knownEntry, *name) bool{g.same, g.shorter, g.longer} {
 		for i := range g.known {

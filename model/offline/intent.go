@@ -10,13 +10,13 @@ type intentArguments struct {
 	Justification string `json:"justification"`
 }
 
-// declarations are the intents that are declared before the calls of a tool.
+// declarations has the intent that is declared before the calls of each tool.
 var declarations = map[string]intentArguments{
 	toolCreate: {"PROPOSE", "The scene names what has no entry yet."},
 	toolUpdate: {"REVISE", "The scene has further names for known things."},
 }
 
-// declarationTokens is kept free for each declaration.
+// declarationTokens is the number of tokens reserved for each declaration.
 const declarationTokens = 40
 
 // declaration declares the intent of the calls of a tool.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// called returns the tools of a reply's calls, in order; of a declaration, its intent.
+// called returns the tools of a reply's calls, in order. Of a declaration, it returns the intent.
 func called(t *testing.T, request object) []string {
 	t.Helper()
 	var all []string
@@ -29,7 +29,7 @@ func called(t *testing.T, request object) []string {
 	return all
 }
 
-// TestIntents are declared where there is a tool for it, and change nothing else.
+// TestIntents: intents are declared if there is a tool for it, and nothing else changes.
 func TestIntents(t *testing.T) {
 	t.Parallel()
 	shown := scene("Everyone knew Tobin Vance and Hadrian Thesk. They saw Captain Marrow there, and Marrow saw them.")

@@ -8,14 +8,14 @@ import (
 //go:embed words/*.txt
 var wordFiles embed.FS
 
-// lexicon holds what the rules know of English: small closed lists of words, in lower case.
+// lexicon contains small closed lists of English words, in lower case.
 type lexicon struct {
-	common    set // ordinary words: a capital at the start of a sentence makes no name of them
+	common    set // ordinary words: no names if capitalised at the start of a sentence
 	never     set // no part of a name, whatever its case: pronouns, months, words of a forum
-	alone     set // part of a longer name, but none alone: forms of address, nationalities, points of the compass
-	titles    set // stand before a person's name and are no part of it
-	epithets  set // stand before a name and mean nothing: old Marrow, poor Marrow
-	shortened set // titles that end in a point which ends no sentence
+	alone     set // only part of a longer name: forms of address, nationalities, points of the compass
+	titles    set // precede a person's name and are no part of it
+	epithets  set // precede a name without meaning: old Marrow, poor Marrow
+	shortened set // titles with a point that does not end a sentence
 	feminine  set // titles of women
 	masculine set // titles of men
 	ranks     set // join what follows with "of": Count of, Order of the
@@ -23,7 +23,7 @@ type lexicon struct {
 	places    set // end the name of a place
 	groups    set // end the name of a group
 	things    set // end the name of a thing
-	speech    set // what persons do just after or before their name
+	speech    set // verbs after or before the name of a person
 }
 
 func newLexicon() *lexicon {
@@ -38,7 +38,7 @@ func newLexicon() *lexicon {
 
 type set map[string]bool
 
-// readSet reads one of the embedded lists. A missing list makes an empty set, with which the tests fail.
+// readSet reads one of the embedded lists. A missing list gives an empty set, with which the tests fail.
 func readSet(name string) set {
 	data, _ := wordFiles.ReadFile("words/" + name + ".txt")
 	words := strings.Fields(string(data))
@@ -49,7 +49,8 @@ func readSet(name string) set {
 	return s
 }
 
-// generic reports whether a word, in lower case, is no name alone: common, also in the plural, or a form of address.
+// generic reports whether a word, in lower case, is no name by itself: a common word, also in the plural, or a form of
+// address.
 func (l *lexicon) generic(lower string) bool {
 	return l.common[lower] || l.common[strings.TrimSuffix(lower, "s")] || l.alone[lower] || l.never[lower]
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// element is one <name attr="value">body</name> of a message. The body is as it stands, still escaped.
+// element is one <name attr="value">body</name> of a message. The body is still escaped.
 type element struct {
 	attrs map[string]string
 	body  string
 	span  // of the whole element, in the text it was found in
 }
 
-// elements yields the elements of a name in order. One that is never closed ends with the text.
+// elements yields the elements of a name in order. An element without an end tag ends with the text.
 func elements(text, name string) iter.Seq[element] {
 	closing := "</" + name + ">"
 	return func(yield func(element) bool) {

@@ -5,19 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// mention is a place in a text where something is named.
+// mention is an occurrence of a name in a text.
 type mention struct {
-	span          // of the whole, the title with it
+	span          // including the title
 	core     span // of the name without its title
-	lo, hi   int  // the whole is words[lo:hi] of its text
+	lo, hi   int  // the words are words[lo:hi] of its text
 	titled   bool
-	definite bool // "the" stands before it
-	initial  bool // its capital says nothing: it begins a sentence
+	definite bool // preceded by "the"
+	initial  bool // it begins a sentence, so its capital is not significant
 	text     int  // index of the text
 	sentence int
 }
 
-// reader finds mentions. It first counts how each word is written, to tell names from other capitalised words.
+// reader finds mentions. It first counts how each word is written, to distinguish names from other capitalised words.
 type reader struct {
 	lex   *lexicon
 	texts []*text
@@ -42,7 +42,7 @@ func newReader(lex *lexicon, bodies []string) *reader {
 	return r
 }
 
-// mentions returns what the texts name, in order.
+// mentions returns the mentions in the texts, in order.
 func (r *reader) mentions() []mention {
 	var all []mention
 	for i, t := range r.texts {
@@ -58,7 +58,7 @@ func (r *reader) mentions() []mention {
 	return all
 }
 
-// runEnd returns the end of the run of capitalised words that begins at lo; lo itself where none does.
+// runEnd returns the end of the run of capitalised words that begins at lo; lo if there is none.
 func (r *reader) runEnd(t *text, lo int) int {
 	if !r.nameable(t, lo) {
 		return lo
@@ -91,7 +91,7 @@ func (r *reader) nameable(t *text, i int) bool {
 	return cut <= 0 || !r.lex.common[s[cut+1:]] // German-speaking, Sunday-school
 }
 
-// maxAcronym is the length in letters up to which a word in capitals is taken for an acronym; a longer one is emphasis.
+// maxAcronym is the maximum length of an acronym, in letters. A longer word in capitals is emphasis.
 const maxAcronym = 5
 
 // joined reports whether word i continues the name that the word before it is part of.
@@ -126,12 +126,12 @@ func (r *reader) skipParticles(t *text, lo, hi int) int {
 	return i
 }
 
-// takesOf reports whether the words [lo, hi) and "of" begin one name: Count of Monte Cristo, but not Ysolde of Vesper.
+// takesOf reports whether the words [lo, hi) and "of" begin one name: Count of Monte Cristo, not Ysolde of Vesper.
 func (r *reader) takesOf(t *text, lo, hi int) bool {
 	return r.lex.ranks[t.words[hi-1].lower] && (hi-lo == 1 || !r.lex.titles[t.words[lo].lower])
 }
 
-// mention makes a mention of the run [lo, hi), or finds that it is none.
+// mention returns the mention in the run [lo, hi), if there is one.
 func (r *reader) mention(t *text, lo, hi int) (mention, bool) {
 	lo = r.dropOpener(t, r.dropEpithets(t, lo, hi), hi)
 	core := r.dropTitles(t, lo, hi)
@@ -146,7 +146,7 @@ func (r *reader) mention(t *text, lo, hi int) (mention, bool) {
 	}, true
 }
 
-// dropEpithets steps over words like "poor" before a name.
+// dropEpithets skips words like "poor" before a name.
 func (r *reader) dropEpithets(t *text, lo, hi int) int {
 	for lo < hi-1 && r.lex.epithets[t.words[lo].lower] && t.words[lo+1].capital && !r.lex.common[t.words[lo+1].lower] {
 		lo++
@@ -154,7 +154,7 @@ func (r *reader) dropEpithets(t *text, lo, hi int) int {
 	return lo
 }
 
-// dropOpener steps over a first word that is capitalised only because a sentence begins with it.
+// dropOpener skips a first word that is capitalised only because it begins a sentence.
 func (r *reader) dropOpener(t *text, lo, hi int) int {
 	if w := &t.words[lo]; !w.initial || !r.ordinary(w.lower) || r.lex.titles[w.lower] {
 		return lo
@@ -178,7 +178,7 @@ func (r *reader) ordinary(lower string) bool {
 	return r.lower[lower] > 0 || r.lex.common[lower]
 }
 
-// dropTitles returns where the name proper begins. A title that takes "of" is the name itself.
+// dropTitles returns the start of the name without titles. A title followed by "of" is part of the name.
 func (r *reader) dropTitles(t *text, lo, hi int) int {
 	core := lo
 	for core < hi && r.lex.titles[t.words[core].lower] {

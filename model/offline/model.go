@@ -1,9 +1,8 @@
-// Package offline is an embedded model that answers by rules: an http.RoundTripper that serves the wire of chat
-// completions, so that a program that uses it runs the same code as with a server, from the encoder of requests to the
-// reader of streams.
+// Package offline is an embedded model that answers by rules. It is an http.RoundTripper that serves the wire of chat
+// completions. So a program runs the same code as with a server, from the encoder of requests to the reader of streams.
 //
-// It knows only what the messages of a request show: scenes, entries and results of tools. The last user message is the
-// task.
+// Its only input is the messages of a request: scenes, entries and results of tools. The last message of the user is
+// the task.
 //
 //   - A scene is answered with calls of glossary_create for names that no entry has, and of glossary_update for further
 //     forms of names that one has. A line of text ends the turn: once the calls are answered, or where nothing is to be
@@ -12,11 +11,10 @@
 //   - A request for a curator's decisions (CONFIRM, REJECT or MERGE) is answered with one on each candidate, as JSON.
 //   - Anything else is a question, which is answered with the sentences that share most words with it.
 //
-// A name is a run of capitalised words. It differs from words that only begin a sentence by how the same words are
-// written elsewhere in the scene, and by a list of common English words, counted in old novels. Statistical taggers
-// were measured and left out: they cost ten times as much, found fewer names, and more false ones. The rules find no
-// names in writing without capitals, no name that only its meaning shows, and not that two names are of one person: the
-// model is a baseline.
+// A name is a run of capitalised words. Words that only begin a sentence are recognised by their lower-case occurrences
+// in the scene, and by a list of common English words from old novels. Statistical taggers are not used: measured, they
+// took ten times as long, found fewer names, and more false ones. The rules do not find names without capitals or names
+// that only their meaning shows. They do not recognise two different names of one person. The model is a baseline.
 package offline
 
 import (
@@ -31,19 +29,19 @@ import (
 	"annotator/model/chatwire"
 )
 
-// Name is the model that the endpoint serves.
+// Name is the name of the model.
 const Name = "offline"
 
-// DefaultContextTokens is the length of the context where Options name none.
+// DefaultContextTokens is the default length of the context.
 const DefaultContextTokens = 131_072
 
-// Options are the model's settings. The zero value is ready for use.
+// Options are the model's settings. The zero value has the defaults.
 type Options struct {
 	ContextTokens int // the most tokens of prompt and reply together; 0 means DefaultContextTokens
 }
 
-// Model is an endpoint without a network: an http.RoundTripper that answers as a server of chat completions would. It
-// is safe for concurrent use. Of a reply, only the cached tokens depend on what was asked before.
+// Model is an endpoint without a network: an http.RoundTripper that answers like a server of chat completions. It is
+// safe for concurrent use. Only the cached tokens of a reply depend on earlier requests.
 type Model struct {
 	contextTokens int
 	lex           *lexicon
@@ -60,7 +58,7 @@ func New(opts Options) *Model {
 }
 
 // RoundTrip answers POST .../v1/chat/completions, GET .../v1/models, POST .../tokenize, GET .../health of any host. It
-// fails only where the request's context is done or its body cannot be read; other faults are in the response.
+// fails only if the request's context is done or its body cannot be read. Other faults are responses.
 func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
 	if req.Body != nil {
@@ -83,7 +81,7 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// response is an answer before it becomes HTTP.
+// response is the content of an HTTP response.
 type response struct {
 	status    int
 	mediaType string

@@ -32,13 +32,13 @@ func (l *lexicon) gender(title string) gender {
 	return unknown
 }
 
-// identity is what two forms of a name are compared by: the words without a title, normalised, and the title's gender.
+// identity is the key for comparing forms of a name: the normalised words without a title, and the title's gender.
 type identity struct {
 	tokens []string
 	gender gender
 }
 
-// identify returns the identity of a name as it is written somewhere.
+// identify returns the identity of a written name.
 func (l *lexicon) identify(written string) identity {
 	id := identity{tokens: strings.Fields(normal(written))}
 	for len(id.tokens) > 1 && id.tokens[1] != "of" {
@@ -52,7 +52,7 @@ func (l *lexicon) identify(written string) identity {
 	return id
 }
 
-// partOf reports whether a short form seems to mean what the long one does: Marrow, but not Baker in Baker Street.
+// partOf reports whether a short form probably means the same as the long one: Marrow, but not Baker in Baker Street.
 func (l *lexicon) partOf(short, long identity) bool {
 	if !short.gender.agrees(long.gender) || slices.Contains(long.tokens, "of") || slices.Contains(long.tokens, "&") {
 		return false
@@ -72,32 +72,33 @@ func (l *lexicon) partOf(short, long identity) bool {
 	return false
 }
 
-// typed reports whether the first word of a name or its last, as in Rue de Rivoli, says that it is of no person.
+// typed reports whether the first or last word of a name, as in Rue de Rivoli, shows that it is not a person's.
 func (l *lexicon) typed(tokens []string) bool {
 	last := tokens[len(tokens)-1]
 	return l.places[tokens[0]] || l.places[last] || l.groups[last] || l.things[last]
 }
 
-// collapse makes each run of white space one blank.
+// collapse replaces each run of white space with one blank.
 func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// normal is the form in which names are compared.
+// normal returns the form in which names are compared.
 func normal(s string) string {
 	s = strings.ToLower(norm.NFC.String(collapse(strings.ReplaceAll(s, "’", "'"))))
 	return strings.TrimPrefix(s, "the ")
 }
 
-// name is one thing that is named in a scene, under all the forms that seem to mean it.
+// name is a named thing in a scene, with all forms that probably mean it.
 type name struct {
 	identity
-	term     string   // the form that an entry goes by
-	written  []string // the forms in which the scene has it, titles with them, in order of appearance
+	term     string   // the term of its entry
+	written  []string // the forms in the scene with titles, in order of appearance
 	mentions []mention
 	inside   int // mentions inside a sentence, where a capital is significant
 	titled   int // mentions with a title
 }
 
-// names groups the mentions by what they name: the same words, then a short form with the only longer one that has it.
+// names groups the mentions by name: those with the same words, then a short form with the only longer form that
+// includes it.
 func (r *reader) names(mentions []mention) []*name {
 	groups := map[string]*name{}
 	var all []*name
@@ -116,7 +117,7 @@ func (r *reader) names(mentions []mention) []*name {
 	return r.absorb(all)
 }
 
-// term returns the form that an entry goes by. The title stays where the rest is ambiguous: Mrs. Bennet, Old Man.
+// term returns the term of an entry. It includes the title if the rest is ambiguous: Mrs. Bennet, Old Man.
 func (r *reader) term(id identity, m mention) string {
 	s := m.core
 	if len(id.tokens) == 1 && (id.gender != unknown || r.lex.common[id.tokens[0]]) {
@@ -149,7 +150,7 @@ func (n *name) aliases() []string {
 	})
 }
 
-// absorb gives each short form to the one longer name it is part of. A short form of two names counts for neither.
+// absorb merges each short form into the only longer name that includes it. A short form of two names is dropped.
 func (r *reader) absorb(all []*name) []*name {
 	fullest := slices.SortedStableFunc(slices.Values(all), func(a, b *name) int {
 		return cmp.Or(cmp.Compare(len(b.tokens), len(a.tokens)), cmp.Compare(b.gender, a.gender))
@@ -160,7 +161,7 @@ func (r *reader) absorb(all []*name) []*name {
 		owners := r.owners(n, roots)
 		switch {
 		case len(owners) == 1:
-			owners[0].take(n)
+			owners[0].addShort(n)
 			gone[n] = true
 		case len(owners) > 1 && n.titled == 0:
 			gone[n] = true
@@ -181,8 +182,8 @@ func (r *reader) owners(n *name, roots []*name) []*name {
 	return owners
 }
 
-// take adds a short form of the name. The term is the form without a title, where the story has one.
-func (n *name) take(short *name) {
+// addShort adds a short form of the name. The term is a form without a title, if the story has one.
+func (n *name) addShort(short *name) {
 	n.mentions = append(n.mentions, short.mentions...)
 	if len(short.tokens) == len(n.tokens) {
 		n.term = short.term
@@ -212,7 +213,7 @@ func (r *reader) accepts(n *name) bool {
 	return len(n.mentions) > 1 || r.nameFromOne(n)
 }
 
-// nameFromOne reports whether a word is a name though it occurs once: not common, in capitals, or like an adjective.
+// nameFromOne reports whether a word that occurs once is a name: it is not common, in capitals, or like an adjective.
 func (r *reader) nameFromOne(n *name) bool {
 	m := &n.mentions[0]
 	only := &r.texts[m.text].words[m.lo]

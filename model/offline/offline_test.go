@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// Shapes of the wire, written anew so that the tests do not share a mistake with the code.
+// Types of the wire, separate from those of the code, so that the two do not share a mistake.
 type (
 	object = map[string]any
 
@@ -92,7 +92,7 @@ func chat(t testing.TB, m *offline.Model, request object) reply {
 
 func says(role, content string) object { return object{"role": role, "content": content} }
 
-// withTools makes a request that offers the tools.
+// withTools returns a request with the tools.
 func withTools(messages ...object) object {
 	tool := func(name string) object { return object{"type": "function", "function": object{"name": name}} }
 	return object{"model": "m", "messages": messages,
@@ -103,7 +103,7 @@ func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 }
 
-// scene renders posts as the program does; their ids count from 101.
+// scene renders posts as the program does. Their ids begin with 101.
 func scene(posts ...string) object {
 	var b strings.Builder
 	b.WriteString("<scene number=\"1\" thread=\"7\" title=\"A &quot;title&quot;\" index=\"0\">\n")
@@ -113,7 +113,7 @@ func scene(posts ...string) object {
 	return says("user", b.String()+"</scene>")
 }
 
-// annotate asks about a scene and returns the arguments of the calls, by tool.
+// annotate sends a scene and returns the arguments of the calls, by tool.
 func annotate(t testing.TB, request object) (creates, updates []arguments) {
 	t.Helper()
 	for _, c := range chat(t, offline.New(offline.Options{}), request).Choices[0].Message.ToolCalls {
@@ -153,7 +153,7 @@ func TestStreamedEqualsWhole(t *testing.T) {
 	}
 }
 
-// assemble puts a stream together as a client does.
+// assemble joins the pieces of a stream as a client does.
 func assemble(t *testing.T, body []byte) reply {
 	t.Helper()
 	events := strings.Split(strings.TrimSuffix(string(body), "\n\n"), "\n\n")
@@ -274,7 +274,7 @@ func TestRequestThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The caller's limit never cuts a call: fewer are made.
+// The caller's limit never cuts a call: the model makes fewer.
 func TestCallsFitTheLimit(t *testing.T) {
 	t.Parallel()
 	request := withTools(scene(harbour))

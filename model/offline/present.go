@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// present says of each entry that the last message asks about what it is now: what is told of it first, and what is
-// told last. What somebody claims, and what is inferred, is left out. It returns nothing where nothing is asked.
+// present states what each entry is now that the last message asks about: its first and its last fact. Claims of
+// characters and inferences are omitted. The result is empty if nothing is asked.
 func (m *Model) present(w *window) string {
 	var b strings.Builder
 	for asked := range elements(w.last, "outdated") {

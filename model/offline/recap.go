@@ -19,8 +19,8 @@ var (
 	wantedChunk   = regexp.MustCompile(`Scenes (\d+) to (\d+) are to leave your view\. Write <chunk>`)
 )
 
-// recap writes the summaries of threads, the story so far and a chunk, each in its element; nothing where they are not
-// asked for.
+// recap writes the summaries of threads, the story so far and a chunk, each in its element. The result is empty if none
+// is asked for.
 func (m *Model) recap(w *window) string {
 	ended := endedThreads.FindStringSubmatch(w.instruction)
 	if ended == nil {
@@ -30,21 +30,23 @@ func (m *Model) recap(w *window) string {
 	if wanted := wantedThreads.FindStringSubmatch(w.instruction); wanted != nil {
 		for _, id := range numbers(cmp.Or(wanted[1], ended[1])) {
 			own := func(s *scene) bool { return s.thread == id }
-			fmt.Fprintf(&b, "<thread id=\"%d\">%s</thread>\n", id, m.told(w, threadWords, own))
+			fmt.Fprintf(&b, "<thread id=\"%d\">%s</thread>\n", id, m.summaryOf(w, threadWords, own))
 		}
 	}
-	before, added := m.best([]string{w.story}, summaryWords), m.told(w, summaryWords, func(*scene) bool { return true })
+	before, added := m.best([]string{w.story}, summaryWords), m.summaryOf(w, summaryWords, func(*scene) bool {
+		return true
+	})
 	fmt.Fprintf(&b, "<cumulative>%s</cumulative>\n", strings.TrimSpace(html.EscapeString(before)+"\n"+added))
 	if chunk := wantedChunk.FindStringSubmatch(w.instruction); chunk != nil {
 		from, to := number(chunk[1]), number(chunk[2])
 		inside := func(s *scene) bool { return from <= int64(s.number) && int64(s.number) <= to }
-		fmt.Fprintf(&b, "<chunk>%s</chunk>\n", m.told(w, summaryWords, inside))
+		fmt.Fprintf(&b, "<chunk>%s</chunk>\n", m.summaryOf(w, summaryWords, inside))
 	}
 	return b.String()
 }
 
-// told returns the best sentences of some scenes, escaped.
-func (m *Model) told(w *window, room int, of func(*scene) bool) string {
+// summaryOf returns the best sentences of some scenes, escaped.
+func (m *Model) summaryOf(w *window, room int, of func(*scene) bool) string {
 	var texts []string
 	for i := range w.scenes {
 		if of(&w.scenes[i]) {

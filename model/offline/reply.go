@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxCited bounds the sentences that an answer to a question cites.
+// maxCited is the maximum number of sentences that an answer to a question cites.
 const maxCited = 3
 
-// citation is a sentence, the post it stands in, and the words of the question in it.
+// citation is a sentence, its post, and the words of the question in it.
 type citation struct {
 	text  string
 	post  int64
@@ -21,7 +21,7 @@ type citation struct {
 
 func (c *citation) String() string { return fmt.Sprintf(`"%s" [post %d]`, c.text, c.post) }
 
-// reply answers a question with what the entries that it names rest on, and the sentences with its rarest words.
+// reply answers a question with the evidence of the entries that it names, and the sentences with its rarest words.
 func (m *Model) reply(w *window) string {
 	var out []string
 	asked, words := " "+normal(w.instruction), m.questionWords(w.instruction)
@@ -46,8 +46,8 @@ func (m *Model) reply(w *window) string {
 	return strings.Join(out, "\n")
 }
 
-// about returns the quotations of an entry that answer best; where none does, its definition and the posts that it
-// rests on.
+// about returns the quotations of an entry that answer best. If none does, it returns the definition and the posts of
+// the evidence.
 func (m *Model) about(e *entry, asked set) string {
 	var said []string
 	for _, c := range m.cite([]scene{{posts: e.quotes}}, asked) {
@@ -102,7 +102,7 @@ func (m *Model) cite(scenes []scene, asked set) []citation {
 	return all
 }
 
-// hits returns the sentences of a post that have any of the words asked for.
+// hits returns the sentences of a post that have any of the words of the question.
 func hits(t *text, post int64, asked set) []citation {
 	var all []citation
 	last := -1

@@ -12,13 +12,13 @@ import (
 	"annotator"
 )
 
-// Bounds of a summary, in words.
+// Limits of a summary, in words.
 const (
 	summaryWords  = 110
-	sentenceWords = 45 // longer sentences are passed over while there are others
+	sentenceWords = 45 // longer sentences are used only if there are no others
 )
 
-// line is a sentence of the story, with the criteria by which it is chosen.
+// line is a sentence of the story, with the criteria of its choice.
 type line struct {
 	text  string
 	order int
@@ -27,10 +27,12 @@ type line struct {
 	rank  int // among the lines of its scene, from 0
 }
 
-// density is the share of names, in thousandths; the constant keeps a sentence that is one name from being the densest.
+// density is the share of names, in thousandths. Because of the constant, a sentence that is one name is not the
+// densest.
 func (l *line) density() int { return l.names * 1000 / (l.words + 10) }
 
-// summarise returns the first sentence and those with most names in story order, one of each scene before a second.
+// summarise returns the first sentence and those with most names, in story order. It takes one of each scene before a
+// second.
 func (m *Model) summarise(w *window, limit int) string {
 	room := summaryWords
 	if limit > 0 {
@@ -42,7 +44,7 @@ func (m *Model) summarise(w *window, limit int) string {
 	return "Nothing of note happens."
 }
 
-// best returns the best sentences of texts, in the order of the story, with at most so many words.
+// best returns the best sentences of texts, in story order, with at most room words.
 func (m *Model) best(texts []string, room int) string {
 	lines := m.lines(texts)
 	slices.SortStableFunc(lines, func(a, b line) int {
@@ -63,7 +65,8 @@ func (m *Model) best(texts []string, room int) string {
 	return strings.Join(sentences, " ")
 }
 
-// lines cuts texts into sentences and ranks those of each by how much they name, after the first sentence of all.
+// lines splits texts into sentences. The first sentence of all has the first rank, then those of each text by their
+// names.
 func (m *Model) lines(bodies []string) []line {
 	var all []line
 	for _, body := range bodies {
@@ -100,7 +103,7 @@ func (m *Model) sentenceLines(body string, order int) []line {
 
 var sceneRange = regexp.MustCompile(`(?i)\bscenes?\D{0,12}(\d+)(?:\D{1,12}(\d+))?`)
 
-// asked returns the texts to summarise: those that the request brings along, else the scenes it numbers, else all.
+// asked returns the texts to summarise: those in the request, else the scenes that it lists, else all.
 func (w *window) asked() []string {
 	if posts := readPosts(w.last); len(posts) > 0 {
 		return bodies(posts)
@@ -124,7 +127,7 @@ func (w *window) asked() []string {
 
 var tagged = regexp.MustCompile(`(?s)<[a-z_]+[^<>]*>([^<>]+)</[a-z_]+>`)
 
-// taggedTexts returns the bodies of the elements that hold nothing but text of some length, such as earlier summaries.
+// taggedTexts returns the bodies of the elements with only text of some length, such as earlier summaries.
 func taggedTexts(s string) []string {
 	var all []string
 	for _, found := range tagged.FindAllStringSubmatch(s, -1) {

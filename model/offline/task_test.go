@@ -88,7 +88,7 @@ type decided struct {
 	Term, Decision, Reason string
 }
 
-// decisions has the model judge what a question shows beside a post.
+// decisions returns the model's decisions on candidates that are shown with a post.
 func decisions(t *testing.T, shown string) (list []decided) {
 	t.Helper()
 	answer := text(t, withTools(says("user", "Answer CONFIRM, REJECT, MERGE or REVISE.\n<post id=\"5\">Tobin Vane "+
@@ -120,7 +120,7 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// TestQuestionWithEntries: the answer quotes what an entry rests on, with the post, and has no numbers of facts.
+// TestQuestionWithEntries: the answer quotes an entry's evidence with its post, and has no numbers of facts.
 func TestQuestionWithEntries(t *testing.T) {
 	t.Parallel()
 	const entries = `<relevant_entries>

@@ -10,7 +10,7 @@ import (
 // span is a range of bytes of a text.
 type span struct{ start, end int }
 
-// word is a run of letters and digits with apostrophes and hyphens inside, as "Marrow" of "Marrow's".
+// word is a run of letters and digits with apostrophes and hyphens inside. Of "Marrow's" it is "Marrow".
 type word struct {
 	span
 	full     int    // the end with that ending
@@ -21,14 +21,14 @@ type word struct {
 	sentence int    // index of its sentence
 }
 
-// text is a body of text cut into words and sentences. Lines that are not prose (dice, headings) have no words.
+// text is a text, split into words and sentences. Lines that are not prose (dice, headings) have no words.
 type text struct {
 	body      string
 	words     []word
 	sentences []span
 }
 
-// readText cuts a body into words and sentences.
+// readText splits a body into words and sentences.
 func readText(body string, lex *lexicon) *text {
 	t := &text{body: body}
 	start := 0
@@ -106,7 +106,7 @@ func newWord(body string, start, full int) word {
 	return w
 }
 
-// trimEnding cuts the possessive and contracted endings of English.
+// trimEnding removes the possessive and contracted endings of English.
 func trimEnding(s string) string {
 	cut := strings.LastIndexAny(s, "'’")
 	if cut <= 0 {

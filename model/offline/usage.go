@@ -26,7 +26,7 @@ func callTokens(c *annotator.ToolCall) int {
 	return callOverhead + chatwire.Tokens(len(c.Name)+len(c.Arguments))
 }
 
-// prefix is a prompt up to the end of some message: a hash of all there is to that point, and its tokens.
+// prefix is a prompt up to the end of a message: its hash and its tokens.
 type prefix struct {
 	hash   uint64
 	tokens int
@@ -45,16 +45,16 @@ func (r *request) prefixes() []prefix {
 	return all
 }
 
-// maxPrefixes bounds the memory of the cache. A full cache is emptied, as by a server that has run out of blocks.
+// maxPrefixes limits the memory of the cache. A full cache is emptied, as in a server without free blocks.
 const maxPrefixes = 1 << 16
 
-// prefixCache holds the prefixes of former prompts, as a server does that keeps what it computed.
+// prefixCache has the prefixes of earlier prompts, as the prefix cache of a server.
 type prefixCache struct {
 	mu     sync.Mutex
 	hashes map[uint64]bool
 }
 
-// add returns the tokens of the longest of a prompt's prefixes that the cache holds, and adds them all.
+// add adds all prefixes of a prompt. It returns the tokens of the longest one that the cache already had.
 func (c *prefixCache) add(all []prefix) (tokens int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

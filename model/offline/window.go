@@ -18,7 +18,7 @@ type post struct {
 	body string
 }
 
-// scene is a scene that the window shows.
+// scene is a scene in the window.
 type scene struct {
 	number int
 	thread int64
@@ -32,16 +32,16 @@ type window struct {
 	scenes      []scene // in order
 	story       string  // the story so far
 	last        string  // the last user message
-	instruction string  // its text without scenes, posts and entries; only the question, where it holds one
-	reading     bool    // it shows a scene
-	answered    bool    // something was answered since the last scene
+	instruction string  // its text without scenes, posts and entries; only the question, if it has one
+	reading     bool    // it has a scene
+	answered    bool    // the model has replied since the last scene
 	results     []result
 }
 
-// result is what a tool answered in the present turn.
+// result is the result of a tool in the current turn.
 type result struct {
 	OK    bool
-	Entry *entry // named; in windows of before, whole
+	Entry *entry // its id and term; whole in windows of earlier versions
 }
 
 // readWindow reads the messages from the first to the last.
@@ -58,7 +58,7 @@ func readWindow(messages []annotator.Message) *window {
 			w.answered = true
 			for _, call := range m.ToolCalls {
 				var a arguments
-				_ = json.Unmarshal([]byte(call.Arguments), &a) // what it cannot read it does not know
+				_ = json.Unmarshal([]byte(call.Arguments), &a) // arguments that cannot be read are ignored
 				calls[call.ID] = a
 			}
 		case annotator.RoleTool:
@@ -87,7 +87,8 @@ func (w *window) readUser(text string, known map[int64]entry) {
 	}
 }
 
-// instructionOf returns a message without scenes, posts and entries; of one with a question, only the question.
+// instructionOf returns a message without scenes, posts and entries. Of a message with a question, it returns only the
+// question.
 func instructionOf(text string) string {
 	for _, data := range []string{"scene", "relevant_entries", "post", "entry"} {
 		text = without(text, data)
@@ -115,13 +116,13 @@ func bodies(posts []post) []string {
 	return all
 }
 
-// number reads a number that an attribute holds; what is none reads as 0.
+// number reads the number in an attribute; 0 if it is none.
 func number(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return n
 }
 
-// readResult reads the answer to a call. What the call gave, the entry has from then on.
+// readResult reads the result of a call, and applies the arguments of the call to the entry.
 func (w *window) readResult(text string, call arguments, known map[int64]entry) {
 	var r result
 	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &r) != nil {

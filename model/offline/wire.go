@@ -8,12 +8,12 @@ import (
 	"annotator/model/chatwire"
 )
 
-// request is what the model reads of a chat completion's or a tokenize request's body.
+// request has the fields of a chat completion's or a tokenize request's body that the model reads.
 type request struct {
 	chatwire.Options
 	Messages []chatwire.Message
-	Prompt   string          // to be tokenized
-	Tools    json.RawMessage // as they came
+	Prompt   string          // of a tokenize request
+	Tools    json.RawMessage // as received
 	messages []annotator.Message
 }
 
@@ -28,20 +28,20 @@ func readRequest(body []byte) (*request, error) {
 	return r, nil
 }
 
-// offers returns the names of the tools the model may call: none where the caller forbids calls.
+// offers returns the names of the tools that the model may call: none if the caller forbids calls.
 func (r *request) offers() set {
 	names := set{}
 	if r.Forbids() {
 		return names
 	}
-	tools, _ := chatwire.DecodeTools(r.Tools) // tools that cannot be read are none
+	tools, _ := chatwire.DecodeTools(r.Tools) // tools that cannot be read are ignored
 	for _, t := range tools {
 		names[t.Name] = true
 	}
 	return names
 }
 
-// answer returns the reply to a request with a hash, cut at its limit as by a server. Ids and usage are missing.
+// answer returns the reply to a request with a hash, cut at its limit as by a server. It has no ids and no usage.
 func (m *Model) answer(r *request, prompt uint64) chatwire.Reply {
 	text, calls := m.task(r, prompt)
 	reply := chatwire.Reply{Model: r.Model, Text: text, ToolCalls: calls, FinishReason: "stop"}
