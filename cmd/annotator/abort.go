@@ -5,14 +5,13 @@ import (
 	"runtime/debug"
 )
 
-// abortOnFatalErrors has the process end by SIGABRT where it cannot go on: no memory is left, Go's runtime finds a fault, a
-// goroutine panics, or SIGQUIT or SIGABRT asks for a dump of all stacks. By default Go exits with 2 then, which is the status
-// of wrong use. A program cannot catch these errors itself. There is no file with the memory, since keys would be in it. The
-// variable GOTRACEBACK takes precedence.
+// abortOnFatalErrors makes fatal errors end the process by SIGABRT. They are: out of memory, a fault of Go's runtime, a
+// panic of a goroutine, SIGQUIT and SIGABRT. A program cannot catch them. By default Go exits with 2, which is the status
+// of wrong use. No core file is written, since it would contain keys. The variable GOTRACEBACK takes precedence.
 func abortOnFatalErrors() {
 	if os.Getenv("GOTRACEBACK") != "" {
 		return
 	}
 	debug.SetTraceback("crash")
-	leaveNoCore()
+	disableCoreDump()
 }

@@ -2,5 +2,5 @@
 
 package main
 
-// leaveNoCore does nothing: the system writes no file with the memory of the process.
-func leaveNoCore() {}
+// disableCoreDump does nothing: this system writes no core files.
+func disableCoreDump() {}

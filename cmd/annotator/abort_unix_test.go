@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestFatalErrorsAreNoWrongUse: what Go ends with the status 2 by default ends by SIGABRT, which shells show as 134.
-func TestFatalErrorsAreNoWrongUse(t *testing.T) {
+// TestFatalErrorsAbort: fatal errors end the process by SIGABRT, which shells show as 134, and not with Go's status 2.
+func TestFatalErrorsAbort(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{
 		"memory": "out of memory", "stack": "stack overflow", "goroutine": "panic: a goroutine",
@@ -25,7 +25,7 @@ func TestFatalErrorsAreNoWrongUse(t *testing.T) {
 	}
 }
 
-// aborts expects that a command ends by SIGABRT, once it was sent a signal, if any, and prints the cause.
+// aborts expects a command to end by SIGABRT and to print the cause. It sends the signal first, if there is one.
 func aborts(t *testing.T, c *exec.Cmd, says string, signal os.Signal) {
 	t.Helper()
 	var text strings.Builder

@@ -10,8 +10,8 @@ import (
 	"annotator"
 )
 
-// adviceFor is what a user can do, by the reason of an error, else by its kind. No package below this one names a command
-// or a flag. %s is a value of the error; %q is one as a word of a command.
+// adviceFor holds advice to users, by the reason of an error, else by its kind. No other package names a command or a
+// flag. %s is an argument of the error, %q the same quoted for a shell.
 var adviceFor = map[annotator.Reason]string{
 	annotator.ReasonOtherPath: "wait for that to end, and open the database by one path only: in a container, mount its folder and not the file alone",
 	annotator.ReasonLinked:    "remove the other names, or copy it with `annotator backup --db %q COPY` and use the copy",
@@ -112,8 +112,7 @@ var adviceFor = map[annotator.Reason]string{
 
 const wrongAddress = "give the base URL with its /v1, as in http://localhost:8000/v1, and the API that it speaks with --wire"
 
-// advise returns an error with advice for the outermost reason, or kind, in its tree that has some. Advice that an error
-// outside of that has is left.
+// advise adds the advice for the outermost reason or kind that has some. An error that has advice keeps it.
 func advise(err error) error {
 	for e, rest := (*annotator.Error)(nil), err; errors.As(rest, &e); rest = e.Err {
 		if e.Advice != "" {

@@ -19,8 +19,8 @@ import (
 	"annotator"
 )
 
-// TestOnlyCommandsNameCommands fails where a string of a package below this one names a command, a flag or a variable of the
-// environment. Flags of model servers are no flags of ours.
+// TestOnlyCommandsNameCommands fails if a string of another package names a command, a flag or an environment variable
+// of this program. Flags of model servers are allowed.
 func TestOnlyCommandsNameCommands(t *testing.T) {
 	t.Parallel()
 	ours := namesOfCommands()
@@ -66,7 +66,7 @@ type sourceFile struct {
 	tree *ast.File
 }
 
-// lowerFiles returns the source files of the packages below this one, by path. What only tests and development use is left out.
+// lowerFiles returns the source files of the packages below this one, by path. It omits test support.
 func lowerFiles(t *testing.T) map[string]sourceFile {
 	t.Helper()
 	const root = "../.."
@@ -94,7 +94,7 @@ func lowerFiles(t *testing.T) map[string]sourceFile {
 	return files
 }
 
-// TestEveryReasonHasAdvice fails where a reason has no advice, and where advice has a reason that there is not.
+// TestEveryReasonHasAdvice fails for a reason without advice, and for advice without a reason.
 func TestEveryReasonHasAdvice(t *testing.T) {
 	t.Parallel()
 	reasons := map[annotator.Reason]bool{
@@ -119,7 +119,7 @@ func TestEveryReasonHasAdvice(t *testing.T) {
 	}
 }
 
-// TestReasonsAreGivenTheirValues fails where an error has other values than advice for its reason names.
+// TestReasonsAreGivenTheirValues fails if an error has other values than the advice for its reason uses.
 func TestReasonsAreGivenTheirValues(t *testing.T) {
 	t.Parallel()
 	declared := map[string]annotator.Reason{}
@@ -160,7 +160,7 @@ func TestReasonsAreGivenTheirValues(t *testing.T) {
 	}
 }
 
-// TestAdviceIsForTheOutermostReason: advice replaces no advice, and is found below other errors.
+// TestAdviceIsForTheOutermostReason: advise replaces no advice, and finds reasons below other errors.
 func TestAdviceIsForTheOutermostReason(t *testing.T) {
 	t.Parallel()
 	noRun := annotator.Errorf(annotator.NotFound, "no run").WithReason(annotator.ReasonNoRun, "my book.db")

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// askedEntries is the number of entries that the model is shown with a question, the best matches of its words.
+// askedEntries is the maximum number of entries in the context of a question: those that match its words best.
 const askedEntries = 5
 
 func newAsk(a *app) *cobra.Command {
@@ -66,7 +66,7 @@ func newestSnapshot(ctx context.Context, view *storage.View) (*annotator.Snapsho
 	return &found[0], nil
 }
 
-// relevantEntries returns the entries of a view that fit a question, as the model reads them.
+// relevantEntries renders the entries of a view that match the words of a question.
 func relevantEntries(ctx context.Context, view *storage.View, question string) (string, error) {
 	page, err := view.FindWhole(ctx, annotator.Query{Text: question, Limit: askedEntries})
 	return snapshot.Entries(page.Entries), err

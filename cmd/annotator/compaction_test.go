@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPolicy(t *testing.T) {
+func TestCompactionSettings(t *testing.T) {
 	t.Parallel()
 	lower := compaction.ThreeMarks()
 	lower.Low = 0.3
@@ -38,7 +38,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestThresholds: each value of the policy has a flag of its own.
+// TestThresholds: each flag sets one value of the policy.
 func TestThresholds(t *testing.T) {
 	t.Parallel()
 	values := map[string]*string{}
@@ -103,7 +103,7 @@ func FuzzModels(f *testing.F) {
 	})
 }
 
-func TestModels(t *testing.T) {
+func TestSettingsByModel(t *testing.T) {
 	t.Parallel()
 	c := Config{ModelContext: "a=1, org/m=x=3,", ModelMargin: "a=0", ModelHighWater: "org/m=x=0.75", ModelTokenRatio: "a=1.5,b=0.5"}
 	err := c.readModels()

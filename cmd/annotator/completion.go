@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// completeFlags lets a shell complete the values of flags that take words, the path of a database, or what is in one.
+// completeFlags registers shell completion for flags that take words, a database or an item of a database.
 func completeFlags(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		var err error
@@ -32,7 +32,7 @@ func completeFlags(cmd *cobra.Command) {
 	})
 }
 
-// completeFrom completes with what a list reads in the database of the command. Without a database it offers nothing.
+// completeFrom completes with the words that list reads from the command's database; with none if it cannot be read.
 func completeFrom(list func(context.Context, *storage.DB) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) (offered []string, _ cobra.ShellCompDirective) {
 		ctx := cmp.Or(cmd.Context(), context.Background())

@@ -130,8 +130,8 @@ func environment(setting string) []string {
 	return nil
 }
 
-// check reads the settings that are more than a value, and refuses combinations that no run can work with. The endpoint
-// and the importer check the rest. Its errors are annotator.Misused.
+// check parses the settings that are not plain values, and rejects invalid combinations. The endpoint and the importer
+// validate the rest. Its errors are annotator.Misused.
 func (c *Config) check() (err error) {
 	if err = c.checkWire(); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (c *Config) readCompaction() (compaction.Policy, error) {
 	return p, readThresholds(&p, c.Thresholds)
 }
 
-// readModels reads the settings that are made by model.
+// readModels parses the settings that have a value for each model.
 func (c *Config) readModels() (err error) {
 	count := func(least int) func(string) (int, bool) {
 		return func(text string) (int, bool) {
@@ -184,7 +184,7 @@ func (c *Config) readModels() (err error) {
 	return err
 }
 
-// byModel parses MODEL=VALUE with commas between them. What accepts says of the values, and example is one.
+// byModel parses a comma-separated list of MODEL=VALUE. Errors contain accepts, which describes the values, and example.
 func byModel[T any](flag, text, accepts, example string, read func(string) (T, bool)) (map[string]T, error) {
 	values := map[string]T{}
 	for pair := range strings.SplitSeq(text, ",") {
@@ -255,8 +255,8 @@ func (c *Config) withheld() (names []string) {
 	return names
 }
 
-// runner returns the configuration of a runner. The embedded model has a name of its own, so that it does not silently
-// continue a run that was made with a server.
+// runner returns the configuration of a runner. The embedded model has its own name, so that it does not silently
+// continue the run of a server's model.
 func (c *Config) runner() runner.Config {
 	r := c.Config
 	if r.Endpoint == offlineEndpoint {

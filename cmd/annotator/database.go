@@ -39,6 +39,14 @@ func databasesHere() (found []string, err error) {
 	return found, nil
 }
 
+// isRunName reports whether the name of a file is that of a run's database.
+func isRunName(name string) bool {
+	return slices.ContainsFunc(databasePatterns[:], func(pattern string) bool {
+		matches, _ := filepath.Match(pattern, name)
+		return matches
+	})
+}
+
 // findDatabase returns the named database, else the only one in the working folder.
 func findDatabase(named string) (string, error) {
 	if named != "" {
@@ -99,10 +107,10 @@ func withOpened(ctx context.Context, named string, open func(context.Context, st
 	if err != nil {
 		return explainCorpus(ctx, path, err)
 	}
-	return cmp.Or(body(db), db.Close()) // not joined: the advice is printed on a line of its own
+	return cmp.Or(body(db), db.Close()) // not joined: the advice is printed on a separate line
 }
 
-// explainCorpus completes the error that a file is no database of a run: the story's own database is named by mistake.
+// explainCorpus replaces the error for a file that is not a run's database if the file is a corpus.
 func explainCorpus(ctx context.Context, path string, err error) error {
 	if e := (*annotator.Error)(nil); !errors.As(err, &e) || e.Reason != annotator.ReasonForeignDatabase {
 		return err
@@ -127,8 +135,8 @@ func corpusFlag(flags *pflag.FlagSet, path *string, usage string) {
 	flags.StringVar(path, "corpus", autoCorpus, usage+"; auto: the run's own, at its path or beside the database")
 }
 
-// corpusOfRun returns the path of a run's corpus: where it was, or beside the database that it was moved with; "" if it
-// is in neither place. One that this user may read comes first.
+// corpusOfRun returns the path of a run's corpus: the recorded path, or the folder of the database; "" if it is in
+// neither. A file that this user can read takes precedence.
 func corpusOfRun(run *storage.RunStatus, database string) string {
 	moved := filepath.Join(filepath.Dir(database), baseName(run.Corpus.Path))
 	found := ""
@@ -138,7 +146,7 @@ func corpusOfRun(run *storage.RunStatus, database string) string {
 			continue
 		}
 		found = cmp.Or(found, path)
-		if !info.Mode().IsRegular() { // to open a pipe would wait for its other end
+		if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
 			continue
 		}
 		if file, err := os.Open(path); err == nil {
@@ -160,7 +168,7 @@ func baseName(path string) string {
 	return filepath.Base(path)
 }
 
-// openCorpus opens the named corpus, else the run's own. A corpus that is gone is an error if it is required, else nil.
+// openCorpus opens the named corpus, else the run's own. It returns nil for a missing corpus, or an error if required.
 func openCorpus(ctx context.Context, db *storage.DB, database, named string, required bool) (*corpus.DB, error) {
 	if named != autoCorpus {
 		return corpus.Open(ctx, named)
@@ -188,8 +196,8 @@ func describe(p annotator.Position) string {
 	return fmt.Sprintf("scene %d, thread %d, post %d", p.Scene, p.Thread, p.Post)
 }
 
-// require reads what the value of a flag selects, so that a mistyped number gives an error and not an empty answer. It
-// accepts the zero value: the flag was not given.
+// require reads the item that a flag selects, so that a mistyped number gives an error and not an empty answer. It
+// accepts the zero value: the flag is not set.
 func require[K comparable, T any](ctx context.Context, selected K, read func(context.Context, K) (T, error)) error {
 	var none K
 	if selected == none {
@@ -214,7 +222,7 @@ func requireIntent(name string) error {
 	return requireKnown(name, names, "there is no intent %q, and the model declared none of that name", "the intents are %s")
 }
 
-// requireKnown returns NotFound for a name that is none of those known. The empty name selects nothing.
+// requireKnown returns NotFound for an unknown name. It accepts the empty name: the flag is not set.
 func requireKnown(name string, known []string, missing, advice string) error {
 	if name == "" || slices.Contains(known, name) {
 		return nil

@@ -8,8 +8,9 @@ import (
 	"annotator/storage"
 )
 
-// TestCorpusOfAnotherSystem finds the corpus beside a database that was made on another system and moved with it.
-func TestCorpusOfAnotherSystem(t *testing.T) {
+// TestCorpusPathOfAnotherSystem finds the corpus of a database that was created on another system, in the folder of the
+// database.
+func TestCorpusPathOfAnotherSystem(t *testing.T) {
 	t.Parallel()
 	for recorded, name := range map[string]string{
 		`C:\Büche r\the book.corpus.db`: "the book.corpus.db", "d:/books/book.corpus.db": "book.corpus.db",

@@ -128,16 +128,16 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 	if p.Wire, err = o.newWire(); err != nil {
 		return nil, err
 	}
-	p.Beside, err = o.beside()
+	p.Beside, err = o.serverClient()
 	return p, err
 }
 
-// budget returns the context budget of a run with a model that takes so many tokens; 0: it is not known how many.
+// budget returns the context budget of a run, for the context size of the model; 0: unknown.
 func (o *doctorOptions) budget(context int) int {
 	return cmp.Or(o.ContextBudget, window.DefaultContext(context))
 }
 
-// sampleScene returns a scene with names that any model would note.
+// sampleScene returns a scene with names for the glossary.
 func sampleScene() *annotator.Scene {
 	posts := []string{
 		"Captain Ysolde Marrow of the Mere Watch walked down to Gallows Quay as the lamp was lit. \"The Heron is late,\" she said.",
@@ -158,7 +158,7 @@ type doctorView struct {
 	skipped []doctor.Finding // not printed yet: several with the same reason share a line
 }
 
-// newDoctorView returns a view on standard output, or one that prints nothing where the report is printed as JSON.
+// newDoctorView returns a view on standard output; with --json, one that discards its output.
 func (o *doctorOptions) newDoctorView() *doctorView {
 	if o.json {
 		return &doctorView{out: io.Discard}
@@ -188,8 +188,8 @@ func (v *doctorView) flush() {
 	v.skipped = nil
 }
 
-// seen returns what a finding says, with advice.
-func seen(f *doctor.Finding) string {
+// findingText returns the text of a finding with advice.
+func findingText(f *doctor.Finding) string {
 	if text := advice(f.Reason, nil); text != "" {
 		return f.Seen + "; " + text
 	}
@@ -201,7 +201,7 @@ func (v *doctorView) line(f *doctor.Finding) {
 	if f.Took >= time.Millisecond {
 		took = duration(f.Took)
 	}
-	line := beside(fmt.Sprintf("%-9s%-25s%6s  ", f.State, f.Check, took), shorten(seen(f), 300), v.width)
+	line := hangingIndent(fmt.Sprintf("%-9s%-25s%6s  ", f.State, f.Check, took), shorten(findingText(f), 300), v.width)
 	if code := map[doctor.State]string{doctor.OK: "32", doctor.Missing: "33", doctor.Failed: "31"}[f.State]; v.colour && code != "" {
 		state := string(f.State)
 		line = "\x1b[" + code + "m" + state + "\x1b[0m" + strings.TrimPrefix(line, state)
@@ -213,9 +213,9 @@ func (v *doctorView) line(f *doctor.Finding) {
 func (v *doctorView) close(r *doctor.Report) {
 	v.flush()
 	for _, remedy := range r.Remedies {
-		fmt.Fprintln(v.out, "\n"+beside("", fmt.Sprintf("To fix %s: %s.", strings.Join(remedy.Checks, ", "), remedy.Does), v.width))
+		fmt.Fprintln(v.out, "\n"+hangingIndent("", fmt.Sprintf("To fix %s: %s.", strings.Join(remedy.Checks, ", "), remedy.Does), v.width))
 		for _, start := range remedy.Starts {
-			fmt.Fprintln(v.out, beside(fmt.Sprintf("  %-11s", start.Server), start.With, v.width))
+			fmt.Fprintln(v.out, hangingIndent(fmt.Sprintf("  %-11s", start.Server), start.With, v.width))
 		}
 	}
 	if !r.Works() {
@@ -255,7 +255,7 @@ func newDiagnosis(address, wire string, servers []localServer, r *doctor.Report)
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		d.Checks = append(d.Checks, diagnosedCheck{f.Check, f.State, seen(f), f.Took.Seconds()})
+		d.Checks = append(d.Checks, diagnosedCheck{f.Check, f.State, findingText(f), f.Took.Seconds()})
 	}
 	for i := range d.Remedies {
 		d.Remedies[i].Starts = append([]doctor.Start{}, d.Remedies[i].Starts...) // an empty list, not null

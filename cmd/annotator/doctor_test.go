@@ -8,11 +8,11 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestDoctorSendsWhatARunSends: the system prompt, but for the story's title, and the list of tools, whatever is configured.
+// TestDoctorSendsWhatARunSends: system prompt and tools are those of a run with the same settings, except the title.
 func TestDoctorSendsWhatARunSends(t *testing.T) {
 	t.Parallel()
 	for _, settings := range [][]string{nil, {"ANNOTATOR_SNAPSHOT_TOOLS=false"}, {"ANNOTATOR_GOVERNANCE=enforce"}} {
-		h := newHousehold(t)
+		h := newWorkspace(t)
 		server := scripted.Start(t, scripted.Options{Keep: true})
 		sent := func(title string, args ...string) (prompts []string) {
 			before := len(server.Requests())

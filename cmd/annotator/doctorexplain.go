@@ -89,13 +89,13 @@ func printStart(w io.Writer, s *servers.Start) {
 		tried = "tried: " + s.Tried
 	}
 	fmt.Fprintln(w)
-	printBeside(w, s.Server+"  ", tried)
+	printIndented(w, s.Server+"  ", tried)
 	for _, command := range s.Commands {
 		fmt.Fprintf(w, "    %s\n", command)
 	}
 	fmt.Fprintf(w, "    annotator doctor --endpoint %s\n", s.Endpoint)
 	for _, note := range s.Notes {
-		printBeside(w, "  ", note)
+		printIndented(w, "  ", note)
 	}
-	printBeside(w, "  see ", strings.Join(s.Sources, " "))
+	printIndented(w, "  see ", strings.Join(s.Sources, " "))
 }

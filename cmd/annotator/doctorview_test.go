@@ -36,7 +36,7 @@ skipped  keeps thoughts apart             not on this wire
 	}
 }
 
-// TestDoctorView shows findings on terminals of several widths. Control sequences of the server are not printed.
+// TestDoctorView prints findings on terminals of several widths. Control sequences of the server are not printed.
 func TestDoctorView(t *testing.T) {
 	t.Parallel()
 	found := []doctor.Finding{

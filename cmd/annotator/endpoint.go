@@ -71,7 +71,7 @@ func (c *Config) wire() string {
 	return wireChat
 }
 
-// connect returns a client of the endpoint, and prints what the user should know about it. It sends no request.
+// connect returns a client of the endpoint, and prints the model, the address and warnings. It sends no request to it.
 func (s *settings) connect(ctx context.Context, a *app, print func(string)) (model.Wire, error) {
 	wire, err := s.newWire()
 	if err != nil {
@@ -122,8 +122,8 @@ func (s *settings) endpointOptions() endpoint.Options {
 	return endpoint.Options{BaseURL: s.Endpoint, Key: s.key.value, FirstToken: s.FirstToken, NextToken: s.NextToken}
 }
 
-// beside returns a client of the endpoint's server for other addresses than those of its API.
-func (s *settings) beside() (*endpoint.Client, error) {
+// serverClient returns a client for addresses of the server outside of its API.
+func (s *settings) serverClient() (*endpoint.Client, error) {
 	suffix := map[string]string{wireChat: "/chat/completions", wireResponses: "/responses", wireAnthropic: "/messages"}[s.wire()]
 	return endpoint.New(s.endpointOptions(), endpoint.API{Example: "http://localhost:8000/v1", Suffix: suffix, Header: endpoint.Bearer})
 }

@@ -46,8 +46,8 @@ func exitStatus(err error) int {
 	return exitInternal
 }
 
-// systemFailure returns an error of kind Storage for a failure of the system that has nothing to do with what the user
-// named, whatever it was taken for. Other errors it returns as they are.
+// systemFailure gives errors of the operating system the kind Storage: they do not depend on what the user named. It
+// returns other errors unchanged.
 func systemFailure(err error) error {
 	advice := ""
 	switch {
@@ -108,9 +108,9 @@ func (a *app) printError(err error) {
 	err = advise(err)
 	what, advice := oneLine(err.Error()), adviceIn(err)
 	what, isLast := strings.CutSuffix(what, "; "+advice)
-	printBeside(a.err, head, what)
+	printIndented(a.err, head, what)
 	if isLast && advice != "" {
-		printBeside(a.err, head, advice)
+		printIndented(a.err, head, advice)
 	}
 }
 

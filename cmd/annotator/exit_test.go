@@ -45,7 +45,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// TestSystemFailures are no wrong use, whatever the file that they befell was for.
+// TestSystemFailures: the exit status of an error of the operating system is not that of wrong use.
 func TestSystemFailures(t *testing.T) {
 	t.Parallel()
 	opening := func(errno syscall.Errno) error { return &fs.PathError{Op: "open", Path: "story.epub", Err: errno} }
@@ -72,8 +72,8 @@ func TestSystemFailures(t *testing.T) {
 	}
 }
 
-// TestAdviceHasItsLine wherever in an error it is, as long as nothing follows it.
-func TestAdviceHasItsLine(t *testing.T) {
+// TestAdviceIsPrintedOnASeparateLine: this holds for the advice of any wrapped error, if no other text follows it.
+func TestAdviceIsPrintedOnASeparateLine(t *testing.T) {
 	t.Parallel()
 	full := annotator.Errorf(annotator.Storage, "write: full").WithAdvice("free\nspace")
 	for want, err := range map[string]error{
@@ -93,7 +93,7 @@ func TestAdviceHasItsLine(t *testing.T) {
 	}
 }
 
-// TestTooFewFiles starts commands that may open next to no file, and one that reads from what fails like a broken disk.
+// TestTooFewFiles runs commands with a low limit of open files, and one that gets EIO when it reads.
 func TestTooFewFiles(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -114,8 +114,8 @@ func TestTooFewFiles(t *testing.T) {
 	}
 }
 
-// withFewFiles runs a command that may open next to no file. Go's runtime itself opens some, at a time that depends on
-// the scheduler, and ends the process if it cannot; then the command gets one more.
+// withFewFiles runs a command with the lowest limit of open files at which Go's runtime does not end the process. The
+// runtime opens some files itself, when depends on the scheduler.
 func withFewFiles(command string) (out []byte, err error) {
 	for limit := 5; limit < 12; limit++ {
 		out, err = exec.Command("sh", "-c", fmt.Sprintf("ulimit -n %d; exec annotator %s", limit, command)).CombinedOutput()
@@ -126,7 +126,7 @@ func withFewFiles(command string) (out []byte, err error) {
 	return out, err
 }
 
-// TestUnsolicitedResponses has a server send more than was asked for.
+// TestUnsolicitedResponses: a server sends a response without a request.
 func TestUnsolicitedResponses(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

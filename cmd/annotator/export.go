@@ -104,17 +104,17 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	codex.Book = cmp.Or(o.book, bookBeside(posts.Path()))
+	codex.Book = cmp.Or(o.book, bookOf(posts.Path()))
 	codex.Text = &storyText{view: view, corpus: posts}
 	return cmp.Or(o.write(ctx, &format, codex), posts.Close())
 }
 
-// bookBeside returns the path of the book beside the corpus that was made of it.
-func bookBeside(corpus string) string {
+// bookOf returns the path of the book in the folder of the corpus that was imported from it.
+func bookOf(corpus string) string {
 	return filepath.Join(filepath.Dir(corpus), storyName(corpus)+".epub")
 }
 
-// storyName returns the name of a corpus without its extensions, which is that of the book that it was made of.
+// storyName returns the name of a corpus without its extensions, which is the name of its book.
 func storyName(corpus string) string {
 	name := baseName(corpus)
 	return strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), ".corpus")
@@ -144,7 +144,7 @@ func (o *exportOptions) write(ctx context.Context, format *exporters.Format, cod
 	return nil
 }
 
-// isStdout reports whether the value of -o stands for standard output.
+// isStdout reports whether the value of -o means standard output.
 func isStdout(out string) bool { return out == "-" || out == "/dev/stdout" }
 
 // documentOf returns the entries of a view that the user has selected.

@@ -37,9 +37,8 @@ func lanternsRun(t *testing.T) (a *app, out *bytes.Buffer, db string) {
 	return a, out, db
 }
 
-// TestExportsUnderALimitTellNothingLater: no format has a name that the story tells only after the limit, nor a later
-// quotation.
-func TestExportsUnderALimitTellNothingLater(t *testing.T) {
+// TestExportsHaveNothingBeyondTheLimit: no format contains a name or a quotation that occurs only after the limit.
+func TestExportsHaveNothingBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	a, out, path := lanternsRun(t)
 	whole := exportOf(t, a, out, path, "json")
@@ -71,8 +70,8 @@ func TestExportsUnderALimitTellNothingLater(t *testing.T) {
 	}
 }
 
-// laterTexts returns the names and quotations in lower case that belong to scenes after a limit and that do not occur in
-// the text up to it.
+// laterTexts returns names and quotations of scenes after a limit, in lower case. It omits those that occur in the text
+// up to the limit.
 func laterTexts(document *exporters.Document, limit int, read string) (later []string) {
 	add := func(text string) {
 		if text = strings.TrimRight(strings.ToLower(text), ".!?"); len(text) >= 5 && !strings.Contains(text, "\n") && !strings.Contains(read, text) {

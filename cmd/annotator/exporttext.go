@@ -70,7 +70,7 @@ func (s *storyText) Mentions(ctx context.Context, thread int64) (map[annotator.P
 	return s.mentions(ctx, thread, s.view.MentionsIn)
 }
 
-// MentionsThen returns the names in the posts of a thread, as of the end of each scene.
+// MentionsThen returns the names in the posts of a thread, as of the end of each scene. It implements exporters.Text.
 func (s *storyText) MentionsThen(ctx context.Context, thread int64) (map[annotator.Place][]exporters.Mention, error) {
 	return s.mentions(ctx, thread, s.view.MentionsThen)
 }

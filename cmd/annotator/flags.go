@@ -18,7 +18,7 @@ import (
 type checked struct {
 	pflag.Value
 	accepts string   // for messages
-	words   []string // that the flag takes, for completion and suggestions; nil where they are not few
+	words   []string // that the flag accepts, for completion and suggestions; nil: not a list of words
 	valid   func() bool
 }
 
@@ -48,7 +48,7 @@ func countFlag(flags *pflag.FlagSet, value *int, name string, initial, least int
 	atLeast(flags, value, name, least)
 }
 
-// limitFlag declares --limit, the most things to read or print.
+// limitFlag declares --limit, the maximum number of items to read or print.
 func limitFlag(flags *pflag.FlagSet, value *int, initial int, usage string) {
 	countFlag(flags, value, "limit", initial, 0, usage)
 }
@@ -63,13 +63,13 @@ func timeFlag(flags *pflag.FlagSet, value *time.Duration, name string, initial, 
 	restrict(flags, name, accepts, nil, func() bool { return *value >= least })
 }
 
-// wordFlag declares a flag that takes one of a few words. The empty word stands for none where it is the initial one.
+// wordFlag declares a flag that takes one of some words.
 func wordFlag(flags *pflag.FlagSet, value *string, name string, words []string, initial, usage string) {
 	flags.StringVar(value, name, initial, usage)
 	restrict(flags, name, alternatives(words), words, func() bool { return slices.Contains(words, *value) })
 }
 
-// wordsFlag declares a flag that takes some of a few words.
+// wordsFlag declares a flag that takes a list of some words.
 func wordsFlag(flags *pflag.FlagSet, values *[]string, name string, words []string, usage string) {
 	flags.StringSliceVar(values, name, nil, usage)
 	flags.Lookup(name).DefValue = "" // the help would show []
@@ -117,7 +117,7 @@ func invalidValue(where string, flag *pflag.Flag, value string) error {
 	return err
 }
 
-// invalidSetting reports the value of a flag that does not agree with another's.
+// invalidSetting reports a setting that is invalid by itself or together with another.
 func invalidSetting(name, accepts string, value any) error {
 	return annotator.Errorf(annotator.Misused, "--%s takes %s, not %v", name, accepts, value)
 }
@@ -159,8 +159,7 @@ func nearest(typed string, names []string) string {
 	return best
 }
 
-// editDistance counts the letters to insert, delete, replace or swap with their neighbour to turn one word into the
-// other.
+// editDistance returns the Damerau-Levenshtein distance of two words, with adjacent transpositions only.
 func editDistance(from, to string) int {
 	a, b := []rune(from), []rune(to)
 	var before []int

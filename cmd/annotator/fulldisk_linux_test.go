@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// onFullDisk runs a command in a folder, as a process whose files may have no more than so many blocks of 512 bytes. To
-// the process it is a disk without more room.
+// onFullDisk runs a command in a folder, as a process with a limit of the size of files, in blocks of 512 bytes. Writes
+// beyond it fail as on a full disk.
 func onFullDisk(t *testing.T, folder string, blocks int, args ...string) (status int, out, told string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", fmt.Sprintf(`trap "" XFSZ; ulimit -f %d; exec annotator "$@"`, blocks), "sh"}, args...)...)
@@ -28,8 +28,8 @@ func onFullDisk(t *testing.T, folder string, blocks int, args ...string) (status
 	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 
-// TestFullDisk: on a full disk a database is read, what writes says why it cannot, and an answer that cannot be recorded is
-// printed all the same.
+// TestFullDisk: on a full disk, commands that read succeed, and commands that write report the cause. An answer that
+// cannot be recorded is printed.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	_, _, db := finishedRun(t)
@@ -66,7 +66,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestServerOnFullDisk: a server that is started while the disk is full shows what a run adds once there is room.
+// TestServerOnFullDisk: a server that was started on a full disk shows what a run adds later.
 func TestServerOnFullDisk(t *testing.T) {
 	t.Parallel()
 	source := filepath.Join(t.TempDir(), "quay.jsonl")
@@ -114,7 +114,7 @@ func TestServerOnFullDisk(t *testing.T) {
 	}
 }
 
-// TestFullDiskLeavesNoPart of a file that a person edits: an empty part of a prompt would omit it.
+// TestFullDiskLeavesNoPart: no part of a file remains that a person edits. An empty file would omit a part of the prompt.
 func TestFullDiskLeavesNoPart(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"init", "annotator.yaml"}, {"prompts", "init", "."}} {

@@ -47,7 +47,7 @@ func commentedConfig() (string, error) {
 		line, lineErr := settingLine(f, f.DefValue)
 		err = errors.Join(err, lineErr)
 		usage := strings.ReplaceAll(f.Usage, "`", "")
-		if slices.Contains(notFromFound[:], f.Name) {
+		if slices.Contains(unsafeSettings[:], f.Name) {
 			usage += "; only in a file that --config names, or in the user's own"
 		}
 		for _, part := range wrap(usage, 110) {
@@ -58,9 +58,9 @@ func commentedConfig() (string, error) {
 	return b.String(), err
 }
 
-// createFile writes a new file, with its folder where there is none. It never overwrites one.
+// createFile writes a new file, and creates its folder if needed. It never overwrites a file.
 func createFile(path, text string) error {
-	_ = os.MkdirAll(filepath.Dir(path), 0o755) // opening the file fails as well, and says why
+	_ = os.MkdirAll(filepath.Dir(path), 0o755) // after an error, opening the file fails as well
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return annotator.Errorf(annotator.Misused, "%s exists, and is not overwritten", path).WithAdvice("name another file")

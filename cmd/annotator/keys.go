@@ -21,10 +21,10 @@ const keySetting = "api-key"
 type apiKey struct {
 	value   string
 	source  string
-	warning string // how the key may become known, or why it is not sent; empty if there is nothing to say
+	warning string // about an insecure connection, or why the key is not sent; may be empty
 }
 
-// loadKey reads the key, and keeps it back from an endpoint that the user has not named.
+// loadKey reads the key. It withholds it from an endpoint that the user has not named.
 func (s *settings) loadKey(a *app) error {
 	key, err := a.readKey(&s.Config, s.sources["api-key-file"])
 	if err != nil || key.value == "" || s.Endpoint == offlineEndpoint {
@@ -32,7 +32,7 @@ func (s *settings) loadKey(a *app) error {
 		return err
 	}
 	switch source := s.sources["endpoint"]; {
-	case s.fromFound["endpoint"]:
+	case s.fromLocal["endpoint"]:
 		s.key.warning = "no API key is sent to " + withoutSecrets(s.Endpoint) + ": only " + defaultConfigFile +
 			" in this folder names it; --config " + defaultConfigFile + " allows it"
 	case source == defaultSource:
@@ -44,7 +44,7 @@ func (s *settings) loadKey(a *app) error {
 	return nil
 }
 
-// unencrypted returns a warning where others can read what is sent to an endpoint; else "".
+// unencrypted returns a warning if the connection to an endpoint is not encrypted; else "".
 func unencrypted(address string) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Scheme != "http" {
@@ -85,7 +85,7 @@ func keyVariables(wire string) []string {
 	return names
 }
 
-// maxKey is the most that is read of a key file, in bytes.
+// maxKey is the maximum number of bytes that are read from a key file.
 const maxKey = 64 << 10
 
 // readKeyFile reads a file that holds a key. It refuses a file that other users can read, unless it may be shared.
@@ -94,8 +94,8 @@ func readKeyFile(path string, shared bool) (apiKey, error) {
 	return apiKey{value: value, source: "file " + path}, err
 }
 
-// readSecret reads a file that holds a secret, which a flag names. It refuses a file that other users can read, unless it
-// may be shared. The advice says what else can be done about that.
+// readSecret reads a file that holds a secret and that a flag names. It refuses a file that other users can read, unless
+// shared. The advice ends the error's own.
 func readSecret(path, what, flag, advice string, shared bool) (string, error) {
 	text, mode, err := readPrefix(path, maxKey)
 	if err != nil {
@@ -112,7 +112,7 @@ func readSecret(path, what, flag, advice string, shared bool) (string, error) {
 	return value, nil
 }
 
-// readPrefix reads at most so many bytes of a file, and its mode.
+// readPrefix returns the first bytes of a file, up to a limit, and its mode.
 func readPrefix(path string, limit int64) ([]byte, fs.FileMode, error) {
 	file, err := os.Open(path)
 	if err != nil {

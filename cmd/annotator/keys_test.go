@@ -12,8 +12,8 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestWhoGetsTheKey: an endpoint gets the key from the environment only if the user named it.
-func TestWhoGetsTheKey(t *testing.T) {
+// TestKeyIsSentToNamedEndpointsOnly: the key of the environment is sent only to an endpoint that the user named.
+func TestKeyIsSentToNamedEndpointsOnly(t *testing.T) {
 	t.Parallel()
 	const found, own, named = "annotator.yaml", "home/annotator/config.yaml", "other.yaml"
 	for _, test := range []struct {
@@ -39,7 +39,7 @@ func TestWhoGetsTheKey(t *testing.T) {
 				model.ServeHTTP(w, r)
 			}))
 			t.Cleanup(server.Close)
-			h := newHousehold(t)
+			h := newWorkspace(t)
 			command := h.command(append([]string{"run", "quay.jsonl"}, strings.Fields(test.args)...)...)
 			command.Env = append(command.Env, "XDG_CONFIG_HOME="+filepath.Join(h.dir, "home"), "AppData="+filepath.Join(h.dir, "home"), "HOME="+h.dir)
 			switch address := server.URL + "/v1"; test.file {
@@ -74,8 +74,8 @@ func (h *workspace) write(name, text string) {
 	}
 }
 
-// TestRetryKeepsTheKeyBack: the endpoint of a retry may come from a database that another person made.
-func TestRetryKeepsTheKeyBack(t *testing.T) {
+// TestRetryWithholdsTheKey: the endpoint of a retry may come from a database that another person made.
+func TestRetryWithholdsTheKey(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +85,7 @@ func TestRetryKeepsTheKeyBack(t *testing.T) {
 		echoes()["filtered"](w, r)
 	}))
 	t.Cleanup(server.Close)
-	h := newHousehold(t)
+	h := newWorkspace(t)
 	h.annotator("run", "quay.jsonl", "--endpoint", server.URL+"/v1", "--model", "m")
 	before := sent.Swap(0)
 	h.annotator("retry", "--db", "quay.annotator.db")

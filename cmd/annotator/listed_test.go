@@ -12,7 +12,7 @@ import (
 	"annotator/internal/wiretest"
 )
 
-// TestEveryWireHasAName fails where --wire cannot choose a wire, or the README does not name it.
+// TestEveryWireHasAName fails for a wire that --wire cannot select or the README does not name.
 func TestEveryWireHasAName(t *testing.T) {
 	t.Parallel()
 	readme := readReadme(t)
@@ -38,8 +38,8 @@ func TestEveryWireHasAName(t *testing.T) {
 	}
 }
 
-// TestEveryCommandIsDocumented fails where a command has no example or exit statuses in its help, or is missing from the
-// README's table of commands.
+// TestEveryCommandIsDocumented fails for a command without an example or exit statuses in its help. It fails as well if
+// the README's table of commands lacks one.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestApp(nil)

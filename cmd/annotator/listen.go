@@ -12,7 +12,7 @@ import (
 	"annotator"
 )
 
-// readToken reads the token that clients of a server must know, and refuses to serve the network without one.
+// readToken reads the token that clients must send. An address that other machines can reach requires one.
 func readToken(listen, file string) (string, error) {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return "", annotator.Errorf(annotator.Misused, "--listen takes an address and a port, not %q", listen).
@@ -46,11 +46,11 @@ func isLocal(listen string) bool {
 	return host == "localhost"
 }
 
-// addressInUse is WSAEADDRINUSE, the number of EADDRINUSE in Windows. No other system has an error of this number.
+// addressInUse is WSAEADDRINUSE, the value of EADDRINUSE on Windows. No other system has an error with this value.
 const addressInUse = syscall.Errno(10048)
 
-// listenAndServe serves until the context ends; requests that do not end by then are cut after a second. It calls ready
-// with the address when clients can connect.
+// listenAndServe serves until the context ends, and then closes open connections after a second. It calls ready with the
+// address when clients can connect.
 func listenAndServe(ctx context.Context, listen string, server *http.Server, ready func(address string)) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, addressInUse) {

@@ -16,7 +16,7 @@ import (
 // localPorts are the usual ports of model servers: vLLM, llama.cpp, Ollama, LM Studio, SGLang.
 var localPorts = [...]int{8000, 8080, 11434, 1234, 30000}
 
-// localTimeout is how long all servers on this machine together may take to list their models.
+// localTimeout is the timeout for all servers on this machine together.
 const localTimeout = 200 * time.Millisecond
 
 // localServer is a model server on this machine.
@@ -25,7 +25,7 @@ type localServer struct {
 	Models   []string `json:"models"`
 }
 
-// findLocalServers asks the usual ports of this machine for models. No key is sent.
+// findLocalServers lists the models of servers on the usual ports of this machine. No key is sent.
 func findLocalServers(ctx context.Context) (found []localServer) {
 	addresses := make([]string, len(localPorts))
 	for i, port := range localPorts {
@@ -34,7 +34,7 @@ func findLocalServers(ctx context.Context) (found []localServer) {
 	return serversAt(ctx, addresses)
 }
 
-// serversAt returns the servers that list models at once, in the order of the addresses.
+// serversAt returns the servers that list models within localTimeout, in the order of the addresses.
 func serversAt(ctx context.Context, addresses []string) (found []localServer) {
 	ctx, cancel := context.WithTimeout(ctx, localTimeout)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scriptedServers stands for the servers on this machine, so that no test depends on what listens there.
+// scriptedServers replaces findLocalServers, so that no test depends on the servers of this machine.
 func scriptedServers(context.Context) []localServer {
 	if address := os.Getenv("LOCAL_SERVER"); address != "" {
 		return []localServer{{address, []string{"small", "large"}}}
@@ -21,8 +21,8 @@ func scriptedServers(context.Context) []localServer {
 	return nil
 }
 
-// TestServersAt: servers that list models are found without a key, within the timeout of all of them.
-func TestServersAt(t *testing.T) {
+// TestLocalServersAreListed: servers that list models are found without a key, within one timeout for all.
+func TestLocalServersAreListed(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(scripted.Options{Model: "small"})
 	start := func(answer http.HandlerFunc) string {

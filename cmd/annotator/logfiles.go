@@ -16,8 +16,8 @@ import (
 	"annotator/corpus/ingest"
 )
 
-// logFile is a file that a run appends to. A failed write is reported once at once, and again by close; the run goes on
-// without the file.
+// logFile is a file that a run appends to. The first failed write is reported immediately, and again by close. The run
+// continues without the file.
 type logFile struct {
 	file      *os.File
 	content   string // for messages
@@ -50,8 +50,8 @@ func openLogFile(path, content string, onFailure func(error)) (*logFile, error) 
 	return f, nil
 }
 
-// checkLogFiles refuses to write the log or the events to the story, or to a database and the files that belong to it, whether
-// they are there or not: SQLite would take the lines for its own.
+// checkLogFiles refuses a log or a file of events that is the story, a database, or a file that belongs to a database.
+// SQLite would read the lines as its data. The files need not exist.
 func (o *runOptions) checkLogFiles() error {
 	imported := cmp.Or(o.corpus, corpusOf(o.source))
 	databases := []string{imported, cmp.Or(o.db, databaseOf(o.source)), cmp.Or(o.fromDB, o.source), filepath.Join(filepath.Dir(o.db), filepath.Base(imported))}
@@ -66,7 +66,7 @@ func (o *runOptions) checkLogFiles() error {
 		for _, suffix := range []string{"-wal", "-shm", "-journal", ".lock"} {
 			database = strings.TrimSuffix(database, suffix)
 		}
-		if ingest.IsDatabase(database) || isDatabaseName(database) ||
+		if ingest.IsDatabase(database) || strings.HasSuffix(database, ".corpus.db") || isRunName(filepath.Base(database)) ||
 			slices.ContainsFunc(databases, func(named string) bool { return samePlace(database, named) }) {
 			return annotator.Errorf(annotator.Misused, "%s is a database, or belongs to one, and no lines are written there", path).WithAdvice("name another file")
 		}
@@ -74,14 +74,8 @@ func (o *runOptions) checkLogFiles() error {
 	return nil
 }
 
-// isDatabaseName reports whether a file has the name of a corpus or of a run's database.
-func isDatabaseName(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasSuffix(name, ".corpus.db") ||
-		slices.ContainsFunc(databasePatterns[:], func(pattern string) bool { matches, _ := filepath.Match(pattern, name); return matches })
-}
 
-// samePlace reports whether two paths name one file, whether it is there or not.
+// samePlace reports whether two paths name one file, which need not exist.
 func samePlace(a, b string) bool { return sameFile(a, b) || resolved(a) == resolved(b) }
 
 // resolved returns the absolute path without symbolic links, as far as there are files.
@@ -92,7 +86,7 @@ func resolved(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
 	}
-	if target, err := os.Readlink(path); err == nil { // it leads to a file that is not there
+	if target, err := os.Readlink(path); err == nil { // the link's target does not exist
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(path), target)
 		}
@@ -115,7 +109,7 @@ func sameFile(a, b string) bool {
 func endsInPartialLine(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return false // opening a pipe would wait for its other end
+		return false // opening a pipe would wait for its writer
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -156,8 +150,8 @@ func (f *logFile) close() error {
 	return cmp.Or(f.err, err)
 }
 
-// event is a notice as a line of the file of events. docs/events.md describes it, and other programs read it: fields
-// may be added, but not changed. Zero fields are omitted.
+// event is a notice as a line of the file of events, described in docs/events.md. Other programs read it: fields may be
+// added, but not changed.
 type event struct {
 	annotator.Notice
 	Prompt       int       `json:"prompt_tokens,omitempty"`
@@ -192,7 +186,7 @@ type logLine struct {
 	event
 }
 
-// logLevel is debug for transitions and the progress of calls, and warning for what may need attention.
+// logLevel is debug for transitions and the progress of calls, and warning for problems.
 func logLevel(n *annotator.Notice) slog.Level {
 	switch n.Kind {
 	case annotator.NoticeTransition, annotator.NoticeCalling, annotator.NoticeStream:

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestTornLine: after a partial line, writing continues on a new one.
-func TestTornLine(t *testing.T) {
+// TestLogContinuesOnANewLine: after a partial line, writing continues on a new line.
+func TestLogContinuesOnANewLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	for before, want := range map[string]string{"": "new\n", "whole\n": "whole\nnew\n", "to": "to\nnew\n"} {
@@ -35,9 +35,9 @@ func TestTornLine(t *testing.T) {
 	}
 }
 
-// TestLogsAreNoDatabases: neither log nor events are written to a file that is a database, belongs to one, or will, and
-// nothing is made before that is said.
-func TestLogsAreNoDatabases(t *testing.T) {
+// TestLogsAreNotWrittenToDatabases: neither log nor events are written to a database or to a file that belongs to one,
+// also of this run. The error comes before any file is created.
+func TestLogsAreNotWrittenToDatabases(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }
@@ -65,9 +65,9 @@ func TestLogsAreNoDatabases(t *testing.T) {
 	}
 }
 
-// TestStuckEvents sends the events of a run to an open pipe that is never read: the run finishes the story, and its end
-// does not wait forever.
-func TestStuckEvents(t *testing.T) {
+// TestRunEndsWhenItsEventsAreNotRead sends the events of a run to an open pipe that is never read. The run finishes the
+// story and ends.
+func TestRunEndsWhenItsEventsAreNotRead(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/dev/fd"); err != nil {
 		t.Skip(err)

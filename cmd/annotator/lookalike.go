@@ -13,14 +13,14 @@ import (
 	"annotator/storage"
 )
 
-// lookAlike is an entry that may be a duplicate of another, with its name that looks the same.
+// lookAlike is an entry that may be a duplicate of another, with the name that looks the same.
 type lookAlike struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// lookAlikes returns the other live entries of a view of which a name looks the same as a name or as one of some
-// entries' names.
+// lookAlikes returns the live entries of a view with a name that looks like a given name, or like a name of the given
+// entries. It omits these entries.
 func lookAlikes(ctx context.Context, v *storage.View, name string, entries []annotator.Entry) (found []lookAlike, err error) {
 	all, err := v.Names(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func lookAlikes(ctx context.Context, v *storage.View, name string, entries []ann
 	return found, nil
 }
 
-// printLookAlikes prints a line for each look-alike, with the code of each character that cannot be seen.
+// printLookAlikes prints a line for each look-alike, with the codes of invisible characters.
 func printLookAlikes(w io.Writer, list []lookAlike) {
 	for _, l := range list {
 		var name strings.Builder

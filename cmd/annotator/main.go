@@ -1,8 +1,12 @@
-// Command annotator reads a long story scene by scene, lets a model keep a glossary of it, and exports the codex.
+// Command annotator reads a long story scene by scene, has a model maintain a glossary of it, and exports the codex.
 //
-// Each command has a file: its flags, an options struct, and a function that runs it. The commands share the frame of a
-// command (root.go), the types of flags (flags.go), the settings of a run (config.go, settings.go), access to databases
-// (database.go), output (output.go, table.go, text.go), and the mapping of errors to exit statuses (exit.go).
+// Each command has a file with its flags and the function that runs it. The other files are shared:
+//   - root.go: helpers of commands
+//   - flags.go: types of flags
+//   - config.go, settings.go: the settings of a run
+//   - database.go: access to databases
+//   - output.go, table.go, text.go: output
+//   - exit.go: exit statuses
 package main
 
 import (
@@ -21,7 +25,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// memoryLimit is where Go collects garbage more often, in bytes: the process needs a little more.
+// memoryLimit is the soft memory limit of Go's runtime, in bytes. The process needs a little more.
 const memoryLimit = 208 << 20
 
 func main() {
@@ -31,7 +35,7 @@ func main() {
 	os.Exit(newApp().run(context.Background(), os.Args[1:]))
 }
 
-// newApp returns the app of this process, and silences the standard logger: net/http logs what a server sends unasked.
+// newApp returns the app of this process. It silences the standard logger, to which net/http logs unsolicited responses.
 func newApp() *app {
 	abortOnFatalErrors()
 	log.SetOutput(io.Discard)
@@ -50,7 +54,7 @@ type app struct {
 	configDir func() (string, error)              // of the user
 	servers   func(context.Context) []localServer // on this machine
 	now       func() time.Time
-	exit      func(status int) // ends the process at once
+	exit      func(status int) // ends the process immediately
 }
 
 // run executes a command line and returns its exit status.

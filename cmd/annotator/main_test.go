@@ -54,7 +54,7 @@ func deeper(n int) int {
 	return deeper(n+1) + n
 }
 
-// TestScripts runs the program like a user. In addition to the commands of testscript, a script has:
+// TestScripts runs the program like a user. A script has these commands in addition to those of testscript:
 //
 //	exits STATUS ARG...   run annotator and expect this exit status
 //	sqlite FILE SQL       change a database with another program
@@ -121,14 +121,14 @@ func mistakesEntries(r scripted.Request) scripted.Reply {
 	return scripted.Reply{ToolCalls: []annotator.ToolCall{call}}
 }
 
-// countsShortTokens is a model with a token for 2.4 bytes of what it is sent.
+// countsShortTokens is a model with a token for each 2.4 bytes of a request.
 func countsShortTokens(r scripted.Request) scripted.Reply {
 	reply := scripted.Annotate(r)
 	reply.Usage = &annotator.Usage{Prompt: len(r.Body) * 10 / 24, Completion: 10}
 	return reply
 }
 
-// disguises is a model that makes one person two by names that look the same.
+// disguises is a model that makes two entries of one person, with names that look the same.
 func disguises(r scripted.Request) scripted.Reply {
 	if !r.MayCall() || !strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, "<scene") {
 		return scripted.Reply{Text: "That is all."}
@@ -140,7 +140,7 @@ func disguises(r scripted.Request) scripted.Reply {
 	return scripted.Reply{ToolCalls: calls}
 }
 
-// repeatsTheEscapes is a model that answers questions with the story as it was shown it.
+// repeatsTheEscapes is a model that answers questions with the escaped text of the story.
 func repeatsTheEscapes(r scripted.Request) scripted.Reply {
 	if strings.Contains(r.Messages[len(r.Messages)-1].Content, "<question>") {
 		return scripted.Reply{Text: "She cut [&#91;ISA]] &amp; said &quot;no more&quot; [post 1]."}

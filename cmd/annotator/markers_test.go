@@ -26,9 +26,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A marker is a word that says how much of the story a text knows: ten times the scene, and the rank of the post in it. What rests
-// on a whole scene has the rank 9. The story has the markers of its posts; the scripted model adds to all that it writes the
-// furthest marker that it was ever shown. So a view that shows a marker behind its limit shows too much.
+// A marker is a word that identifies a post: ten times the scene, and the rank of the post in it. The rank 9 identifies a
+// whole scene. Each post contains its marker. The scripted model adds to all its texts the furthest marker that it was
+// shown. So a view must not show a marker beyond its limit.
 var markers = regexp.MustCompile(`(?i)marq(\d{4})q`)
 
 func marker(scene, rank int) string { return fmt.Sprintf("marq%03d%dq", scene, rank) }
@@ -42,7 +42,7 @@ const (
 // figure is the name that the story introduces with a scene.
 func figure(scene int) string { return "Figure " + marker(scene, 0) }
 
-// sentences are the two posts of a scene. They name the figures of the scenes before, so that what was written of them may change.
+// sentences are the two posts of a scene. They name the figures of earlier scenes, so that their entries may change.
 func sentences(scene int) [2]string {
 	first := fmt.Sprintf("%s came to the quay in the rain. ", figure(scene))
 	for n := max(1, scene-3); n < scene; n++ {
@@ -76,7 +76,7 @@ func markedStory(t *testing.T, path string) {
 	}
 }
 
-// markingModel knows what it was shown, and says so in all that it writes.
+// markingModel adds the furthest marker that it was shown to all its texts.
 type markingModel struct {
 	mu      sync.Mutex
 	known   int
@@ -154,7 +154,8 @@ func entryIDs(r scripted.Request) map[string]int {
 	return ids
 }
 
-// changes are the calls of a scene: a new entry, and by turns names, tags, facts, ends, merges and retirements of those before.
+// changes are the calls of a scene: a new entry, and in turn names, tags, facts, ends, merges and retirements of earlier
+// entries.
 func changes(scene int, mark string, ids map[string]int) []annotator.ToolCall {
 	texts := sentences(scene)
 	quote, _, _ := strings.Cut(texts[0], ".")
@@ -190,7 +191,7 @@ func changes(scene int, mark string, ids map[string]int) []annotator.ToolCall {
 	return calls
 }
 
-// markedRun runs the story, retries the refused scene when all others are read, and curates what is left.
+// markedRun runs the story, retries the refused scene after all others, and curates the remaining entries.
 func markedRun(t *testing.T) (a *app, db string) {
 	t.Helper()
 	model := &markingModel{refuses: true}
@@ -217,7 +218,7 @@ func markedRun(t *testing.T) (a *app, db string) {
 	return a, db
 }
 
-// beyondLimit returns a marker in a text that is behind the most that a limit allows; empty for none.
+// beyondLimit returns a marker in a text that is greater than a limit allows; empty for none.
 func beyondLimit(text string, most int) string {
 	for _, found := range markers.FindAllStringSubmatch(text, -1) {
 		if n, _ := strconv.Atoi(found[1]); n > most {
@@ -227,14 +228,14 @@ func beyondLimit(text string, most int) string {
 	return ""
 }
 
-// markedLimit is a limit with the most that it allows.
+// markedLimit is a limit with the greatest marker that it allows.
 type markedLimit struct {
 	point string
 	text  int // the highest marker of the story's own text
 }
 
-// markedLimits are limits at ends of scenes and inside them. What is written rests on whole scenes, so it is within a limit inside
-// a scene only if the scene before has it.
+// markedLimits are limits at the ends of scenes and inside them. The model reads whole scenes, so a limit inside a scene
+// allows what it wrote up to the scene before.
 func markedLimits() (limits []markedLimit) {
 	for _, n := range longtest.Pick([]int{4, 13}, []int{1, 4, 5, 6, 9, 13, 20, 23}) {
 		limits = append(limits, markedLimit{fmt.Sprintf("scene:%d", n), 10*n + 9}, markedLimit{fmt.Sprintf("post:%d", 10*n+10), 10*n + 10})
@@ -242,9 +243,9 @@ func markedLimits() (limits []markedLimit) {
 	return limits
 }
 
-// TestLimitsHold looks through every page, command, export and tool of agents under limits all over a story for words that are
-// told or known later.
-func TestLimitsHold(t *testing.T) {
+// TestNothingBeyondALimitIsShown searches every page, command, export and tool of agents under many limits of a story for
+// markers beyond the limit.
+func TestNothingBeyondALimitIsShown(t *testing.T) {
 	t.Parallel()
 	a, path := markedRun(t)
 	db, err := storage.Open(t.Context(), path)
@@ -265,7 +266,7 @@ func TestLimitsHold(t *testing.T) {
 	}
 }
 
-// checkVariety fails where the story lacks what a limit must hold back.
+// checkVariety fails if the story lacks a kind of data that a limit must hide.
 func checkVariety(t *testing.T, db *storage.DB) {
 	t.Helper()
 	fields := map[annotator.Field]int{}
@@ -305,7 +306,7 @@ func checkVariety(t *testing.T, db *storage.DB) {
 	}
 }
 
-// lookThrough looks through texts under a limit.
+// lookThrough searches texts under a limit for markers beyond it.
 type lookThrough struct {
 	*testing.T
 	limit markedLimit
@@ -321,7 +322,7 @@ func (l *lookThrough) look(what, text string) {
 	}
 }
 
-// names are all names that the story and the codex have, whether or not they are known yet.
+// names are all names in the story and the codex, also those beyond the limit.
 func (l *lookThrough) names() (names []string) {
 	for n := 1; n <= markedScenes; n++ {
 		names = append(names, figure(n), "Boran "+marker(n, 1))
@@ -329,7 +330,7 @@ func (l *lookThrough) names() (names []string) {
 	return names
 }
 
-// commands runs the commands that take a limit. What they repeat of the question is no answer.
+// commands runs the commands that take a limit. Text that they repeat from their arguments does not count.
 func (l *lookThrough) commands(a *app, path string) {
 	run := func(asked string, arguments ...string) {
 		app, out := newTestApp(nil)
@@ -403,7 +404,7 @@ func (l *lookThrough) agents(a *app, path string) {
 
 var pageLinks = regexp.MustCompile(`(?:href|action|src)="([^"]*)"`)
 
-// pages walks all links from the first page, and addresses of what comes later.
+// pages follows all links from the first page, and reads addresses beyond the limit.
 func (l *lookThrough) pages(a *app, db *storage.DB) {
 	o := &serveOptions{app: a, settings: newSettings()}
 	story := o.storyOf(l.Context(), db, db.Path())

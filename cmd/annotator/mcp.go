@@ -80,7 +80,7 @@ func (o *mcpOptions) run(ctx context.Context, db *storage.DB) error {
 	return nil
 }
 
-// serveHTTP serves clients at /mcp until a signal comes. Sessions have no state, so clients may come and go.
+// serveHTTP serves clients at /mcp until a signal ends it. Sessions have no state.
 func (o *mcpOptions) serveHTTP(ctx context.Context, server *mcp.Server) error {
 	token, err := readToken(o.listen, o.tokenFile)
 	if err != nil {
@@ -89,19 +89,19 @@ func (o *mcpOptions) serveHTTP(ctx context.Context, server *mcp.Server) error {
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: mcpserver.MaxRequest})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(requireToken(token, mayTake(web.AnswerTimeout, handler))))
+	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(requireToken(token, withWriteTimeout(web.AnswerTimeout, handler))))
 	return listenAndServe(ctx, o.listen, web.NewHTTP(ctx, mux), func(address string) { o.say("agents reach the codex at http://" + address + "/mcp") })
 }
 
-// mayTake lets an answer take longer than a page may: a model may be asked for it.
-func mayTake(most time.Duration, next http.Handler) http.Handler {
+// withWriteTimeout sets the write timeout of answers: those of a model take longer than a page.
+func withWriteTimeout(timeout time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(most)) // else the limit of a page holds
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout)) // after an error, the server's holds
 		next.ServeHTTP(w, r)
 	})
 }
 
-// requireToken refuses requests without the token; an empty one is none.
+// requireToken refuses requests without the token. An empty token accepts all.
 func requireToken(token string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -114,7 +114,7 @@ func requireToken(token string, next http.Handler) http.Handler {
 	})
 }
 
-// answerer returns a function that asks the model as `annotator ask` does, each question by itself.
+// answerer returns a function that asks the model as `annotator ask` does, each question in its own conversation.
 func (o *mcpOptions) answerer(db *storage.DB) mcpserver.Asker {
 	return func(ctx context.Context, view *storage.View, question string) (answer *mcpserver.Answer, err error) {
 		at, err := newestSnapshot(ctx, view)
@@ -131,7 +131,7 @@ func (o *mcpOptions) answerer(db *storage.DB) mcpserver.Asker {
 			posts, err := c.citations(ctx, text)
 			answer = &mcpserver.Answer{Answer: text, Posts: []int64{}}
 			for _, p := range posts {
-				if p.Doubt == "" {
+				if p.Invalid == "" {
 					answer.Posts = append(answer.Posts, p.Post)
 				}
 			}

@@ -79,8 +79,8 @@ func call(t *testing.T, session *mcp.ClientSession, tool string, arguments map[s
 	return string(encoded), false
 }
 
-// TestAgentsLearnNothingLater calls every tool for every entry, and reads every resource, under a limit.
-func TestAgentsLearnNothingLater(t *testing.T) {
+// TestAgentsReadNothingBeyondTheLimit calls every tool for every entry, and reads every resource, under a limit.
+func TestAgentsReadNothingBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	a, out, path := lanternsRun(t)
 	var document exporters.Document
@@ -146,8 +146,8 @@ func TestAgentsLearnNothingLater(t *testing.T) {
 	}
 }
 
-// TestAgentsAreToldWhatMatches: a search tells the same fact as the command's JSON, with its text.
-func TestAgentsAreToldWhatMatches(t *testing.T) {
+// TestSearchOfAgentsMatchesTheCommand: a search returns the same fact as the command's JSON, with its text.
+func TestSearchOfAgentsMatchesTheCommand(t *testing.T) {
 	t.Parallel()
 	a, out, path := lanternsRun(t)
 	session := agent(t, a, path, "")
@@ -250,8 +250,9 @@ func TestAgentsNeedTheToken(t *testing.T) {
 	}
 }
 
-// TestMCPSurvives sends requests and lines that are none over standard input. After each the server answers a ping.
-func TestMCPSurvives(t *testing.T) {
+// TestMCPAnswersAfterInvalidInput sends valid and invalid requests over standard input. After each the server answers a
+// ping.
+func TestMCPAnswersAfterInvalidInput(t *testing.T) {
 	t.Parallel()
 	a, _, path := lanternsRun(t)
 	in, requests := io.Pipe()
@@ -322,7 +323,7 @@ func TestMCPSurvives(t *testing.T) {
 	}
 }
 
-// TestMCPLimits: over HTTP, what a client sends is bounded in size and time as for pages.
+// TestMCPLimits: over HTTP, requests are limited in size and time, as for pages.
 func TestMCPLimits(t *testing.T) {
 	t.Parallel()
 	a, _, path := lanternsRun(t)
@@ -365,8 +366,8 @@ func TestMCPLimits(t *testing.T) {
 	}
 }
 
-// TestWhatWasAskedIsAnsweredAtTheEnd: an agent may close its end as soon as it has asked.
-func TestWhatWasAskedIsAnsweredAtTheEnd(t *testing.T) {
+// TestRequestsBeforeTheEndOfInputAreAnswered: an agent may close its output immediately after a request.
+func TestRequestsBeforeTheEndOfInputAreAnswered(t *testing.T) {
 	t.Parallel()
 	a, out, db := finishedRun(t)
 	const searches = 40

@@ -135,7 +135,7 @@ type episode struct {
 	annotator.Episode
 	Scenes  string  `json:"scenes"`   // numbered over the whole story, as the prompt names them: "12-15"
 	Time    float64 `json:"ts"`       // unix seconds
-	InForce bool    `json:"in_force"` // it is in the window now
+	InForce bool    `json:"in_force"` // it is in the window
 }
 
 func episodicRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[record, error] {

@@ -52,11 +52,11 @@ type mentionAt struct {
 	At    annotator.Position `json:"at"`
 	Start int                `json:"start"`          // in code points of the post's body
 	End   int                `json:"end"`            // exclusive
-	Also  []int64            `json:"also,omitempty"` // other entries that the name stands for there
+	Also  []int64            `json:"also,omitempty"` // other entries with the name
 }
 
 func readMentions(ctx context.Context, v *codexView, name string, limit int) (*mentionList, error) {
-	e, err := v.named(ctx, name)
+	e, err := v.findEntry(ctx, name)
 	if err != nil {
 		return nil, err
 	}

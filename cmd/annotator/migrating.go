@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// migrating says on standard error that a database of an earlier version is brought up to date, if that takes longer than
-// a moment: on a terminal by a line that is redrawn, elsewhere by a line now and then.
-type migrating struct {
+// migrationProgress reports on standard error a migration that takes longer than quietMigration. It redraws a line on a
+// terminal, and prints a line per lineInterval elsewhere.
+type migrationProgress struct {
 	app  *app
 	file string
 
 	mu                 sync.Mutex
-	from, schema, last int // the schema that was there, that of the step at hand, and the last; 0 before and after
+	from, schema, last int // versions: the original, the one of the current step, the last; schema is 0 before and after
 	began              time.Time
-	printed            time.Time // when the newest line was; zero before the first
+	printed            time.Time // of the newest line; zero before the first
 	stop               func()
 }
 
-// shortMigration is the time that a migration may take without a word.
-const shortMigration = time.Second
+// quietMigration is the time that a migration takes before it is reported.
+const quietMigration = time.Second
 
-func newMigrating(a *app, path string) *migrating {
-	return &migrating{app: a, file: filepath.Base(path)}
+func newMigrationProgress(a *app, path string) *migrationProgress {
+	return &migrationProgress{app: a, file: filepath.Base(path)}
 }
 
-// step is told of each step. See storage.OpenWriter.
-func (m *migrating) step(schema, last int) {
+// step is called before each step. See storage.OpenWriter.
+func (m *migrationProgress) step(schema, last int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.schema == 0 {
@@ -38,12 +38,12 @@ func (m *migrating) step(schema, last int) {
 	m.schema, m.last = schema, last
 }
 
-func (m *migrating) tick() {
+func (m *migrationProgress) tick() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.app.now()
 	took := now.Sub(m.began)
-	if m.schema == 0 || took < shortMigration {
+	if m.schema == 0 || took < quietMigration {
 		return
 	}
 	if m.printed.IsZero() {
@@ -61,8 +61,8 @@ func (m *migrating) tick() {
 	}
 }
 
-// end says how long it took, if anything was said.
-func (m *migrating) end(err error) {
+// end prints the duration, if the migration was reported.
+func (m *migrationProgress) end(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.schema == 0 {

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// TestMigratingIsTold: a migration that takes a while says so, how far it is, and how long it took; a short one nothing.
-func TestMigratingIsTold(t *testing.T) {
+// TestLongMigrationIsReported: a long migration prints its start, its progress and its duration. A short one prints
+// nothing.
+func TestLongMigrationIsReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		after []time.Duration // from the beginning, when something is looked at
@@ -26,7 +27,7 @@ func TestMigratingIsTold(t *testing.T) {
 			var passed atomic.Int64
 			var out bytes.Buffer
 			a := &app{err: &out, now: func() time.Time { return time.UnixMilli(passed.Load()) }, lookup: func(string) (string, bool) { return "", false }}
-			m := newMigrating(a, "folder/book.annotator.db")
+			m := newMigrationProgress(a, "folder/book.annotator.db")
 			m.step(7, 18)
 			for _, at := range c.after {
 				passed.Store(at.Milliseconds())

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// output is a writer that keeps its first error, so that functions that print need not return it.
+// output is a writer that stores its first error, so that functions that print need not return it.
 type output struct {
 	io.Writer
 	err error
@@ -38,10 +38,10 @@ func fileOf(w io.Writer) *os.File {
 	return file
 }
 
-// isTerminal reports whether w is a terminal that understands control sequences.
+// isTerminal reports whether w is a terminal that supports escape sequences.
 func (a *app) isTerminal(w io.Writer) bool {
 	file := fileOf(w)
-	return file != nil && a.getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd())) && readsSequences(file)
+	return file != nil && a.getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd())) && supportsEscapes(file)
 }
 
 // terminalWidth returns the number of columns of the terminal behind w; 0 if w is no terminal.
@@ -54,10 +54,10 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// A result is what a command answers. With --json its JSON is printed, else text for people.
+// A result is the answer of a command. With --json its JSON is printed, else text for people.
 type result interface{ print(w io.Writer) }
 
-// prints makes a command print what find returns, and gives it the flag --json.
+// prints makes a command print the result of find, and declares --json.
 func (a *app) prints(cmd *cobra.Command, find func(ctx context.Context, args []string) (result, error)) *cobra.Command {
 	var asJSON bool
 	jsonFlag(cmd.Flags(), &asJSON)
@@ -70,7 +70,7 @@ func (a *app) prints(cmd *cobra.Command, find func(ctx context.Context, args []s
 	})
 }
 
-// answers makes a command print what find finds in the database that --db names.
+// answers makes a command print the result of find in the database that --db names.
 func (a *app) answers(cmd *cobra.Command, find func(ctx context.Context, db *storage.DB, args []string) (result, error)) *cobra.Command {
 	var path string
 	databaseFlag(cmd.Flags(), &path)
@@ -83,7 +83,7 @@ func (a *app) answers(cmd *cobra.Command, find func(ctx context.Context, db *sto
 	})
 }
 
-// message is a result of a few values, with a text for people.
+// message is a result with a text for people, and values for JSON.
 type message struct {
 	text   string
 	values any

@@ -15,8 +15,8 @@ import (
 	"annotator/storage"
 )
 
-// progress prints the progress of a run: on a terminal as one line that is redrawn, elsewhere as a line now and then.
-// Its methods may be called from several goroutines.
+// progress prints the progress of a run: on a terminal one line that is redrawn, elsewhere lines at intervals. Its
+// methods may be called from several goroutines.
 type progress struct {
 	mu      sync.Mutex
 	out     io.Writer
@@ -24,7 +24,7 @@ type progress struct {
 	live    bool // redraw a line
 	colour  bool
 	totals  totals
-	text    string // the line that is drawn now; empty if there is none
+	text    string // the line on the terminal; empty if there is none
 	printed totals // at the newest line that is not redrawn
 	stop    func()
 	scene   atomic.Int64 // the current one; 0 before the first
@@ -37,7 +37,7 @@ const (
 	linesPerStory  = 20               // most such lines, where the time between them is less
 )
 
-// newProgress returns a progress on standard error, for a run of at most limit scenes; 0 is unlimited. A quiet one
+// newProgress returns a progress on standard error, for a run of at most limit scenes; 0 is unlimited. If quiet, it
 // prints nothing.
 func newProgress(a *app, quiet bool, limit int) *progress {
 	p := &progress{out: a.err, now: a.now, live: a.isTerminal(a.err), colour: a.getenv("NO_COLOR") == "", totals: totals{limit: limit}}
@@ -50,7 +50,7 @@ func newProgress(a *app, quiet bool, limit int) *progress {
 	return p
 }
 
-// every calls a function at an interval until it is stopped, in a goroutine of its own.
+// every calls a function at an interval, in a new goroutine, until stop is called.
 func every(interval time.Duration, do func()) (stop func()) {
 	ticker, done := time.NewTicker(interval), make(chan struct{})
 	go func() {
@@ -100,7 +100,7 @@ func (p *progress) close() {
 	}
 }
 
-// seed gives the progress the ends of the newest scenes of earlier runs, newest first.
+// seed sets the end times of the newest scenes of earlier runs, newest first.
 func (p *progress) seed(ends []time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,7 +194,8 @@ func (p *progress) notice(n annotator.Notice) {
 	switch {
 	case n.Kind == annotator.NoticeEnd:
 		p.erase()
-	case n.Kind == annotator.NoticeRun, n.Kind == annotator.NoticeCalling && p.text == "": // a call may come before the run begins
+	case n.Kind == annotator.NoticeRun,
+		n.Kind == annotator.NoticeCalling && p.text == "": // a probe precedes the run
 		p.drawTotals()
 	}
 }
@@ -221,9 +222,9 @@ func (p *progress) printTotals(n *annotator.Notice) {
 // totals are the sums of a run's notices.
 type totals struct {
 	limit       int         // scenes that this run reads at most; 0: all
-	first       int         // scenes that earlier runs have done
+	first       int         // scenes that earlier runs have completed
 	ends        []time.Time // of the newest scenes, newest first
-	importing   string      // what is imported; empty behind it
+	importing   string      // the source and its progress; empty after the import
 	done        int
 	total       int
 	entries     int
@@ -231,8 +232,8 @@ type totals struct {
 	usage       annotator.Usage
 	call        annotator.Notice // the newest notice of the current call; of no kind if there is none
 	callBegan   time.Time
-	silence     annotator.Notice // the newest one of the current call since it has last streamed; of no kind if there is none
-	wait        annotator.Notice // the newest one of a wait since the current call began; of no kind if there is none
+	silence     annotator.Notice // the newest since the current call last streamed; of no kind if there is none
+	wait        annotator.Notice // the newest since the current call began; of no kind if there is none
 	at          time.Time        // of the newest notice
 }
 
@@ -301,12 +302,12 @@ func (t *totals) parts(now time.Time) progressParts {
 	return p
 }
 
-// timeLeft writes how long something takes, and when it ends.
+// timeLeft formats a remaining time and its end.
 func timeLeft(left time.Duration, now time.Time) string {
 	return fmt.Sprintf("%s left, until %s", duration(left), clockTime(now.Add(left), now, "15:04 MST"))
 }
 
-// clockTime writes a time of the day, with the date unless it is today's.
+// clockTime formats a time of day, with the date unless it is today.
 func clockTime(t, now time.Time, layout string) string {
 	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
 		layout = time.DateOnly + " " + layout
@@ -314,8 +315,8 @@ func clockTime(t, now time.Time, layout string) string {
 	return t.Format(layout)
 }
 
-// describeWait writes how long the run waits, and why; for a server that does not answer also since when, and until
-// when at most.
+// describeWait formats the duration and the reason of a wait. For a server that does not answer, it adds the start of the
+// outage and the deadline.
 func describeWait(n *annotator.Notice) string {
 	return fmt.Sprintf("waiting %s%s: %s", duration(n.Duration), outage(n), n.Reason)
 }
@@ -329,7 +330,7 @@ func outage(n *annotator.Notice) string {
 	return fmt.Sprintf(", since %s, until %s at the latest", clockTime(since, n.Time, layout), clockTime(until, n.Time, layout))
 }
 
-// current describes the call or the wait that the run is in, after two seconds.
+// current describes the current wait, or the current call after two seconds.
 func (t *totals) current(now time.Time) string {
 	if left := t.wait.Time.Add(t.wait.Duration).Sub(now); left > 0 {
 		return "waiting " + duration(left.Truncate(time.Second)+time.Second) + outage(&t.wait)

@@ -56,8 +56,8 @@ func TestLiveLine(t *testing.T) {
 	}
 }
 
-// TestDoing: the line shows the current call or wait, within the width.
-func TestDoing(t *testing.T) {
+// TestLineShowsTheCurrentCall: the line shows the current call or wait, within the width.
+func TestLineShowsTheCurrentCall(t *testing.T) {
 	t.Parallel()
 	p, _ := newTestProgress(true, true)
 	for _, told := range []struct {
@@ -90,9 +90,9 @@ func TestNoColour(t *testing.T) {
 	}
 }
 
-// TestPlainLines reads 100 scenes, one per second: it expects a line at the start and the end, and in between when both
-// ten seconds and five scenes have passed.
-func TestPlainLines(t *testing.T) {
+// TestPipeGetsLinesAtIntervals reads 100 scenes, one per second. It expects a line at the start, at the end, and each
+// time when both ten seconds and five scenes have passed.
+func TestPipeGetsLinesAtIntervals(t *testing.T) {
 	t.Parallel()
 	p, out := newTestProgress(false, true)
 	p.notice(annotator.Notice{Time: noon, Kind: annotator.NoticeRun, Total: 100})
@@ -109,7 +109,7 @@ func TestPlainLines(t *testing.T) {
 	}
 }
 
-// TestSilenceIsShown: a pipe and a terminal show for how long no token has come.
+// TestSilenceIsShown: a pipe and a terminal show the time since the last token.
 func TestSilenceIsShown(t *testing.T) {
 	t.Parallel()
 	for _, live := range []bool{false, true} {
@@ -142,8 +142,8 @@ func TestDumbTerminal(t *testing.T) {
 	}
 }
 
-// TestSilence: without any notice, a pipe gets a line at least every minute.
-func TestSilence(t *testing.T) {
+// TestPipeGetsALineEachMinute: without any notice, a pipe gets a line at least every minute.
+func TestPipeGetsALineEachMinute(t *testing.T) {
 	t.Parallel()
 	p, out := newTestProgress(false, false)
 	now := noon
@@ -160,8 +160,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestOutage: a wait for a server that does not answer says since when, and until when at most.
-func TestOutage(t *testing.T) {
+// TestOutageHasStartAndDeadline: a wait for a server that does not answer shows its start and its deadline.
+func TestOutageHasStartAndDeadline(t *testing.T) {
 	t.Parallel()
 	p, out := newTestProgress(false, false)
 	n := annotator.Notice{
@@ -181,8 +181,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestRecentWindow: the time left follows the newest scenes, and a pause between two runs counts little.
-func TestRecentWindow(t *testing.T) {
+// TestTimeLeftFollowsTheNewestScenes: a pause between two runs has little weight.
+func TestTimeLeftFollowsTheNewestScenes(t *testing.T) {
 	t.Parallel()
 	p, _ := newTestProgress(false, false)
 	p.seed([]time.Time{noon.Add(-24 * time.Hour), noon.Add(-24*time.Hour - 2*time.Second)})

@@ -95,7 +95,7 @@ func encodeTools(list []tools.Tool) (string, error) {
 	return tools.EncodeDefinitions(registry.Definitions()), nil
 }
 
-// loadPrompts reads a folder of prompts; "" stands for the defaults.
+// loadPrompts reads a folder of prompts; "" selects the defaults.
 func loadPrompts(dir string) (prompt.Identity, error) {
 	if dir == "" {
 		return prompt.Defaults(), nil

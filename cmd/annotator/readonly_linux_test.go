@@ -44,8 +44,9 @@ func TestReadOnly(t *testing.T) {
 	})
 }
 
-// TestCorpusThatMayBeRead: where this user may not read the corpus that a run was made from, the one beside the database is read.
-func TestCorpusThatMayBeRead(t *testing.T) {
+// TestReadableCorpusIsPreferred: if this user cannot read the corpus of a run at its path, the one in the folder of the
+// database is read.
+func TestReadableCorpusIsPreferred(t *testing.T) {
 	t.Parallel()
 	a, out, db := finishedRun(t)
 	folder, copied := filepath.Dir(db), filepath.Join(t.TempDir(), "copied")
@@ -76,7 +77,7 @@ func TestCorpusThatMayBeRead(t *testing.T) {
 	})
 }
 
-// TestReadOnlyBegins runs a story of a folder without write permission, and one that may not be read.
+// TestReadOnlyBegins runs a story in a folder without write permission, and one without read permission.
 func TestReadOnlyBegins(t *testing.T) {
 	t.Parallel()
 	folder, closed := filepath.Join(t.TempDir(), "book"), filepath.Join(t.TempDir(), "closed")
@@ -118,8 +119,8 @@ func TestReadOnlyBegins(t *testing.T) {
 	})
 }
 
-// TestReadOnlySourceWithADatabaseElsewhere: the corpus of a story in a folder without write permission is put beside the
-// database that is named, and found there again.
+// TestReadOnlySourceWithADatabaseElsewhere: if the story's folder cannot be written, its corpus is written to the folder
+// of the database. The next run finds it there.
 func TestReadOnlySourceWithADatabaseElsewhere(t *testing.T) {
 	t.Parallel()
 	folder, elsewhere := filepath.Join(t.TempDir(), "book"), filepath.Join(t.TempDir(), "elsewhere")
@@ -146,7 +147,7 @@ func TestReadOnlySourceWithADatabaseElsewhere(t *testing.T) {
 	})
 }
 
-// TestReadOnlyOfAnOlderVersion cannot bring the schema up to date, and says what to do.
+// TestReadOnlyOfAnOlderVersion: the schema cannot be migrated, and the error has advice.
 func TestReadOnlyOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	a, out, db := finishedRun(t)
@@ -171,9 +172,9 @@ func TestReadOnlyOfAnOlderVersion(t *testing.T) {
 	asNobody(t, func() { demand("the file cannot be written\nannotator: copy it to a folder that can be written") })
 }
 
-// TestReadOnlyBesideALog: after a kill the newest changes are in a write-ahead log, and its shared-memory index may be
-// missing. The main file alone is not accepted as the run.
-func TestReadOnlyBesideALog(t *testing.T) {
+// TestReadOnlyWithALog: after a kill the newest changes are in a write-ahead log, and its shared-memory index may be
+// missing. The main file without the log is not accepted.
+func TestReadOnlyWithALog(t *testing.T) {
 	t.Parallel()
 	for _, index := range []bool{true, false} {
 		a, out, db := finishedRun(t)
@@ -190,8 +191,8 @@ func TestReadOnlyBesideALog(t *testing.T) {
 	}
 }
 
-// killAfterHalt copies a database and its corpus as a killed process leaves them that has recorded a halt, with the index
-// of the log or not, and removes the originals. It returns the path of the copy.
+// killAfterHalt moves a database and its corpus in the state after a kill, with a halt recorded. With index, it keeps the
+// index of the log. It returns the new path.
 func killAfterHalt(t *testing.T, db string, index bool) string {
 	t.Helper()
 	store, err := storage.OpenWriter(t.Context(), db, "the test", time.Now)

@@ -9,7 +9,7 @@ import (
 	"annotator/exporters"
 )
 
-// record is a line of an output that may be long: a value to print as JSON, and cells to print as a row of a table.
+// record is an item of a long output, printed as a line of JSON or as a row of a table.
 type record struct {
 	value any
 	cells []string
@@ -30,13 +30,13 @@ func records[T any](rows iter.Seq2[*T, error], convert func(*T) record) iter.Seq
 	}
 }
 
-// newest returns the last n records of a list; all where n is 0.
+// newest returns the last n records of a list; all if n is 0.
 func newest(list iter.Seq2[record, error], n int) iter.Seq2[record, error] {
 	if n == 0 {
 		return list
 	}
 	return func(yield func(record, error) bool) {
-		var kept []record // the newest is before the one at index next
+		var kept []record // a ring buffer; its oldest record is at next
 		next := 0
 		for r, err := range list {
 			switch {
@@ -85,7 +85,7 @@ func writeJSONLines(w io.Writer, list iter.Seq2[record, error]) error {
 	return nil
 }
 
-// writeRows aligns 200 rows at a time, so that it need not hold a long output.
+// writeRows aligns 200 rows at a time, so that a long output is not held in memory.
 func writeRows(w io.Writer, list iter.Seq2[record, error]) error {
 	var rows [][]string
 	for r, err := range list {
@@ -103,7 +103,7 @@ func writeRows(w io.Writer, list iter.Seq2[record, error]) error {
 
 func unixSeconds(millis int64) float64 { return float64(millis) / 1000 }
 
-// rawJSON returns text that a model wrote: as it is if it is JSON, else as a JSON string.
+// rawJSON returns a text of a model: unchanged if it is JSON, else as a JSON string.
 func rawJSON(text string) json.RawMessage {
 	if text == "" {
 		return nil

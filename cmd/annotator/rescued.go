@@ -9,16 +9,15 @@ import (
 	"annotator/storage"
 )
 
-// resumable is a database of a run that exists, and how far the run has come in it.
+// resumable is an existing database with the progress of its run.
 type resumable struct {
 	path   string
 	corpus string // hash
 	turn   int64
 }
 
-// resumeRescued returns the database to go on in: the one at path or, where that is gone, the copy that a run has made
-// of it. Where the copy holds more of the run than the file that is at path now, nobody but the user can choose: the
-// error is of kind Misused.
+// resumeRescued returns the database to resume: the one at path, or its rescued copy if path does not exist. If the copy
+// has more turns than the file at path, the user must choose: the error is of kind Misused.
 func (o *runOptions) resumeRescued(ctx context.Context, path string) (string, error) {
 	copies := rescuedCopies(ctx, path)
 	if len(copies) == 0 {
@@ -38,7 +37,7 @@ func (o *runOptions) resumeRescued(ctx context.Context, path string) (string, er
 		WithAdvice("continue with --db %s, or move it away to continue with %s", quoted(newest.path), path)
 }
 
-// rescuedCopies returns the copies that were made of a database whose file was lost: those of its copies, too.
+// rescuedCopies returns the rescued copies of a database, and the copies of these.
 func rescuedCopies(ctx context.Context, path string) (copies []resumable) {
 	for path += storage.RescuedSuffix; exists(path); path += storage.RescuedSuffix {
 		copies = append(copies, resumableAt(ctx, path))
@@ -46,7 +45,7 @@ func rescuedCopies(ctx context.Context, path string) (copies []resumable) {
 	return copies
 }
 
-// resumableAt looks how far a run has come. A file that holds no run that can be read has no turn.
+// resumableAt reads the progress of a run. It is 0 for a file without a readable run.
 func resumableAt(ctx context.Context, path string) resumable {
 	r := resumable{path: path}
 	db, err := storage.Open(ctx, path)

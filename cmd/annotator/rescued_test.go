@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRescuedRun runs the same command again after the database was lost, and the run was rescued beside it.
-func TestRescuedRun(t *testing.T) {
+// TestRescuedRunIsResumed runs the same command again after the database was lost and rescued as a copy.
+func TestRescuedRunIsResumed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

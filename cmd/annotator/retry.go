@@ -57,7 +57,7 @@ func (o *runOptions) retry(ctx context.Context, args []string) (err error) {
 	return o.annotate(ctx)
 }
 
-// useRun takes the corpus from the database, and the endpoint as the default.
+// useRun sets the corpus and the default endpoint from the database.
 func (o *runOptions) useRun(ctx context.Context, db *storage.DB) error {
 	run, err := db.Run.Status(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (o *runOptions) useRun(ctx context.Context, db *storage.DB) error {
 	return nil
 }
 
-// requeue runs before the first scene.
+// requeue queues quarantined scenes. It runs before the first scene.
 func (o *runOptions) requeue(ctx context.Context, db *storage.DB, scenes []int) error {
 	n, err := db.Scenes.Retry(ctx, scenes...)
 	if err == nil && n == 0 {

@@ -41,7 +41,7 @@ A run can be stopped at any moment. Run the same command again to continue.`,
 	return root
 }
 
-// prepare makes a command and its subcommands refuse arguments unless they declare some, and completes their flags.
+// prepare makes a command and its subcommands refuse arguments unless they declare some. It registers completions.
 func prepare(cmd *cobra.Command) {
 	if cmd.Args == nil {
 		cmd.Args = arguments(0, 0)
@@ -79,7 +79,7 @@ func untilSignalled(cmd *cobra.Command, run func(ctx context.Context, args []str
 	return cmd
 }
 
-// unlimited is the maximum number of arguments of a command that takes any number.
+// unlimited is the maximum number of arguments if any number is accepted.
 const unlimited = 1 << 20
 
 // arguments accepts between least and most arguments.
@@ -135,7 +135,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// wrapHelp wraps the help of all commands to a terminal's width, 120 columns at most; 0 leaves it unwrapped.
+// wrapHelp wraps the help of all commands to a terminal's width, 120 columns at most; 0 is no terminal.
 func wrapHelp(root *cobra.Command, width int) {
 	if width == 0 {
 		return
@@ -156,7 +156,7 @@ func wrapLong(cmd *cobra.Command, width int) {
 		lines := strings.Split(text, "\n")
 		for n, line := range lines {
 			if parts := item.FindStringSubmatch(line); parts != nil {
-				lines[n] = beside(parts[1], parts[2], width)
+				lines[n] = hangingIndent(parts[1], parts[2], width)
 			}
 		}
 		paragraphs[i] = strings.Join(lines, "\n")

@@ -123,7 +123,7 @@ func (o *runOptions) run(ctx context.Context) error {
 	return o.annotate(ctx)
 }
 
-// annotate opens corpus, database and endpoint, runs the machine, and prints the summary.
+// annotate opens corpus, database and endpoint, runs the state machine, and prints the summary.
 func (o *runOptions) annotate(ctx context.Context) (err error) {
 	o.progress = newProgress(o.app, o.quiet, o.limit)
 	o.bus.Subscribe(annotator.Subscriber{Notice: o.progress.notice, Close: func() error { o.progress.close(); return nil }})
@@ -163,7 +163,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, &before, o.now().Sub(began)), busErr)
 }
 
-// adviseResume says how an interrupted run is resumed where the same command would start another.
+// adviseResume adds how to resume an interrupted run if the same command would start another.
 func (o *runOptions) adviseResume(err error, path string) error {
 	e := (*annotator.Error)(nil)
 	if o.fromSnapshot == 0 && !o.noResume || annotator.KindOf(err) != annotator.Interrupted || !errors.As(err, &e) {
@@ -172,12 +172,12 @@ func (o *runOptions) adviseResume(err error, path string) error {
 	return e.WithAdvice("resume it with `annotator run %s --db %s`", quoted(o.source), quoted(path))
 }
 
-// endsWithSummary reports whether a run that ends with an error of a kind has its result printed nevertheless.
+// endsWithSummary reports whether the summary is printed after an error of a kind.
 func endsWithSummary(kind annotator.Kind) bool {
 	return kind == annotator.Quarantined || kind == annotator.NoCalls || kind == annotator.Interrupted
 }
 
-// readBefore returns what earlier runs have done, and gives the progress the times of their newest scenes.
+// readBefore returns the status before this run, and passes the end times of its newest scenes to the progress.
 func (o *runOptions) readBefore(ctx context.Context, db *storage.DB) (storage.RunStatus, error) {
 	before, err := db.Run.Status(ctx)
 	if annotator.KindOf(err) == annotator.NotFound {
@@ -191,7 +191,7 @@ func (o *runOptions) readBefore(ctx context.Context, db *storage.DB) (storage.Ru
 	return before, err
 }
 
-// assemble opens what a run needs. It does the cheap steps first: a wrong address is reported before an import begins.
+// assemble opens the resources of a run, the cheap ones first: a wrong address is reported before an import begins.
 func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runner, error) {
 	identity, err := loadPrompts(o.Prompts)
 	if err != nil {
@@ -231,7 +231,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 		config.Accept[change] = true
 	}
 	r := runner.New(config, store, source, wire, registry, &o.bus)
-	r.Beside, err = o.beside()
+	r.Beside, err = o.serverClient()
 	return r, err
 }
 
@@ -277,7 +277,7 @@ func (o *runOptions) openCorpus(ctx context.Context, open *closers) (*corpus.DB,
 	return db, o.checkLanguage(ctx, db)
 }
 
-// checkLanguage says that the offline model cannot read the story, if its first scene shows that.
+// checkLanguage prints a warning if the offline model cannot read the script of the first scene.
 func (o *runOptions) checkLanguage(ctx context.Context, db *corpus.DB) error {
 	if o.Endpoint != offlineEndpoint {
 		return nil
@@ -328,13 +328,13 @@ func (a *app) openWriter(ctx context.Context, path string) (*storage.DB, error) 
 	if err != nil {
 		host = "this machine"
 	}
-	m := newMigrating(a, path)
+	m := newMigrationProgress(a, path)
 	db, err := storage.OpenWriter(ctx, path, fmt.Sprintf("process %d on %s", os.Getpid(), host), a.now, m.step)
 	m.end(err)
 	return db, explainCorpus(ctx, path, err)
 }
 
-// closers close what was opened, in reverse order.
+// closers are called in reverse order.
 type closers []func() error
 
 func (c *closers) add(end func() error) { *c = append(*c, end) }

@@ -50,10 +50,10 @@ type searchAnswer struct {
 	Count   int                 `json:"count"`
 	More    bool                `json:"more"`    // than --limit
 	Entries []exporters.Found   `json:"entries"` // as in an export, best match first
-	Close   []closeEntry        `json:"close"`   // where nothing was found: entries with a similar name
+	Close   []similarEntry      `json:"close"`   // if nothing was found: entries with a similar name
 	Alike   []lookAlike         `json:"look_alikes,omitempty"`
 	found   []annotator.Entry
-	words   []string // by which they were found
+	words   []string // of the query
 }
 
 func (o *searchOptions) search(ctx context.Context, v *codexView, text string) (*searchAnswer, error) {
@@ -67,7 +67,7 @@ func (o *searchOptions) search(ctx context.Context, v *codexView, text string) (
 	}
 	found := page.Entries
 	s := &searchAnswer{
-		Query: text, AsOf: v.asOf, Count: len(found), More: len(found) < page.Total, Entries: exporters.NewFound(found, page.Words, v.positions.At), Close: []closeEntry{},
+		Query: text, AsOf: v.asOf, Count: len(found), More: len(found) < page.Total, Entries: exporters.NewFound(found, page.Words, v.positions.At), Close: []similarEntry{},
 		found: found, words: page.Words,
 	}
 	if len(found) == 0 {
@@ -75,16 +75,16 @@ func (o *searchOptions) search(ctx context.Context, v *codexView, text string) (
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range closeSpellings(exporters.Select(entries, statuses, tags), text) {
-			s.Close = append(s.Close, closeEntry{e.ID, e.Name()})
+		for _, e := range similarEntries(exporters.Select(entries, statuses, tags), text) {
+			s.Close = append(s.Close, similarEntry{e.ID, e.Name()})
 		}
 	}
 	s.Alike, err = lookAlikes(ctx, v.View, text, found)
 	return s, err
 }
 
-// closeEntry is an entry with a name like the one that was searched for.
-type closeEntry struct {
+// similarEntry is an entry with a name that is similar to the query.
+type similarEntry struct {
 	ID   int64  `json:"id"`
 	Term string `json:"term"`
 }
@@ -106,7 +106,7 @@ func (s *searchAnswer) print(w io.Writer) {
 		plain := codex.WithoutLinks(c.Text)
 		in, _ := words.In(plain)
 		text := []rune(plain)
-		if start := codex.ExcerptStart(text, in, textColumns); start > 0 {
+		if start := codex.ExcerptStart(text, in, entryTextLength); start > 0 {
 			return "..." + string(text[start:])
 		}
 		return plain

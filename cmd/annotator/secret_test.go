@@ -24,7 +24,7 @@ import (
 	"annotator/internal/scripted"
 )
 
-// canary is an API key that must not occur in any output. Its characters are those that encodings change.
+// canary is an API key that must not occur in any output. Encodings change its characters.
 const canary = "sk-canary/7Qm4+Xv2&Nd8==K"
 
 // encodings returns encodings of the key.
@@ -81,14 +81,14 @@ func sentKey(header http.Header) string {
 	return cmp.Or(header.Get("X-Api-Key"), header.Get("X-Goog-Api-Key"), strings.TrimPrefix(header.Get("Authorization"), "Bearer "))
 }
 
-// workspace is a folder in which the program runs with the canary as its key, and the program's output.
+// workspace is a folder in which the program runs with the canary as its key, with the program's output.
 type workspace struct {
 	t      *testing.T
 	dir    string
 	output bytes.Buffer
 }
 
-func newHousehold(t *testing.T) *workspace {
+func newWorkspace(t *testing.T) *workspace {
 	h := &workspace{t: t, dir: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(h.dir, "quay.jsonl"), []byte(twoScenes), 0o600); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func newHousehold(t *testing.T) *workspace {
 	return h
 }
 
-// annotator runs a command, however it ends.
+// annotator runs a command and ignores its exit status.
 func (h *workspace) annotator(args ...string) {
 	h.t.Helper()
 	fmt.Fprintf(&h.output, "$ annotator %s\n", strings.Join(args, " "))
@@ -159,7 +159,7 @@ func TestKeyStaysSecret(t *testing.T) {
 				_, _ = io.WriteString(w, `{"data":[{"id":"m"}]}`)
 			}))
 			t.Cleanup(server.Close)
-			h := newHousehold(t)
+			h := newWorkspace(t)
 			run := []string{"run", "quay.jsonl", "--endpoint", server.URL + "/v1", "--model", "m", "--patience", "0s", "--limit", "1"}
 			h.annotator(append(run, "--events", "events.jsonl", "--log-file", "log.jsonl")...)
 			if !triedAgain {
@@ -183,8 +183,8 @@ func TestKeyStaysSecret(t *testing.T) {
 	}
 }
 
-// TestModelThatTellsTheKey: a server may show request headers to the model, and the model may repeat them.
-func TestModelThatTellsTheKey(t *testing.T) {
+// TestModelThatRepeatsTheKey: a server may show request headers to the model, and the model may repeat them.
+func TestModelThatRepeatsTheKey(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})
 	server := httptest.NewServer(scripted.New(scripted.Options{Script: func(r scripted.Request) scripted.Reply {
@@ -201,7 +201,7 @@ func TestModelThatTellsTheKey(t *testing.T) {
 		return reply
 	}}))
 	t.Cleanup(server.Close)
-	h := newHousehold(t)
+	h := newWorkspace(t)
 	run := []string{"run", "quay.jsonl", "--endpoint", server.URL + "/v1", "--events", "events.jsonl", "--log-file", "log.jsonl"}
 
 	// Killed in the second scene, it leaves its write-ahead log.

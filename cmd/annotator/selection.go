@@ -32,7 +32,7 @@ type codexView struct {
 	positions *storage.Positions
 }
 
-// answersAsOf makes a command print what find finds in the codex at the point that --as-of names.
+// answersAsOf makes a command print the result of find in the codex at the point that --as-of names.
 func (a *app) answersAsOf(cmd *cobra.Command, find func(context.Context, *codexView, []string) (result, error)) *cobra.Command {
 	var point string
 	asOfFlag(cmd.Flags(), &point)
@@ -48,7 +48,7 @@ func (a *app) answersAsOf(cmd *cobra.Command, find func(context.Context, *codexV
 	})
 }
 
-// viewAt returns the view as of a point; an empty point is now.
+// viewAt returns the view up to a point; an empty point is now.
 func viewAt(ctx context.Context, db *storage.DB, point string) (*storage.View, error) {
 	if point == "" {
 		return db.View(storage.Moment{}), nil
@@ -61,7 +61,7 @@ func viewAt(ctx context.Context, db *storage.DB, point string) (*storage.View, e
 	return db.View(moment), err
 }
 
-// positionOf returns the position that a view is of; nil for now.
+// positionOf returns the position of a view's limit; nil for now.
 func positionOf(v *storage.View, p *storage.Positions) *annotator.Position {
 	moment := v.Moment()
 	if moment.IsZero() {
@@ -70,7 +70,7 @@ func positionOf(v *storage.View, p *storage.Positions) *annotator.Position {
 	return new(p.At(moment.Place))
 }
 
-// printAsOf prints the point that an answer is of, unless that is now.
+// printAsOf prints the position of a view's limit; nothing for now.
 func printAsOf(w io.Writer, p *annotator.Position) {
 	if p != nil {
 		fmt.Fprintf(w, "as of %s\n", describe(*p))
@@ -88,9 +88,9 @@ func allEntries(ctx context.Context, v *storage.View) (entries []annotator.Entry
 	return entries, nil
 }
 
-// named returns the entry with an id, 12 or #12, else the one that a name stands for: a live entry before others, a full
-// name before an alias. The error is of kind annotator.NotFound, or annotator.Misused where the name is an alias of several.
-func (v *codexView) named(ctx context.Context, name string) (*annotator.Entry, error) {
+// findEntry returns the entry with an id, 12 or #12, else the one with a name. Live entries precede others, and terms
+// precede aliases. The error is of kind annotator.NotFound, or annotator.Misused for an alias of several entries.
+func (v *codexView) findEntry(ctx context.Context, name string) (*annotator.Entry, error) {
 	if strings.TrimSpace(name) == "" {
 		return nil, annotator.Errorf(annotator.Misused, "the name of an entry is empty").WithAdvice("`annotator search ''` lists all entries")
 	}
@@ -104,18 +104,18 @@ func (v *codexView) named(ctx context.Context, name string) (*annotator.Entry, e
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, v.noEntry(ctx, name)
+		return nil, v.entryNotFound(ctx, name)
 	}
-	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))} // as it is, and without invisible characters
+	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))} // with and without invisible characters
 	if len(found) > 1 && found[0].Status.Live() && !slices.Contains(keys, codex.Normalize(found[0].Name())) {
 		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(found)).WithAdvice("name one by its id")
 	}
 	return &found[0], nil
 }
 
-// noEntry returns the error of a name that no entry has, or had at the point of --as-of. It offers similar names of that
-// point, and does not tell whether the name occurs later.
-func (v *codexView) noEntry(ctx context.Context, name string) error {
+// entryNotFound returns the error for a name without an entry. It suggests similar names within the view, so it does not
+// reveal whether the name occurs later.
+func (v *codexView) entryNotFound(ctx context.Context, name string) error {
 	err, list := annotator.Errorf(annotator.NotFound, "there is no entry %q", name), "annotator search"
 	if v.point != "" {
 		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, v.point), list+" --as-of "+v.point
@@ -124,16 +124,16 @@ func (v *codexView) noEntry(ctx context.Context, name string) error {
 		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID, alike[0].Name)
 	}
 	entries, _ := allEntries(ctx, v.View) // without them, the advice is general
-	near := closeSpellings(exporters.Select(entries, nil, nil), name)
+	near := similarEntries(exporters.Select(entries, nil, nil), name)
 	if len(near) == 0 {
-		page, _ := v.Find(ctx, annotator.Query{Text: name, Limit: maxOffered + 1})
+		page, _ := v.Find(ctx, annotator.Query{Text: name, Limit: maxSuggestions + 1})
 		near = page.Entries
 	}
 	switch {
 	case len(near) == 0:
 		return err.WithAdvice("find entries by words with `%s`", list)
-	case len(near) > maxOffered:
-		return err.WithAdvice("did you mean %s? `%s %s` finds more", listNames(near[:maxOffered]), list, quoted(name))
+	case len(near) > maxSuggestions:
+		return err.WithAdvice("did you mean %s? `%s %s` finds more", listNames(near[:maxSuggestions]), list, quoted(name))
 	}
 	return err.WithAdvice("did you mean %s?", listNames(near))
 }
@@ -146,12 +146,12 @@ func listNames(entries []annotator.Entry) string {
 	return strings.Join(names, ", ")
 }
 
-// maxOffered is how many entries are offered in the place of one that does not exist.
-const maxOffered = 3
+// maxSuggestions is the maximum number of suggested entries.
+const maxSuggestions = 3
 
-// closeSpellings returns the entries with a name, or a word in a name, that differs from a text in no more than a third
-// of its letters: the closest first, at most maxOffered.
-func closeSpellings(entries []annotator.Entry, text string) []annotator.Entry {
+// similarEntries returns the entries with a name, or a word in a name, that is similar to a text. At most a third of the
+// letters differ. The result has at most maxSuggestions entries, the most similar first.
+func similarEntries(entries []annotator.Entry, text string) []annotator.Entry {
 	key := codex.Normalize(text)
 	distances := map[int64]int{}
 	near := slices.DeleteFunc(slices.Clone(entries), func(e annotator.Entry) bool {
@@ -159,10 +159,10 @@ func closeSpellings(entries []annotator.Entry, text string) []annotator.Entry {
 		return distances[e.ID] > utf8.RuneCountInString(key)/3
 	})
 	slices.SortStableFunc(near, func(a, b annotator.Entry) int { return distances[a.ID] - distances[b.ID] })
-	return near[:min(len(near), maxOffered)]
+	return near[:min(len(near), maxSuggestions)]
 }
 
-// nameDistance is the edit distance of a normalised text to the closest name of an entry, or word in one.
+// nameDistance is the least edit distance of a normalised text to the names of an entry and their words.
 func nameDistance(e *annotator.Entry, key string) int {
 	least := editDistance(key, codex.Normalize(e.Name()))
 	for _, alias := range e.Aliases {
@@ -195,7 +195,7 @@ func filterFlags(flags *pflag.FlagSet) *filter {
 	return f
 }
 
-// resolve returns the statuses and the normalised tags. No status stands for the live ones.
+// resolve returns the statuses and the normalised tags. No status selects the live entries.
 func (f *filter) resolve() (chosen []annotator.Status, tags []string, err error) {
 	for flag, values := range map[string][]string{"status": f.statuses, "tag": f.tags} {
 		if f.flags.Changed(flag) && len(values) == 0 { // for example from an unset variable of the shell

@@ -109,7 +109,7 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	return o.serve(ctx, server)
 }
 
-// names returns the names that the server is known by, besides localhost and addresses.
+// names returns the host names of the server, in addition to localhost and addresses.
 func (o *serveOptions) names() []string {
 	var names []string
 	host, _, _ := net.SplitHostPort(o.listen)
@@ -148,15 +148,10 @@ func (o *serveOptions) paths(ctx context.Context, sources []string) ([]string, e
 
 // isRunDatabase reports whether a file is named like the database of a run, or is one.
 func isRunDatabase(ctx context.Context, path string) bool {
-	for _, pattern := range databasePatterns {
-		if matched, _ := filepath.Match(pattern, filepath.Base(path)); matched {
-			return true
-		}
-	}
-	return withDatabase(ctx, path, func(db *storage.DB) error { return nil }) == nil
+	return isRunName(filepath.Base(path)) || withDatabase(ctx, path, func(*storage.DB) error { return nil }) == nil
 }
 
-// nameForWeb returns the name of a database in URLs: its file's, with a number where another has it.
+// nameForWeb returns the name of a database in URLs: that of its file, with a number if it is taken.
 func nameForWeb(path string, others []web.Database) string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".db"), ".annotator")
 	stem = strings.Trim(strings.Map(func(r rune) rune {
@@ -180,7 +175,7 @@ func nameForWeb(path string, others []web.Database) string {
 	return name
 }
 
-// storyOf opens the corpus of a database; nil if it is not there, or if it cannot be read, which is told.
+// storyOf opens the corpus of a database. It returns nil for a missing corpus, and prints why one cannot be read.
 func (o *serveOptions) storyOf(ctx context.Context, db *storage.DB, path string) *corpus.DB {
 	story, err := openCorpus(ctx, db, path, autoCorpus, false)
 	if err != nil {
@@ -189,7 +184,7 @@ func (o *serveOptions) storyOf(ctx context.Context, db *storage.DB, path string)
 	return story
 }
 
-// openForWeb opens a database for reading, and its corpus if that is there and can be read: most pages need none.
+// openForWeb opens a database for reading, and its corpus if possible: most pages need none.
 func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closers) (*web.Database, error) {
 	db, err := storage.Open(ctx, path)
 	if err != nil {
@@ -213,7 +208,7 @@ func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closer
 	return database, nil
 }
 
-// serve serves until a signal ends it. Readers of live pages are disconnected at once.
+// serve serves until a signal ends it, which closes live pages immediately.
 func (o *serveOptions) serve(ctx context.Context, server *web.Server) error {
 	return listenAndServe(ctx, o.listen, server.HTTP(ctx), func(address string) {
 		fmt.Fprintf(o.out, "serving http://%s/ until it is interrupted\n", address)
@@ -223,7 +218,7 @@ func (o *serveOptions) serve(ctx context.Context, server *web.Server) error {
 	})
 }
 
-// openBrowser opens an address in the user's browser, which may run until the user closes it, and longer than this process.
+// openBrowser opens an address in the user's browser. It may return only when the user closes the browser.
 func (o *serveOptions) openBrowser(address string) {
 	command := []string{"xdg-open", address}
 	switch runtime.GOOS {

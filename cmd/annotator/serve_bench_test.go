@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// BenchmarkRunBesideServe runs the sample in a process of its own, alone and then beside `annotator serve` with 50 readers:
-// each has a live page open and opens another page each second, but for one, which never reads. It reports the medians on
-// the clock and of the run's processor time, and of the ratios of neighbouring runs.
-func BenchmarkRunBesideServe(b *testing.B) {
+// BenchmarkRunDuringServe runs the sample in a new process, without and with a concurrent `annotator serve` with 50
+// readers. Each reader has a live page open and reads another page each second, except one, which never reads. The
+// results are the medians of wall-clock time, of the run's processor time, and of the ratios of consecutive runs.
+func BenchmarkRunDuringServe(b *testing.B) {
 	var alone, beside, processor, processorBeside, ratio []float64
 	for b.Loop() {
 		a, c := runOnce(b, 0)
@@ -33,8 +33,8 @@ func BenchmarkRunBesideServe(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// runOnce reads the sample but for its first scene beside so many readers. It returns the seconds on the clock and of the
-// processor.
+// runOnce reads the sample except its first scene, with a number of concurrent readers. It returns the seconds of
+// wall-clock time and of processor time.
 func runOnce(b *testing.B, readers int) (clock, processor float64) {
 	b.Helper()
 	source, err := filepath.Abs("../../testdata/lanterns/lanterns.jsonl")
@@ -58,7 +58,7 @@ func runOnce(b *testing.B, readers int) (clock, processor float64) {
 	return time.Since(start).Seconds(), (run.ProcessState.UserTime() + run.ProcessState.SystemTime()).Seconds()
 }
 
-// startReaders serves a database to so many readers, until the function that it returns is called.
+// startReaders serves a database to a number of readers, until stop is called.
 func startReaders(b *testing.B, db string, readers int) (stop func()) {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())

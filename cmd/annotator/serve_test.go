@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestServe serves a database under a limit of the server, which an address does not lift, until its file is deleted. An agent is
-// told of that as well.
+// TestServe serves a database under a limit of the server, which an address does not raise. After its file is deleted,
+// pages and agents get an error.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	longtest.Unix(t, "an open file cannot be deleted elsewhere")

@@ -16,16 +16,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// settings are the settings that a command works with: their values, the flags that hold them, and where each value
-// comes from. A flag takes precedence over the environment, that over the configuration file, that over the user's own
-// configuration file, that over the default.
+// settings are the settings of a command with the source of each value. Precedence: flag, environment, configuration
+// file, the user's own configuration file, default.
 type settings struct {
 	Config
 	flags     *pflag.FlagSet
 	file      string            // configuration file that --config names; empty: the default one, if it exists
 	read      []string          // configuration files that were read
 	sources   map[string]string // by flag name
-	fromFound map[string]bool   // by flag name: set by a file that the user did not name
+	fromLocal map[string]bool   // by flag name: set by annotator.yaml in this folder, which the user did not name
 	key       apiKey
 }
 
@@ -33,7 +32,7 @@ type settings struct {
 const defaultSource = "default"
 
 func newSettings() *settings {
-	s := &settings{flags: pflag.NewFlagSet("settings", pflag.ContinueOnError), sources: map[string]string{}, fromFound: map[string]bool{}}
+	s := &settings{flags: pflag.NewFlagSet("settings", pflag.ContinueOnError), sources: map[string]string{}, fromLocal: map[string]bool{}}
 	s.flags.SortFlags = false
 	s.declare(s.flags)
 	return s
@@ -76,9 +75,9 @@ func (s *settings) readFiles(a *app) (files []*configFile, err error) {
 	if err != nil {
 		return nil, err
 	}
-	file.found = isOptional
+	file.local = isOptional
 	files = append(files, file)
-	if folder, err := a.configDir(); err == nil { // an error: the environment names no home
+	if folder, err := a.configDir(); err == nil { // it fails if the environment names no home
 		own, err := readConfigFile(filepath.Join(folder, "annotator", "config.yaml"), true)
 		if err != nil {
 			return nil, err
@@ -93,9 +92,9 @@ func (s *settings) readFiles(a *app) (files []*configFile, err error) {
 	return files, nil
 }
 
-// notFromFound are the settings that a file may not set that was only found in this folder, which others may have
-// written: they have any file sent as the key, or written to.
-var notFromFound = [...]string{"api-key-file", "shared-key-file", "log-file", "events"}
+// unsafeSettings name the settings that annotator.yaml may set only if --config names it. Another person may have written
+// the file, and these settings send a file as the key or write to one.
+var unsafeSettings = [...]string{"api-key-file", "shared-key-file", "log-file", "events"}
 
 // merge sets the flags that were not given on the command line. An earlier file takes precedence over a later one.
 func (s *settings) merge(a *app, files ...*configFile) (err error) {
@@ -104,7 +103,7 @@ func (s *settings) merge(a *app, files ...*configFile) (err error) {
 			if s.flags.Lookup(flagOf(key)) == nil {
 				return s.unknownKey(file, key)
 			}
-			if file.found && slices.Contains(notFromFound[:], flagOf(key)) {
+			if file.local && slices.Contains(unsafeSettings[:], flagOf(key)) {
 				return file.errorAt(value, "a configuration file that was only found in this folder may not set %s", key).
 					WithAdvice("--config %s allows it", file.path)
 			}
@@ -136,7 +135,7 @@ func (s *settings) setFlag(a *app, f *pflag.Flag, files []*configFile) (source s
 	}
 	for _, file := range files {
 		if value, ok := file.values[keyOf(f.Name)]; ok {
-			s.fromFound[f.Name] = file.found
+			s.fromLocal[f.Name] = file.local
 			where := fmt.Sprintf("%s:%d", file.path, value.Line)
 			return "file " + where, set(where+": "+keyOf(f.Name), value.Value)
 		}
@@ -158,7 +157,7 @@ func flagOf(key string) string {
 // configFile is a parsed configuration file.
 type configFile struct {
 	path   string
-	found  bool                  // the user did not name it
+	local  bool                  // annotator.yaml in this folder, which the user did not name
 	values map[string]*yaml.Node // scalars by key; curator.prompt is curator_prompt
 }
 
@@ -177,8 +176,8 @@ func readConfigFile(path string, isOptional bool) (*configFile, error) {
 	return parseConfigFile(path, text)
 }
 
-// parseConfigFile parses a mapping of keys to scalars. Keys with a common prefix may stand in a nested mapping. The
-// path is for errors, which are annotator.Misused and name the line.
+// parseConfigFile parses a mapping of keys to scalars. A nested mapping may hold keys with a common prefix. The path is
+// for errors, which are annotator.Misused and name the line.
 func parseConfigFile(path string, text []byte) (*configFile, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {

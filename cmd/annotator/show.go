@@ -44,7 +44,7 @@ type shownEntry struct {
 }
 
 func readEntry(ctx context.Context, v *codexView, name string, history bool) (*shownEntry, error) {
-	e, err := v.named(ctx, name)
+	e, err := v.findEntry(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -89,19 +89,19 @@ func printEntry(w io.Writer, e *exporters.Entry) {
 	}
 	fmt.Fprintf(w, "%s  #%d, %s%s, %s\n", oneLine(title), e.ID, e.Status, locked, plural(e.Revisions, "revision"))
 	if len(e.Tags) > 0 {
-		printBeside(w, "tags: ", oneLine(strings.Join(e.Tags, ", ")))
+		printIndented(w, "tags: ", oneLine(strings.Join(e.Tags, ", ")))
 	}
 	fmt.Fprintf(w, "first: %s\nlast: %s\n", describe(e.First), describe(e.Last))
 	if e.Present != nil {
 		fmt.Fprintln(w)
-		printBeside(w, "", oneLine(e.Present.Text))
-		printBeside(w, "  ", "as of "+describe(e.Present.AsOf))
+		printIndented(w, "", oneLine(e.Present.Text))
+		printIndented(w, "  ", "as of "+describe(e.Present.AsOf))
 	}
 	if len(e.Aliases) > 0 {
 		fmt.Fprintln(w, "\nnames")
 	}
 	for _, a := range e.Aliases {
-		printBeside(w, "  ", oneLine(a.Name)+", from "+describe(a.From))
+		printIndented(w, "  ", oneLine(a.Name)+", from "+describe(a.From))
 	}
 	for i := range e.Claims {
 		printClaim(w, &e.Claims[i])
@@ -124,14 +124,14 @@ func printClaim(w io.Writer, c *exporters.Claim) {
 		kind += ", a state"
 	}
 	fmt.Fprintln(w)
-	printBeside(w, "", oneLine(c.Text))
-	printBeside(w, "  ", kind+", "+valid)
+	printIndented(w, "", oneLine(c.Text))
+	printIndented(w, "  ", kind+", "+valid)
 	for _, v := range c.Evidence {
 		weak := ""
 		if v.Weak {
 			weak = " (weak: no word or name in common with the fact)"
 		}
-		printBeside(w, "  ", fmt.Sprintf("post %d, %d to %d: \"%s\"%s", v.Post, v.Start, v.End, oneLine(v.Quote), weak))
+		printIndented(w, "  ", fmt.Sprintf("post %d, %d to %d: \"%s\"%s", v.Post, v.Start, v.End, oneLine(v.Quote), weak))
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 	busCloseTimeout = 3 * time.Second        // for subscribers to read the last notices
 )
 
-// stopSignals returns the signals that stop a command in order. SIGHUP is one unless it is ignored, as under nohup.
+// stopSignals returns the signals that stop a command cleanly. SIGHUP is one unless it is ignored, as under nohup.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -46,7 +46,7 @@ func (o *runOptions) closeBus() error {
 	return o.bus.Close(ctx)
 }
 
-// runMachine runs the machine. The first signal stops it after the current scene, the second at once.
+// runMachine runs the state machine. The first signal stops it after the current scene, the second immediately.
 func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -73,7 +73,7 @@ func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 	return r.Run(ctx)
 }
 
-// inScene writes a message with the current scene, or the other one before the first scene.
+// inScene formats a message with the current scene. Before the first scene it returns the other message.
 func (o *runOptions) inScene(format, before string) string {
 	if scene := o.progress.scene.Load(); scene > 0 {
 		return fmt.Sprintf(format, scene)

@@ -24,7 +24,7 @@ const twoScenes = `{"thread":1,"id":1,"title":"The Quay","name":"QM","time":100,
 {"thread":1,"id":3,"name":"QM","time":120,"body":"Captain Ysolde Marrow sat.","tags":["qm_post"]}
 `
 
-// TestResumeIsAdvised: an interrupted run says how it is resumed, where the same command would start another.
+// TestResumeIsAdvised: an interrupted run prints how to resume it if the same command would start another.
 func TestResumeIsAdvised(t *testing.T) {
 	t.Parallel()
 	stopped := annotator.Errorf(annotator.Interrupted, "stopped").WithAdvice("run again to go on")
@@ -50,7 +50,7 @@ func TestResumeIsAdvised(t *testing.T) {
 	}
 }
 
-// runningStory is a run against a server that answers when the test tells it to.
+// runningStory is a run against a server that the test controls.
 type runningStory struct {
 	*exec.Cmd
 	folder string
@@ -163,8 +163,8 @@ func TestFirstSignalFinishesTheScene(t *testing.T) {
 	}
 }
 
-// TestSecondSignalQuitsAtOnce: the server never answers.
-func TestSecondSignalQuitsAtOnce(t *testing.T) {
+// TestSecondSignalQuitsImmediately: the server never answers.
+func TestSecondSignalQuitsImmediately(t *testing.T) {
 	t.Parallel()
 	longtest.Unix(t, "signals to another process")
 	r := startStory(t)
@@ -196,7 +196,7 @@ func TestSecondSignalPassesStuckErrors(t *testing.T) {
 	r := startStory(t, full)
 	go func() { _, _ = full.Write(make([]byte, 1<<22)) }() // more than a pipe takes
 	time.Sleep(200 * time.Millisecond)                     // the pipe fills
-	// A signal that is sent twice at once may arrive once.
+	// A signal that is sent twice may arrive once.
 	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		if err := r.Process.Signal(signal); err != nil {
 			t.Fatal(err)

@@ -99,7 +99,7 @@ func listSnapshots(ctx context.Context, db *storage.DB, query storage.SnapshotQu
 	}
 	limit := query.Limit
 	if limit > 0 {
-		query.Limit++ // one more tells whether there are more
+		query.Limit++ // one more shows whether there are more
 	}
 	found, err := db.Snapshots.List(ctx, query)
 	list := &snapshotList{views: []snapshotView{}, more: limit > 0 && len(found) > limit}
@@ -132,7 +132,7 @@ func (l *snapshotList) print(w io.Writer) {
 	printMore(w, l.more)
 }
 
-// label is the title of the thread, with what else is to be said of the snapshot: its name, or that it is the curator's.
+// label is the title of the thread, with the name of the snapshot or the mark of a fork of the curator.
 func (v *snapshotView) label() string {
 	label := shorten(v.Title, 48)
 	if v.Type == annotator.SnapshotFork {

@@ -30,7 +30,7 @@ type snapshotAskOptions struct {
 	corpus      string
 	interactive bool
 	json        bool
-	view        *storage.View // of the codex that is asked as well; nil: the snapshot alone
+	view        *storage.View // its matching entries are in the context; nil: the snapshot only
 }
 
 // askSettings name the settings of a question to the model.
@@ -89,7 +89,7 @@ The endpoint comes from the same places as that of run, and may be another than 
 type conversation struct {
 	*snapshotAskOptions
 	db      *storage.DB
-	shown   *storage.View // of the posts that may be shown
+	shown   *storage.View // of the citable posts
 	writer  *storage.SnapshotWriter
 	story   *corpus.DB // nil if it was not found
 	context *snapshot.Context
@@ -123,7 +123,7 @@ func (o *snapshotAskOptions) converse(ctx context.Context, db *storage.DB, at *a
 	return body(c)
 }
 
-// open opens what a conversation needs.
+// open opens the resources of a conversation.
 func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annotator.Snapshot, open *closers) (*conversation, error) {
 	wire, err := o.newWire()
 	if err != nil {
@@ -150,7 +150,7 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annot
 	return c, c.prepareClient(ctx, wire)
 }
 
-// postsUpTo returns the view of the posts that may be shown: those up to the limit, or else up to the snapshot.
+// postsUpTo returns the view of the citable posts: up to the limit, else up to the snapshot.
 func (o *snapshotAskOptions) postsUpTo(ctx context.Context, db *storage.DB, at *annotator.Snapshot) (*storage.View, error) {
 	if o.view != nil {
 		if limit := o.view.Moment(); !limit.IsZero() {
@@ -161,7 +161,7 @@ func (o *snapshotAskOptions) postsUpTo(ctx context.Context, db *storage.DB, at *
 	return db.View(moment), err
 }
 
-// prepareClient makes the client. The default model is the run's if it is served, else the first that is.
+// prepareClient sets the client. The default model is the run's if the server has it, else the server's first.
 func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error {
 	config := c.runner()
 	run, err := c.db.Run.Status(ctx)
@@ -228,7 +228,7 @@ func (c *conversation) interact(ctx context.Context) error {
 	}
 }
 
-// readLines reads standard input in a goroutine, since a read cannot be cancelled. readErr is for after the last line.
+// readLines reads standard input in a goroutine, since a read cannot be cancelled. Call readErr after the last line.
 func (c *conversation) readLines(ctx context.Context) (lines <-chan string, readErr func() error) {
 	in := bufio.NewScanner(c.in)
 	in.Buffer(nil, 1<<20) // bytes of a line
@@ -261,8 +261,8 @@ type askedQuestion struct {
 	Posts    []citation `json:"posts"` // in the order of the answer
 }
 
-// answer asks a question, and records it with the answer. An answer that could not be recorded is returned with the error.
-// What the answer repeats of the story is as in the story: the model was shown it escaped.
+// answer asks a question, and records it with the answer. If recording fails, it returns the answer and the error. It
+// unescapes the answer, because the model was shown the story escaped.
 func (c *conversation) answer(ctx context.Context, question string) (string, error) {
 	request := c.request
 	request.Question = question
@@ -325,8 +325,8 @@ func (a *askedQuestion) print(w io.Writer) {
 		if p.Position != nil {
 			at = fmt.Sprintf("scene %d, thread %d", p.Position.Scene, p.Position.Thread)
 		}
-		if p.Doubt != "" {
-			at = strings.TrimPrefix(at+": "+p.Doubt, ": ")
+		if p.Invalid != "" {
+			at = strings.TrimPrefix(at+": "+p.Invalid, ": ")
 		}
 		rows = append(rows, []string{fmt.Sprintf("post %d", p.Post), at, shorten(p.Text, 90)})
 	}
@@ -339,15 +339,15 @@ type citation struct {
 	Post     int64               `json:"post"`
 	Position *annotator.Position `json:"position,omitempty"` // of a post of the story
 	Text     string              `json:"text,omitempty"`     // its first line
-	Doubt    string              `json:"doubt,omitempty"`    // why the citation is invalid
+	Invalid  string              `json:"doubt,omitempty"`    // why the citation is invalid; empty: it is valid
 }
 
-// cite looks up a post that an answer cites. A post after the limit is as one that no scene has: a model may cite any number.
+// cite looks up a cited post. A post after the limit is reported like one that does not exist.
 func (c *conversation) cite(ctx context.Context, at *storage.Positions, id int64) (citation, error) {
 	p := citation{Post: id}
 	place, err := c.shown.PlaceOf(ctx, id)
 	if annotator.KindOf(err) == annotator.NotFound {
-		p.Doubt = "it is in no scene up to there"
+		p.Invalid = "it is in no scene up to there"
 		return p, nil
 	}
 	if err != nil {
@@ -359,7 +359,7 @@ func (c *conversation) cite(ctx context.Context, at *storage.Positions, id int64
 	}
 	post, err := c.story.Post(ctx, id)
 	if annotator.KindOf(err) == annotator.NotFound {
-		p.Doubt = "the corpus no longer has it"
+		p.Invalid = "the corpus no longer has it"
 		return p, nil
 	}
 	if err == nil {

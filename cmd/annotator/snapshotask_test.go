@@ -22,8 +22,8 @@ import (
 	"annotator/storage"
 )
 
-// TestInterruptWhileNobodyAsks ends a conversation that waits for a question.
-func TestInterruptWhileNobodyAsks(t *testing.T) {
+// TestInterruptEndsAConversation that waits for a question.
+func TestInterruptEndsAConversation(t *testing.T) {
 	t.Parallel()
 	longtest.Unix(t, "signals to another process")
 	_, _, db := finishedRun(t)
@@ -75,8 +75,8 @@ func finishedRun(t *testing.T) (a *app, out *bytes.Buffer, db string) {
 	return a, out, db
 }
 
-// TestCitationsUnderALimit has a model cite every post of the story, and one that does not exist. Of those after the limit
-// nothing is said but what is said of the missing one.
+// TestCitationsUnderALimit: a model cites every post of the story, and one that does not exist. Posts after the limit are
+// reported like the missing one.
 func TestCitationsUnderALimit(t *testing.T) {
 	t.Parallel()
 	a, out, path := lanternsRun(t)
@@ -128,8 +128,8 @@ func TestCitationsUnderALimit(t *testing.T) {
 			t.Errorf("%v looks up %d of %d posts", c.command, len(answer.Posts), len(places)+1)
 		}
 		for _, p := range answer.Posts[1:] {
-			shown := p.Position != nil && p.Doubt == "" // a post may have no text
-			hidden := p == citation{Post: p.Post, Doubt: answer.Posts[0].Doubt}
+			shown := p.Position != nil && p.Invalid == "" // a post may have no text
+			hidden := p == citation{Post: p.Post, Invalid: answer.Posts[0].Invalid}
 			if within := places[p.Post] <= c.last; within && !shown || !within && !hidden {
 				t.Fatalf("%v gives %+v", c.command, p)
 			}

@@ -100,7 +100,7 @@ func diffSnapshots(ctx context.Context, db *storage.DB, a, b string) (*snapshotD
 	return d, nil
 }
 
-// add files an entry under its change, if it has one. It omits entries that were made and retired in between.
+// add appends the change of an entry, if it has one. It omits entries that were made and retired in between.
 func (d *snapshotDiff) add(was, e *annotator.Entry) {
 	change := diffEntry(was, e)
 	switch {
@@ -117,7 +117,7 @@ func (c *entryDiff) any() bool {
 	return c.Renamed != nil || c.Was != "" || !c.Tags.empty() || !c.Aliases.empty() || !c.Claims.empty()
 }
 
-// diffEntry compares an entry with what it was; the zero entry stands for a new one.
+// diffEntry compares an entry with an earlier version, which is the zero entry for a new one.
 func diffEntry(was, e *annotator.Entry) entryDiff {
 	c := entryDiff{
 		ID: e.ID, Term: e.Name(), Status: e.Status, Merged: e.MergedInto,
@@ -142,7 +142,7 @@ func claimsInForce(e *annotator.Entry) (texts []string) {
 }
 
 func (d *snapshotDiff) print(w io.Writer) {
-	printBeside(w, "", fmt.Sprintf("snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, %d retired",
+	printIndented(w, "", fmt.Sprintf("snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, %d retired",
 		d.From.ID, d.From.Scene, d.To.ID, d.To.Scene, len(d.Added), len(d.Changed), len(d.Retired)))
 	for _, part := range []struct {
 		title   string
@@ -158,9 +158,9 @@ func (d *snapshotDiff) print(w io.Writer) {
 }
 
 func (c *entryDiff) print(w io.Writer) {
-	printBeside(w, fmt.Sprintf("  #%d ", c.ID), oneLine(c.Term))
+	printIndented(w, fmt.Sprintf("  #%d ", c.ID), oneLine(c.Term))
 	if c.Renamed != nil {
-		printBeside(w, "    name: ", oneLine(c.Renamed.From)+" -> "+oneLine(c.Renamed.To))
+		printIndented(w, "    name: ", oneLine(c.Renamed.From)+" -> "+oneLine(c.Renamed.To))
 	}
 	if c.Was != "" {
 		fmt.Fprintf(w, "    status: %s -> %s\n", c.Was, c.Status)
@@ -173,10 +173,10 @@ func (c *entryDiff) print(w io.Writer) {
 		setDiff
 	}{{"tag", c.Tags}, {"name", c.Aliases}, {"claim", c.Claims}} {
 		for _, item := range set.Removed {
-			printBeside(w, "    - "+set.what+": ", shorten(item, 100))
+			printIndented(w, "    - "+set.what+": ", shorten(item, 100))
 		}
 		for _, item := range set.Added {
-			printBeside(w, "    + "+set.what+": ", shorten(item, 100))
+			printIndented(w, "    + "+set.what+": ", shorten(item, 100))
 		}
 	}
 }

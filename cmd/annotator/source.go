@@ -18,10 +18,10 @@ import (
 	"annotator/storage"
 )
 
-// corpusOf returns the corpus that a source is imported into: beside it, with its name.
+// corpusOf returns the corpus that a source is imported into: in its folder, with its name.
 func corpusOf(source string) string { return stemOf(source) + ".corpus.db" }
 
-// databaseOf returns the database of a source's run: beside it, with its name.
+// databaseOf returns the database of a source's run: in its folder, with its name.
 func databaseOf(source string) string { return stemOf(source) + ".annotator.db" }
 
 // stemOf returns a file's path without its extension, or the path of a folder.
@@ -44,7 +44,7 @@ func stemOf(source string) string {
 	return source
 }
 
-// requireSource returns an error where a source is not there.
+// requireSource returns an error if a source does not exist.
 func requireSource(path string) error {
 	if exists(path) {
 		return nil
@@ -53,8 +53,7 @@ func requireSource(path string) error {
 		WithAdvice("name a book, an archive, a folder of them or a corpus; `annotator import --help` says what can be read")
 }
 
-// prepareCorpus returns the corpus that a run reads: the source itself if it is a database, else what is imported from
-// it.
+// prepareCorpus returns the corpus of a run: the source itself if it is a database, else its import.
 func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	if ingest.IsDatabase(o.source) {
 		return o.source, refuseRunDatabase(ctx, o.source)
@@ -84,13 +83,13 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	return report.Corpus, nil
 }
 
-// isReadOnly reports whether a corpus could not be made because nothing can be written to its folder.
+// isReadOnly reports whether an import failed because the folder of the corpus cannot be written.
 func isReadOnly(err error) bool {
 	return annotator.KindOf(err) == annotator.Storage && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS))
 }
 
-// checkReimport refuses a corpus that is to take the place of another if the run that reads the other could not go on with
-// it. A run that starts anew can take any.
+// checkReimport refuses to replace a corpus if its run could not continue with the new one. A run that starts anew can
+// use any.
 func (o *runOptions) checkReimport(ctx context.Context, made string) error {
 	path := cmp.Or(o.db, databaseOf(o.source))
 	if o.fromSnapshot != 0 {
@@ -129,7 +128,7 @@ func (o *runOptions) checkReimport(ctx context.Context, made string) error {
 	})
 }
 
-// refuseRunDatabase refuses the database of a run as a story. The corpus reader reports any other database that is no
+// refuseRunDatabase refuses the database of a run as a story. The corpus reader reports other databases that are not a
 // corpus.
 func refuseRunDatabase(ctx context.Context, source string) (refused error) {
 	_ = withDatabase(ctx, source, func(db *storage.DB) error {

@@ -64,13 +64,13 @@ type status struct {
 	Quotes      storage.QuoteCount       `json:"quotes"` // of entries that are neither retired nor merged
 	Calls       callStatus               `json:"calls"`
 	Tokens      tokenStatus              `json:"tokens"`
-	Probes      probeStatus              `json:"probes"` // which calls and tokens leave out
+	Probes      probeStatus              `json:"probes"` // calls and tokens exclude them
 	PerScene    sceneAverage             `json:"per_scene"`
 	FollowUps   followUpStatus           `json:"follow_ups"`
 	Compactions int                      `json:"compactions"`
 	ByTier      []storage.TierCount      `json:"compactions_by_tier"` // tokens are averages
-	Warnings    []string                 `json:"warnings"`            // why the run seems to bring nothing
-	Called      bool                     `json:"called"`              // the model has made a call, or written an element of codex_updates
+	Warnings    []string                 `json:"warnings"`            // why the run seems to be without effect
+	Called      bool                     `json:"called"`              // the model made a call or wrote codex_updates
 	Quarantined []quarantinedScene       `json:"quarantined"`         // all of them
 	Started     time.Time                `json:"started"`
 	Updated     time.Time                `json:"updated"`
@@ -89,7 +89,7 @@ type storyStatus struct {
 	Corpus      string `json:"corpus"`
 	Threads     int    `json:"threads"`
 	ThreadsDone int    `json:"threads_done"`
-	Import      string `json:"import,omitempty"` // how much of the source the corpus has, and what was left out
+	Import      string `json:"import,omitempty"` // how much of the source the corpus has, and what was omitted
 }
 
 type sceneStatus struct {
@@ -99,16 +99,16 @@ type sceneStatus struct {
 	Left        int `json:"left"`
 	Open        int `json:"open"` // the number of the current scene; 0 if there is none
 
-	Unasked []storage.ReasonCount `json:"unasked"` // recorded scenes that cost no request, by the reason
+	Unasked []storage.ReasonCount `json:"unasked"` // scenes that were recorded without a request, by the reason
 }
 
-// followUpStatus counts scenes in which a request asked whether there was more, because the model had not said that the
-// scene was worked through.
+// followUpStatus counts scenes by their follow-up request. It asks for more edits if the model has not declared the scene
+// done.
 type followUpStatus struct {
-	Edits   int  `json:"edits"`    // it brought edits
-	Nothing int  `json:"nothing"`  // it brought none
-	LeftOut int  `json:"left_out"` // it was left out
-	End     bool `json:"end"`      // they are left out now, but for each tenth
+	Edits   int  `json:"edits"`    // it led to edits
+	Nothing int  `json:"nothing"`  // it led to none
+	LeftOut int  `json:"left_out"` // it was skipped
+	End     bool `json:"end"`      // they are skipped now, except in each tenth scene
 }
 
 type callStatus struct {
@@ -117,7 +117,7 @@ type callStatus struct {
 	Lost   int `json:"lost"` // the process ended during the call
 }
 
-// probeStatus counts the questions that only show whether a server answers, and as what.
+// probeStatus counts the requests that only test whether the server answers, and with which model.
 type probeStatus struct {
 	Calls  int         `json:"calls"`
 	Tokens tokenStatus `json:"tokens"`
@@ -125,10 +125,10 @@ type probeStatus struct {
 
 type tokenStatus struct {
 	Prompt      int      `json:"prompt"`
-	Told        int      `json:"told"` // of the prompt: of which it is known whether the server had it in its cache
+	Told        int      `json:"told"` // of the prompt: for which the server reports cache use
 	Cached      int      `json:"cached"`
 	Completion  int      `json:"completion"`
-	CachedShare *float64 `json:"cached_share"` // of the prompts of which the server tells, 0 to 1; null where it tells of none
+	CachedShare *float64 `json:"cached_share"` // cached/told, 0 to 1; null if told is 0
 }
 
 func (s *tokenStatus) usage() annotator.Usage {
@@ -146,16 +146,16 @@ func newTokenStatus(u *annotator.Usage) tokenStatus {
 type sceneAverage struct {
 	Calls      float64  `json:"calls"`
 	Prompt     float64  `json:"prompt"`
-	Uncached   *float64 `json:"uncached"` // null where the server does not tell
+	Uncached   *float64 `json:"uncached"` // null if the server does not report it
 	Completion float64  `json:"completion"`
-	Seconds    float64  `json:"seconds"` // mean of the newest scenes, from the end of one to the end of the next; pauses count little
+	Seconds    float64  `json:"seconds"` // between the ends of scenes, mean of the newest; pauses have little weight
 }
 
 type quarantinedScene struct {
 	Scene   int    `json:"scene"`
 	Thread  int64  `json:"thread"`
 	Reason  string `json:"reason"`
-	Fault   string `json:"fault"`   // its kind; empty if neither server nor model is the cause
+	Fault   string `json:"fault"`   // its kind; empty if neither server nor model caused it
 	Retries int    `json:"retries"` // earlier retries of the scene
 }
 
@@ -229,7 +229,7 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	return s, nil
 }
 
-// progress says when a run that is under way ends, and whether it waits.
+// progress sets the estimated end of an active run, and the wait that it is in.
 func (s *status) progress(report *storage.Report, now time.Time) {
 	left := time.Duration(s.Scenes.Left) * report.SceneTime
 	s.SecondsLeft, s.Ends = left.Seconds(), now.Add(left).UTC()
@@ -255,7 +255,7 @@ func ratio(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// print prints the status for people. A row without a text is left out.
+// print prints the status for people. It omits rows without a text.
 func (s *status) print(w io.Writer) {
 	rows := [][]string{
 		{"story", shorten(s.Story.Title, 100)},
@@ -300,7 +300,7 @@ func (s *status) probes() string {
 	return plural(s.Probes.Calls, "call") + ", " + tokens(s.Probes.Tokens.usage())
 }
 
-// importSummary returns what the corpus of a run has of its source; "" if the corpus is missing or does not record it.
+// importSummary returns how much of its source a corpus has; "" if the corpus is missing or does not record it.
 func importSummary(ctx context.Context, run *storage.RunStatus, database string) string {
 	path := corpusOfRun(run, database)
 	if path == "" {
@@ -336,7 +336,7 @@ func (s *status) scenes() string {
 	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, percent(done, s.Scenes.Total), s.Scenes.Quarantined, of)
 }
 
-// unasked counts the scenes that cost no request; empty if there are none.
+// unasked counts the scenes that were recorded without a request; empty if there are none.
 func (s *status) unasked() string {
 	var reasons []string
 	for _, r := range s.Scenes.Unasked {
@@ -345,7 +345,7 @@ func (s *status) unasked() string {
 	return strings.Join(reasons, ", ")
 }
 
-// followUps tells what requests for more have brought; empty if there were none.
+// followUps describes the results of follow-up requests; empty if there were none.
 func (s *status) followUps() string {
 	f := &s.FollowUps
 	if f.Edits+f.Nothing+f.LeftOut == 0 {
@@ -421,7 +421,7 @@ func (s *status) printQuarantined(w io.Writer) {
 	fmt.Fprintf(w, "\nretry them with: annotator retry --db %s\n", quoted(s.Database))
 }
 
-// compactions tells how often the window was compacted, by tier, with its tokens before and after on average.
+// compactions returns the number of compactions by tier, with the average tokens before and after.
 func (s *status) compactions() string {
 	var tiers []string
 	for _, t := range s.ByTier {

@@ -9,7 +9,7 @@ import (
 	"annotator/storage"
 )
 
-// TestStatusCountsQuotes: how many quotations there are, and how many are weak.
+// TestStatusCountsQuotes: the status has the number of quotations and of weak ones.
 func TestStatusCountsQuotes(t *testing.T) {
 	t.Parallel()
 	for want, quotes := range map[string]storage.QuoteCount{
@@ -33,8 +33,8 @@ func TestStatusCountsQuotes(t *testing.T) {
 	}
 }
 
-// TestStatusTellsOfRequests: status counts the scenes that cost no request, and what requests for more have brought.
-func TestStatusTellsOfRequests(t *testing.T) {
+// TestStatusCountsRequests: the status counts the scenes without a request, and the results of follow-up requests.
+func TestStatusCountsRequests(t *testing.T) {
 	t.Parallel()
 	s := &status{FollowUps: followUpStatus{Edits: 2, Nothing: 6, LeftOut: 40, End: true}}
 	s.Scenes.Unasked = []storage.ReasonCount{{Reason: "no text", Count: 2}, {Reason: "nothing but dice, numbers and votes", Count: 1}}

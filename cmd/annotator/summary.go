@@ -12,8 +12,7 @@ import (
 	"annotator/storage"
 )
 
-// summarise prints the result of a run and the commands to go on with. A quiet run prints only the path of its
-// database.
+// summarise prints the result of a run and the next commands. A quiet run prints only the path of its database.
 func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *storage.RunStatus, took time.Duration) error {
 	if o.json {
 		return o.summariseAsJSON(ctx, db, before, took)
@@ -62,7 +61,7 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *stor
 	return nil
 }
 
-// runSummary is what `run --json` prints: the status of the run, and what this invocation has added.
+// runSummary is what `run --json` prints: the status of the run, and the part of this invocation.
 type runSummary struct {
 	*status
 	ThisRun runPart `json:"this_run"`
@@ -84,7 +83,7 @@ func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before
 	if err != nil {
 		return err
 	}
-	now.Running, now.SecondsLeft, now.Ends = false, 0, time.Time{} // it is this process that holds the database
+	now.Running, now.SecondsLeft, now.Ends = false, 0, time.Time{} // this process holds the database
 	u := run.Usage.Minus(before.Usage)
 	part := runPart{
 		run.Recorded - before.Recorded, run.Calls - before.Calls, newTokenStatus(&u), took.Seconds(),
@@ -92,8 +91,8 @@ func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before
 	return o.printJSON(runSummary{now, part})
 }
 
-// remainingWork returns the commands for quarantined scenes and tentative entries, once every scene is done, and for statements of
-// what entries are now, which a run that has reached its limit leaves out.
+// remainingWork returns the commands for quarantined scenes and tentative entries, once every scene is done. A run with
+// --limit also leaves present statements of entries outdated.
 func remainingWork(ctx context.Context, db *storage.DB, run *storage.RunStatus) (commands []string, err error) {
 	path, done := quoted(db.Path()), run.Recorded+run.Quarantined == run.Corpus.Scenes
 	if done && run.Quarantined > 0 {

@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	gap       = 2  // spaces between the columns of a table
-	leastRoom = 20 // columns below which a last cell is not wrapped beside the others
-	// textColumns is what a line has of an entry's text.
-	textColumns = 72
+	gap             = 2  // spaces between the columns of a table
+	minWrapColumns  = 20 // a narrower column is not wrapped
+	entryTextLength = 72 // columns of an entry's text in a list
 )
 
 // printEntries prints a line for each entry with a text of it, shortened to the terminal.
@@ -21,13 +20,13 @@ func printEntries(w io.Writer, entries []annotator.Entry, text func(*annotator.E
 	rows := make([][]string, len(entries))
 	for i := range entries {
 		e := &entries[i]
-		rows[i] = []string{fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20), shorten(codex.WithoutLinks(text(e)), textColumns)}
+		rows[i] = []string{fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20), shorten(codex.WithoutLinks(text(e)), entryTextLength)}
 	}
 	printShortened(w, rows)
 }
 
-// printTable prints rows in aligned columns. On a terminal that is too narrow, the last cell of a row is wrapped within
-// its column, or stands under the others where hardly any room is left beside them.
+// printTable prints rows in aligned columns. If the terminal is too narrow, the last cell of a row is wrapped. See
+// hangingIndent.
 func printTable(w io.Writer, rows [][]string) {
 	var widths []int // of all columns but the last of each row
 	for _, row := range rows {
@@ -45,27 +44,28 @@ func printTable(w io.Writer, rows [][]string) {
 		for c := range len(row) - 1 {
 			head += pad(row[c], widths[c]+gap)
 		}
-		b.WriteString(strings.TrimRight(beside(head, row[len(row)-1], terminal), " ") + "\n")
+		b.WriteString(strings.TrimRight(hangingIndent(head, row[len(row)-1], terminal), " ") + "\n")
 	}
 	_, _ = io.WriteString(w, b.String())
 }
 
-// beside wraps a text beside a head, or under it where hardly any room is left. A width of 0 is unlimited.
-func beside(head, text string, width int) string {
-	if column := columns(head); text == "" || width == 0 || column+columns(text) <= width || width-column >= leastRoom {
+// hangingIndent appends a text to a head and wraps it within its column. If less than minWrapColumns are left, the text
+// begins on the next line. A width of 0 is unlimited.
+func hangingIndent(head, text string, width int) string {
+	if column := columns(head); text == "" || width == 0 || column+columns(text) <= width || width-column >= minWrapColumns {
 		return head + wrapFrom(text, column, width)
 	}
 	return wrapFrom(strings.TrimRight(head, " "), 0, width) + "\n" + strings.Repeat(" ", 2*gap) + wrapFrom(text, 2*gap, width)
 }
 
-// printBeside prints a text beside a head, within the terminal.
-func printBeside(w io.Writer, head, text string) {
-	fmt.Fprintln(w, beside(head, text, terminalWidth(w)))
+// printIndented prints a text with a hanging indent, within the terminal.
+func printIndented(w io.Writer, head, text string) {
+	fmt.Fprintln(w, hangingIndent(head, text, terminalWidth(w)))
 }
 
 // wrapFrom wraps a text that begins in a column so that all its lines begin there. A width of 0 is unlimited.
 func wrapFrom(text string, column, width int) string {
-	if width == 0 || column+columns(text) <= width || width-column < leastRoom {
+	if width == 0 || column+columns(text) <= width || width-column < minWrapColumns {
 		return text
 	}
 	return strings.Join(wrap(text, width-column), "\n"+strings.Repeat(" ", column))
@@ -85,21 +85,22 @@ func wrapLines(text string, width int) string {
 // printShortened prints a table with cells shortened to the terminal, a line for each row.
 func printShortened(w io.Writer, rows [][]string) {
 	if width := terminalWidth(w); width > 0 && len(rows) > 0 {
-		fit(rows, width)
+		fitColumns(rows, width)
 	}
 	printTable(w, rows)
 }
 
-// printMore says that a list has more than --limit lets it show.
+// printMore prints a hint if a list has more items than --limit.
 func printMore(w io.Writer, more bool) {
 	if more {
 		fmt.Fprintln(w, "there are more; --limit 0 lists all")
 	}
 }
 
-// fit shortens columns to a total width, the last first and to nothing at need; the first and some of the second stay.
-func fit(rows [][]string, width int) {
-	const least = 8
+// fitColumns shortens columns to a total width, from the last to the second. A column with less than minColumns is left
+// empty, except the second.
+func fitColumns(rows [][]string, width int) {
+	const minColumns = 8
 	for column := len(rows[0]) - 1; column > 0; column-- {
 		excess := -width - gap
 		for c := range column + 1 {
@@ -110,7 +111,7 @@ func fit(rows [][]string, width int) {
 		}
 		room := columnWidth(rows, column) - excess
 		for _, row := range rows {
-			if room < least && column > 1 {
+			if room < minColumns && column > 1 {
 				row[column] = ""
 			} else {
 				row[column] = shorten(row[column], max(room, len("...")))

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestFit(t *testing.T) {
+func TestFitColumns(t *testing.T) {
 	t.Parallel()
 	for width, want := range map[int]string{
 		80: "#15|Brother Caul|person|Says the ledger was full.\n#1234|Wren|person, lost|A wick.",
@@ -19,7 +19,7 @@ func TestFit(t *testing.T) {
 		3:  "#15|...||\n#1234|...||",
 	} {
 		rows := [][]string{{"#15", "Brother Caul", "person", "Says the ledger was full."}, {"#1234", "Wren", "person, lost", "A wick."}}
-		fit(rows, width)
+		fitColumns(rows, width)
 		var lines []string
 		for _, row := range rows {
 			lines = append(lines, strings.Join(row, "|"))
@@ -40,8 +40,8 @@ func TestTableOfWideCharacters(t *testing.T) {
 	}
 }
 
-// TestHanging wraps the last cell of a row within its column.
-func TestHanging(t *testing.T) {
+// TestLastCellIsWrapped within its column.
+func TestLastCellIsWrapped(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text         string
@@ -61,8 +61,7 @@ func TestHanging(t *testing.T) {
 	}
 }
 
-// TestBeside: a cell goes below the others if it does not fit beside them and has hardly any room there.
-// TestLinesAreWrapped one by one: paragraphs stay apart.
+// TestLinesAreWrapped one by one: paragraphs stay separate.
 func TestLinesAreWrapped(t *testing.T) {
 	t.Parallel()
 	const text = "The index agrees with the entries of the book.\n\n  It ends with the last of its entries."
@@ -74,7 +73,7 @@ func TestLinesAreWrapped(t *testing.T) {
 	}
 }
 
-func TestBeside(t *testing.T) {
+func TestNarrowCellIsBelowTheOthers(t *testing.T) {
 	t.Parallel()
 	const head, text = "2026-11-22  scene 25  ", "+ Captain Ysolde Marrow"
 	beneath := strings.TrimRight(head, " ") + "\n    "
@@ -82,21 +81,21 @@ func TestBeside(t *testing.T) {
 		0: head + text, 22: beneath + text, 41: beneath + text, 42: head + "+ Captain Ysolde\n" + strings.Repeat(" ", len(head)) + "Marrow",
 		45: head + text, 80: head + text,
 	} {
-		if got := beside(head, text, line); got != want {
+		if got := hangingIndent(head, text, line); got != want {
 			t.Errorf("in %d columns: %q", line, got)
 		}
 	}
-	if got, want := beside("2026-11-22 23:00:12 UTC  scene 25  ", text, 30), "2026-11-22 23:00:12 UTC scene\n25\n    "+text; got != want {
+	if got, want := hangingIndent("2026-11-22 23:00:12 UTC  scene 25  ", text, 30), "2026-11-22 23:00:12 UTC scene\n25\n    "+text; got != want {
 		t.Errorf("beside a head that is too wide: %q, want %q", got, want)
 	}
-	if got := beside(head, "+ Marrow", 30); got != head+"+ Marrow" {
+	if got := hangingIndent(head, "+ Marrow", 30); got != head+"+ Marrow" {
 		t.Errorf("a cell that has room enough goes below: %q", got)
 	}
 }
 
-// TestFitHolds: a fitted table is no wider than the terminal, if that has room for the ids and the start of the names. A
-// table that fits is not changed.
-func TestFitHolds(t *testing.T) {
+// TestFittedTableIsNoWiderThanTheTerminal: this holds if the terminal is wide enough for the ids and the start of the
+// names. A table that fits is not changed.
+func TestFittedTableIsNoWiderThanTheTerminal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		cell := rapid.StringMatching(`[a-z漢é\x{301} ]{0,40}`)
@@ -109,7 +108,7 @@ func TestFitHolds(t *testing.T) {
 			before[i] = slices.Clone(rows[i])
 		}
 		width := rapid.IntRange(7, 140).Draw(t, "width")
-		fit(rows, width)
+		fitColumns(rows, width)
 		fits := printedWidth(t, before) <= width
 		if got := printedWidth(t, rows); got > width {
 			t.Errorf("%q is %d wide in %d characters", rows, got, width)

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// readsSequences reports whether a terminal reads control sequences, as every one here does without being told to.
-func readsSequences(*os.File) bool { return true }
+// supportsEscapes reports whether a terminal supports escape sequences: on this system, all do.
+func supportsEscapes(*os.File) bool { return true }

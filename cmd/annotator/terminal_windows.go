@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// readsSequences has the console read control sequences, which it shows as text otherwise. It reports false for one that
-// cannot, as before Windows 10.
-func readsSequences(terminal *os.File) bool {
+// supportsEscapes enables escape sequences in a console. It reports false if the console does not support them, as before
+// Windows 10.
+func supportsEscapes(terminal *os.File) bool {
 	console := windows.Handle(terminal.Fd())
 	var mode uint32
 	return windows.GetConsoleMode(console, &mode) == nil &&

@@ -14,11 +14,9 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Corpora, models and file names may contain control sequences that a terminal obeys. All text for people passes
-// through clean.
-
-// clean makes text safe to show. It removes control characters except line feeds and tabs, writes the characters that
-// reorder text by their code, and replaces invalid UTF-8 with U+FFFD.
+// clean makes text safe for a terminal: corpora, models and file names may contain control sequences. It removes control
+// characters except line feeds and tabs. It writes the codes of characters that reorder text, and replaces invalid UTF-8
+// with U+FFFD. All text for people passes through it.
 func clean(text string) string {
 	return replaceUnsafe(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) string {
 		if unicode.Is(unicode.Bidi_Control, r) {
@@ -52,7 +50,7 @@ func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// oneLine is clean, with white space folded into single spaces.
+// oneLine is clean, with white space replaced by single spaces.
 func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
 
 // shorten is oneLine, cut to a number of columns.
@@ -77,7 +75,7 @@ func truncate(text string, most int) string {
 // pad appends spaces up to a number of columns.
 func pad(text string, wide int) string { return text + strings.Repeat(" ", max(wide-columns(text), 0)) }
 
-// columns returns how many columns of a terminal a text takes.
+// columns returns the width of a text in columns of a terminal.
 func columns(text string) (sum int) {
 	for _, r := range text {
 		sum += columnsOf(r)
@@ -100,8 +98,8 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// wrap breaks a text between words into lines of at most so many columns. A longer word gets a line of its own, since
-// it may be a path. Wide characters are written without spaces, so they are broken anywhere.
+// wrap breaks a text between words into lines of at most a number of columns. A longer word is on a separate line, since
+// it may be a path. Text of wide characters is written without spaces, so it is broken anywhere.
 func wrap(text string, most int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -144,7 +142,7 @@ func shortNumber(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// duration writes a duration in the units that matter for its length.
+// duration formats a duration with two or three digits.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -172,7 +170,7 @@ func tokens(u annotator.Usage) string {
 	return fmt.Sprintf("%s tokens in (%s), %s out", shortNumber(u.Prompt), cached(&u), shortNumber(u.Completion))
 }
 
-// cached writes which share of prompts the server had in its cache, as far as it tells.
+// cached formats the share of prompts that the server had in its cache, if it reports that.
 func cached(u *annotator.Usage) string {
 	if u.Told == 0 {
 		return "cached: not told"
@@ -185,7 +183,7 @@ func localTime(millis int64) string {
 	return time.UnixMilli(millis).Local().Format("2006-01-02 15:04:05 MST")
 }
 
-// quoted writes a word so that the shells of this system read it as one.
+// quoted quotes a word for the shells of this system.
 func quoted(word string) string {
 	const plain = "./-_:0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	switch {
@@ -197,14 +195,14 @@ func quoted(word string) string {
 	return quotedForUnix(word)
 }
 
-// quotedForWindows quotes for the command prompt and PowerShell, of which only the latter knows single quotes. A program reads
-// two quotation marks as one, and a backslash before the last as the mark's. What is not safe to show cannot be escaped.
+// quotedForWindows quotes for the command prompt, which has no single quotes, and for PowerShell. It doubles quotation
+// marks and backslashes at the end. Unsafe characters cannot be escaped.
 func quotedForWindows(word string) string {
 	word = strings.ReplaceAll(oneLine(word), `"`, `""`)
 	return `"` + word + strings.Repeat(`\`, len(word)-len(strings.TrimRight(word, `\`))) + `"`
 }
 
-// quotedForUnix quotes for any shell. What is not safe to show is escaped as bash and zsh read it.
+// quotedForUnix quotes for any shell. Unsafe characters are escaped in the syntax of bash and zsh.
 func quotedForUnix(word string) string {
 	if clean(word) != word || strings.ContainsAny(word, "\n\t") {
 		escaped := strconv.Quote(word)

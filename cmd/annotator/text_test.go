@@ -46,7 +46,7 @@ func TestBidiMarksAreNamed(t *testing.T) {
 	}
 }
 
-// TestQuotedForWindows holds quoted words against the rules by which a program of Windows splits its command line.
+// TestQuotedForWindows splits quoted words by the rules of command lines on Windows.
 func TestQuotedForWindows(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
@@ -63,7 +63,7 @@ func TestQuotedForWindows(t *testing.T) {
 	}
 }
 
-// TestQuotedForUnix has a shell read back what is quoted for it.
+// TestQuotedForUnix reads quoted words back with a shell.
 func TestQuotedForUnix(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")

@@ -35,13 +35,13 @@ func thresholds() []threshold {
 	}
 }
 
-// fromPreset is the value of a threshold that leaves it to the preset, and lowWater the flag that must be below another.
+// fromPreset is the value of a threshold that the preset sets. The flag lowWater must be below compaction-high-water.
 const (
 	fromPreset = "auto"
 	lowWater   = "compaction-low-water"
 )
 
-// thresholdFlags declares the thresholds, and returns where their values are.
+// thresholdFlags declares the thresholds, and returns their values.
 func thresholdFlags(s *pflag.FlagSet) map[string]*string {
 	values := map[string]*string{}
 	for _, t := range thresholds() {

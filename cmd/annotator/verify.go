@@ -90,7 +90,7 @@ func corpusChecks() []string {
 	return []string{storage.CheckCorpus, storage.CheckMentions, storage.CheckWords, storage.CheckQuotations}
 }
 
-// concernsDatabase reports whether a check found the database wrong, and not only another corpus than the run's.
+// concernsDatabase reports whether a violation is one of the database, not only of the corpus.
 func concernsDatabase(f storage.Finding) bool {
 	return len(f.Violations) > 0 && !slices.Contains(corpusChecks(), f.Check)
 }
@@ -117,7 +117,7 @@ func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verificatio
 	return found, err
 }
 
-// sourceOf returns what the checks compare of a corpus.
+// sourceOf returns the corpus in the form that the checks compare.
 func sourceOf(ctx context.Context, db *storage.DB, story *corpus.DB) (*storage.Source, error) {
 	run, err := db.Run.Status(ctx)
 	if err != nil {
