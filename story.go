@@ -84,9 +84,9 @@ func (p Place) Rank() int { return int(p % placesPerScene) }
 
 // Position is a place with its ids in the corpus.
 type Position struct {
-	Thread int64 `json:"thread" yaml:"thread"`
-	Scene  int   `json:"scene" yaml:"scene"` // from 1, over the whole story
-	Post   int64 `json:"post" yaml:"post"`
+	Thread int64 `json:"thread"`
+	Scene  int   `json:"scene"` // from 1, over the whole story
+	Post   int64 `json:"post"`
 }
 
 // End returns the place of the scene's last post.

@@ -105,14 +105,16 @@ func quotationsByPost(entries []Entry) map[int64][]quotation {
 	return byPost
 }
 
-// writeAnnotations writes the quotations as annotations of the story, each with the fact that it supports. In a book they
-// are found by the quotation and the text around it; a post that is no part of a file has the offsets as well.
+// writeAnnotations writes the quotations as annotations of the story, each with the fact that it supports. In a book,
+// an annotation is located by the quotation and the text around it. In a forum, it also has offsets in its post.
 func writeAnnotations(ctx context.Context, w io.Writer, c *Codex) error {
 	created := c.Updated.UTC().Format(time.RFC3339)
 	set := annotationSet{
 		Context: annotationContext, ID: "urn:uuid:" + uuidOf(c.Document, "annotations"), Type: "AnnotationSet",
-		Generator: annotationAgent{ID: "urn:annotator", Type: "Software", Name: "annotator"}, Generated: created, Title: c.Story.Title + ": codex",
-		About: annotationsAbout{Identifier: []string{"urn:annotator:" + c.Story.CorpusHash}, Title: c.Story.Title}, Items: []annotation{},
+		Generator: annotationAgent{ID: "urn:annotator", Type: "Software", Name: "annotator"}, Generated: created,
+		Title: c.Story.Title + ": codex",
+		About: annotationsAbout{Identifier: []string{"urn:annotator:" + c.Story.CorpusHash}, Title: c.Story.Title},
+		Items: []annotation{},
 	}
 	byPost := quotationsByPost(c.Entries)
 	threads, err := c.Text.Threads(ctx)
@@ -128,10 +130,15 @@ func writeAnnotations(ctx context.Context, w io.Writer, c *Codex) error {
 			for _, q := range byPost[post.ID] {
 				set.Items = append(set.Items, annotation{
 					Context: annotationContext, Type: "Annotation", Created: created,
-					ID:     "urn:uuid:" + uuidOf(c.Document, fmt.Sprintf("quotation %d %d %d %d %d", q.entry.ID, q.claim.ID, post.ID, q.evidence.Start, q.evidence.End)),
-					Target: annotationTarget{annotationSource(c.Document, post), selectors(post, body, q.evidence), annotationMeta{[]annotationHeading{{1, thread.Title}}}},
+					ID: "urn:uuid:" + uuidOf(c.Document, fmt.Sprintf("quotation %d %d %d %d %d", q.entry.ID, q.claim.ID,
+						post.ID, q.evidence.Start, q.evidence.End)),
+					Target: annotationTarget{
+						annotationSource(c.Document, post), selectors(post, body, q.evidence),
+						annotationMeta{[]annotationHeading{{1, thread.Title}}},
+					},
 					Body: annotationBody{
-						Type: "TextualBody", Value: nameOf(q.entry) + ": " + codex.WithoutLinks(q.claim.Text), Format: "text/plain", Highlight: "underline", Tags: []string{nameOf(q.entry)},
+						Type: "TextualBody", Value: nameOf(q.entry) + ": " + codex.WithoutLinks(q.claim.Text),
+						Format: "text/plain", Highlight: "underline", Tags: []string{nameOf(q.entry)},
 					},
 				})
 			}
@@ -140,7 +147,7 @@ func writeAnnotations(ctx context.Context, w io.Writer, c *Codex) error {
 	return writeValue(w, set)
 }
 
-// annotationSource returns the file of the book that a post comes from, or the name of the post.
+// annotationSource returns the file of the book that contains a post, or a URN of the post.
 func annotationSource(doc *Document, p *Post) string {
 	if p.Document != "" {
 		return p.Document
@@ -149,10 +156,11 @@ func annotationSource(doc *Document, p *Post) string {
 }
 
 func selectors(p *Post, body []rune, q *Evidence) []selector {
-	const around = 32
+	const context = 32 // code points before and after the quotation
 	start, end := min(q.Start, len(body)), min(q.End, len(body))
 	found := []selector{{
-		Type: "TextQuoteSelector", Exact: q.Quote, Prefix: string(body[max(0, start-around):start]), Suffix: string(body[end:min(len(body), end+around)]),
+		Type: "TextQuoteSelector", Exact: q.Quote, Prefix: string(body[max(0, start-context):start]),
+		Suffix: string(body[end:min(len(body), end+context)]),
 	}}
 	if p.Document == "" {
 		found = append(found, selector{Type: "TextPositionSelector", Start: &q.Start, End: &q.End})

@@ -4,13 +4,12 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 )
 
-// writeBrat writes the story as standoff annotations of brat: for each thread a text and a file with the names that
-// occur in it, each with the entry that it stands for, and the claims as notes of the quotations that support them.
+// writeBrat writes the story with standoff annotations of brat: a text and a file of annotations for each thread. Names
+// have references to their entries, and quotations have notes with the claims that they support.
 func writeBrat(ctx context.Context, files Files, c *Codex) error {
 	byPost, entries := quotationsByPost(c.Entries), map[int64]*Entry{}
 	for i := range c.Entries {
@@ -42,11 +41,7 @@ func writeBrat(ctx context.Context, files Files, c *Codex) error {
 		if err := out.Flush(); err != nil {
 			return err
 		}
-		annotations, err := files.Create(name + ".ann")
-		if err != nil {
-			return err
-		}
-		if _, err := io.WriteString(annotations, a.lines.String()); err != nil {
+		if err := writeText(files, name+".ann", a.lines.String()); err != nil {
 			return err
 		}
 	}
@@ -58,7 +53,7 @@ type bratFile struct {
 	entries                     map[int64]*Entry
 	lines                       strings.Builder
 	at                          int // the length of the text so far, in code points
-	spans, references, comments int // so many annotations of each kind
+	spans, references, comments int // numbers of annotations
 }
 
 func (a *bratFile) post(p *Post, mentions []Mention, quotations []quotation) {
@@ -76,14 +71,15 @@ func (a *bratFile) post(p *Post, mentions []Mention, quotations []quotation) {
 	for _, q := range quotations {
 		if id := a.span("Quotation", body, q.evidence.Start, q.evidence.End); id != "" {
 			a.comments++
-			fmt.Fprintf(&a.lines, "#%d\tAnnotatorNotes %s\t%s: %s\n", a.comments, id, oneLine(nameOf(q.entry)), oneLine(q.claim.Text))
+			fmt.Fprintf(&a.lines, "#%d\tAnnotatorNotes %s\t%s: %s\n", a.comments, id, oneLine(nameOf(q.entry)),
+				oneLine(q.claim.Text))
 		}
 	}
 	a.at += len(body) + 2
 }
 
-// span writes a span of the text and returns its id; "" for one without text. A span with line feeds is discontinuous,
-// because the format has no line feeds in its texts.
+// span writes a span of the text and returns its id; "" for one without text. A span with line feeds is discontinuous:
+// texts of the format have no line feeds.
 func (a *bratFile) span(kind string, body []rune, start, end int) string {
 	var ranges, texts []string
 	for from := start; from < min(end, len(body)); {
@@ -105,7 +101,7 @@ func (a *bratFile) span(kind string, body []rune, start, end int) string {
 	return fmt.Sprintf("T%d", a.spans)
 }
 
-// bratType returns the first tag as a name of a type: letters, digits, - and _ of ASCII.
+// bratType returns the first tag as the name of a type, which has ASCII letters, digits, - and _.
 func bratType(tags []string) string {
 	for _, tag := range tags {
 		name := strings.Map(func(r rune) rune {

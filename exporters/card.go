@@ -6,7 +6,7 @@ import (
 )
 
 // card is a character card, V2 or V3 (malfoyslastname/character-card-spec-v2, kwaroran/character-card-spec-v3). The
-// character is the story itself: the card carries the codex as its book, which other characters can link to.
+// character is the story itself. The codex is its book, which other characters can link to.
 type card struct {
 	Spec        string   `json:"spec"`
 	SpecVersion string   `json:"spec_version"`
@@ -72,9 +72,13 @@ func writeCardV3(w io.Writer, doc *Document) error {
 
 func newCardData(doc *Document) cardData {
 	data := cardData{
-		Name: doc.Story.Title, Description: "The codex of " + doc.Story.Title + ".", AlternateGreetings: []string{}, Tags: []string{"codex"},
+		Name: doc.Story.Title, Description: "The codex of " + doc.Story.Title + ".", AlternateGreetings: []string{},
+		Tags:    []string{"codex"},
 		Creator: "annotator", Extensions: map[string]any{extensionCodex: envelope(doc)},
-		Book: book{Name: doc.Story.Title, Extensions: map[string]any{extensionCodex: envelope(doc)}, Entries: []bookEntry{}},
+		Book: book{
+			Name: doc.Story.Title, Extensions: map[string]any{extensionCodex: envelope(doc)},
+			Entries: []bookEntry{},
+		},
 	}
 	for i := range doc.Entries {
 		data.Book.Entries = append(data.Book.Entries, newBookEntry(&doc.Entries[i], i))
@@ -82,15 +86,17 @@ func newCardData(doc *Document) cardData {
 	return data
 }
 
-// newBookEntry returns an entry with the settings of SillyTavern that correspond to those of its World Info.
+// newBookEntry returns an entry with SillyTavern's settings of the entry in World Info.
 func newBookEntry(e *Entry, index int) bookEntry {
 	l := loreOf(e)
 	return bookEntry{
-		ID: l.ID, Keys: l.Keys, SecondaryKeys: []string{}, Comment: l.Title, Name: l.Title, Content: l.Content, Selective: true,
+		ID: l.ID, Keys: l.Keys, SecondaryKeys: []string{}, Comment: l.Title, Name: l.Title, Content: l.Content,
+		Selective:      true,
 		InsertionOrder: l.order(), Priority: l.order(), Enabled: l.Status.Live(), Position: "before_char",
 		Extensions: map[string]any{
-			extensionEntry: l.Entry, "exclude_recursion": true, "prevent_recursion": true, "match_whole_words": l.wholeWords(),
-			"display_index": index, "probability": 100, "useProbability": true, "depth": 4, "position": 0,
+			extensionEntry: l.Entry, "exclude_recursion": true, "prevent_recursion": true,
+			"match_whole_words": l.wholeWords(),
+			"display_index":     index, "probability": 100, "useProbability": true, "depth": 4, "position": 0,
 		},
 	}
 }

@@ -11,8 +11,8 @@ import (
 type Change struct {
 	Revision int64              `json:"revision"`
 	Time     time.Time          `json:"time"`
-	At       annotator.Position `json:"at"`   // what it tells of
-	Seen     int                `json:"seen"` // the scene up to whose end the story was read: a limit before it hides the change
+	At       annotator.Position `json:"at"`   // of the quotation or the scene that caused it
+	Seen     int                `json:"seen"` // the last scene that was read; a limit before its end hides the change
 	Actor    annotator.Actor    `json:"actor"`
 	Field    annotator.Field    `json:"field"`
 	Old      string             `json:"old"` // empty if there was no value
@@ -24,7 +24,10 @@ func NewChanges(revisions []annotator.Revision, at func(annotator.Place) annotat
 	list := make([]Change, len(revisions))
 	for i := range revisions {
 		r := &revisions[i]
-		list[i] = Change{r.ID, time.UnixMilli(r.Changed).UTC(), at(r.At), r.Seen, r.Actor, r.Field, codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New)}
+		list[i] = Change{
+			r.ID, time.UnixMilli(r.Changed).UTC(), at(r.At), r.Seen, r.Actor, r.Field,
+			codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New),
+		}
 	}
 	return list
 }

@@ -17,9 +17,16 @@ func writeCSV(_ context.Context, files Files, c *Codex) error {
 		header string
 		rows   func(row func(cells ...any), e *Entry)
 	}{
-		{"entries.csv", "id,term,disambiguator,status,tags,present,definition,first_scene,first_post,last_scene,last_post,revisions,locked", entryRow},
+		{
+			"entries.csv",
+			"id,term,disambiguator,status,tags,present,definition,first_scene,first_post,last_scene,last_post," +
+				"revisions,locked", entryRow,
+		},
 		{"names.csv", "entry,name,from_scene,from_post", nameRows},
-		{"claims.csv", "entry,claim,text,kind,speaker,state,from_scene,from_post,until_scene,until_post,replaced_by", claimRows},
+		{
+			"claims.csv", "entry,claim,text,kind,speaker,state,from_scene,from_post,until_scene,until_post,replaced_by",
+			claimRows,
+		},
 		{"evidence.csv", "entry,claim,post,start,end,quote", evidenceRows},
 	} {
 		w, err := files.Create(table.name)
@@ -49,7 +56,8 @@ func writeTable(w io.Writer, header []string, entries []Entry, rows func(func(..
 }
 
 func entryRow(row func(...any), e *Entry) {
-	row(e.ID, e.Term, e.Disambiguator, e.Status, strings.Join(e.Tags, "\n"), presentText(e), e.Definition, e.First.Scene, e.First.Post,
+	row(e.ID, e.Term, e.Disambiguator, e.Status, strings.Join(e.Tags, "\n"), presentText(e), e.Definition,
+		e.First.Scene, e.First.Post,
 		e.Last.Scene, e.Last.Post, e.Revisions, e.Locked)
 }
 
@@ -75,7 +83,8 @@ func claimRows(row func(...any), e *Entry) {
 		if c.ReplacedBy != 0 {
 			replacedBy = c.ReplacedBy
 		}
-		row(e.ID, c.ID, c.Text, c.Kind, c.Speaker, c.State, c.From.Scene, c.From.Post, untilScene, untilPost, replacedBy)
+		row(e.ID, c.ID, c.Text, c.Kind, c.Speaker, c.State, c.From.Scene, c.From.Post, untilScene,
+			untilPost, replacedBy)
 	}
 }
 
@@ -88,15 +97,15 @@ func evidenceRows(row func(...any), e *Entry) {
 }
 
 var (
-	// formula matches what a spreadsheet may run as a formula, with the quotes before it. A spreadsheet may part cells at
-	// semicolons or tabs, and then at the line ends of a quoted cell.
+	// formula matches text that a spreadsheet may evaluate as a formula, with the quotes before it. A spreadsheet may
+	// split cells at semicolons or tabs, and also at the line ends of a quoted cell.
 	formula = regexp.MustCompile(`(^|[;\t\r\n])(['"]*[=+\-@＝＋－＠])`)
 	// blank matches a cell that begins with white space, which a spreadsheet may skip.
 	blank = regexp.MustCompile(`^'*[\t\r\n]`)
 )
 
-// cell returns the text of a cell. An apostrophe before what would be a formula makes a spreadsheet take it as text: the
-// story is outside data. docs/formats.md says how a reader gets the text back.
+// cell returns the text of a cell. An apostrophe before a formula makes a spreadsheet read it as text, because the
+// story is untrusted. See docs/formats.md for how to restore the text.
 func cell(value any) string {
 	text := formula.ReplaceAllString(fmt.Sprint(value), "$1'$2")
 	if blank.MatchString(text) {

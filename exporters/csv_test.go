@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// unguarded undoes what keeps a cell from being a formula, as docs/formats.md says.
+// unguarded removes the apostrophes of formulas from a cell, as docs/formats.md describes.
 func unguarded(cell string) string {
 	if regexp.MustCompile(`^'+[\t\r\n]`).MatchString(cell) {
 		cell = cell[1:]
@@ -23,8 +23,8 @@ func unguarded(cell string) string {
 	return regexp.MustCompile(`(^|[;\t\r\n])'(['"]*[=+\-@＝＋－＠])`).ReplaceAllString(cell, "$1$2")
 }
 
-// TestTablesGiveTheTextsBack: no cell is a formula, also where a spreadsheet parts cells at semicolons or tabs, and without
-// the apostrophes before what would be one, each text is as it was.
+// TestTablesGiveTheTextsBack: no cell is a formula, also if a spreadsheet splits cells at semicolons or tabs. Without
+// the apostrophes of formulas, each text is unchanged.
 func TestTablesGiveTheTextsBack(t *testing.T) {
 	t.Parallel()
 	runs := regexp.MustCompile(`^[\t\r\n]*"*[=+\-@＝＋－＠]`)
@@ -37,7 +37,8 @@ func TestTablesGiveTheTextsBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, separators := range []string{";\r\n", "\t\r\n"} {
-				for cell := range strings.FieldsFuncSeq(string(file.Data), func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+				for cell := range strings.FieldsFuncSeq(string(file.Data),
+					func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 					if runs.MatchString(cell) {
 						t.Fatalf("%s, separators %q: %q", file.Name, separators, cell)
 					}
@@ -80,13 +81,14 @@ func TestTablesGiveTheTextsBack(t *testing.T) {
 	})
 }
 
-// TestFormulasOfEveryKindAreText: the signs that begin a formula, at the places where a spreadsheet begins a cell.
+// TestFormulasOfEveryKindAreText tests the characters that begin a formula, at the places where a cell may begin.
 func TestFormulasOfEveryKindAreText(t *testing.T) {
 	t.Parallel()
 	for _, sign := range strings.Split("= + - @ ＝ ＋ － ＠", " ") {
 		for _, before := range []string{"", "'", "x;", "x\t", "x\n", "x;\"", "x;'\"", ";;"} {
 			text := before + sign + "1+1"
-			doc := exporters.Build(exporters.Story{}, []annotator.Entry{{ID: 1, Term: text, Status: annotator.Confirmed}}, position)
+			doc := exporters.Build(exporters.Story{},
+				[]annotator.Entry{{ID: 1, Term: text, Status: annotator.Confirmed}}, position)
 			for _, file := range unzip(t, export(t, named(t, "csv"), &doc)) {
 				rows, err := csv.NewReader(bytes.NewReader(file.Data)).ReadAll()
 				if err != nil {

@@ -21,46 +21,47 @@ const (
 
 // Document is a codex as it is exported.
 type Document struct {
-	Format  string              `json:"format" yaml:"format"`
-	Version int                 `json:"version" yaml:"version"`
-	Story   Story               `json:"story" yaml:"story"`
-	AsOf    *annotator.Position `json:"as_of" yaml:"as_of"` // nil: now
-	// Summaries are nil, and absent, before the first.
-	Summaries *Summaries `json:"summaries,omitempty" yaml:"summaries,omitempty"`
-	Count     int        `json:"count" yaml:"count"` // of entries
-	Entries   []Entry    `json:"entries" yaml:"entries"`
+	Format  string              `json:"format"`
+	Version int                 `json:"version"`
+	Story   Story               `json:"story"`
+	AsOf    *annotator.Position `json:"as_of"` // nil: now
+	// Summaries are absent before the first.
+	Summaries *Summaries `json:"summaries,omitempty"`
+	Count     int        `json:"count"` // of entries
+	Entries   []Entry    `json:"entries"`
 }
 
 // Story describes the source of the codex.
 type Story struct {
-	Title      string `json:"title" yaml:"title"`
-	CorpusHash string `json:"corpus_hash" yaml:"corpus_hash"`
-	Threads    int    `json:"threads" yaml:"threads"`
-	Scenes     int    `json:"scenes" yaml:"scenes"`
+	Title      string `json:"title"`
+	CorpusHash string `json:"corpus_hash"`
+	Threads    int    `json:"threads"`
+	Scenes     int    `json:"scenes"`
 }
 
 // Entry is an entry of the codex.
 type Entry struct {
-	ID            int64              `json:"id" yaml:"id"`
-	Term          string             `json:"term" yaml:"term"` // without disambiguator
-	Disambiguator string             `json:"disambiguator" yaml:"disambiguator"`
-	Status        annotator.Status   `json:"status" yaml:"status"`
-	Tags          []string           `json:"tags" yaml:"tags"`
-	Aliases       []Alias            `json:"aliases" yaml:"aliases"`
-	Definition    string             `json:"definition" yaml:"definition"` // the claims in force, joined
-	Claims        []Claim            `json:"claims" yaml:"claims"`         // including those no longer in force, in the order of the definition
-	First         annotator.Position `json:"first" yaml:"first"`
-	Last          annotator.Position `json:"last" yaml:"last"`
-	Revisions     int                `json:"revisions" yaml:"revisions"`
-	Locked        bool               `json:"locked" yaml:"locked"`
-	MergedInto    int64              `json:"merged_into,omitempty" yaml:"merged_into,omitempty"` // id of the entry that replaced it
-	Present       *Present           `json:"present,omitempty" yaml:"present,omitempty"`         // nil if none was written since its states changed
+	ID            int64              `json:"id"`
+	Term          string             `json:"term"` // without disambiguator
+	Disambiguator string             `json:"disambiguator"`
+	Status        annotator.Status   `json:"status"`
+	Tags          []string           `json:"tags"`
+	Aliases       []Alias            `json:"aliases"`
+	Definition    string             `json:"definition"` // the claims in force, joined
+	Claims        []Claim            `json:"claims"`     // also those not in force, in the order of the definition
+	First         annotator.Position `json:"first"`
+	Last          annotator.Position `json:"last"`
+	Revisions     int                `json:"revisions"`
+	Locked        bool               `json:"locked"`
+	MergedInto    int64              `json:"merged_into,omitempty"` // id of the entry that replaced it
+	Present       *Present           `json:"present,omitempty"`     // nil if there is none, or it is outdated
 }
 
 // Found is an entry that a search found.
 type Found struct {
 	Entry
-	Match int64 `json:"match,omitempty"` // id of the claim that has the most words of the search, the first of these; absent if none has any
+	// id of the first claim with the most words of the search; absent if none has any
+	Match int64 `json:"match,omitempty"`
 }
 
 // NewFound converts entries that a search found by some words, in their order.
@@ -75,43 +76,43 @@ func NewFound(entries []annotator.Entry, words []string, at func(annotator.Place
 	return list
 }
 
-// Present is a short statement of what an entry is now. It is no evidence.
+// Present is a short statement of what an entry is now. It is not evidence.
 type Present struct {
-	Text string             `json:"text" yaml:"text"`
-	AsOf annotator.Position `json:"as_of" yaml:"as_of"` // up to which it holds
+	Text string             `json:"text"`
+	AsOf annotator.Position `json:"as_of"` // up to which it holds
 }
 
 // Alias is another name of an entry, and where it is first used.
 type Alias struct {
-	Name string             `json:"name" yaml:"name"`
-	From annotator.Position `json:"from" yaml:"from"`
+	Name string             `json:"name"`
+	From annotator.Position `json:"from"`
 }
 
 // Claim is one fact of an entry, as one sentence.
 type Claim struct {
-	ID         int64               `json:"id" yaml:"id"` // from 1, within the entry
-	Text       string              `json:"text" yaml:"text"`
-	Kind       annotator.ClaimKind `json:"kind" yaml:"kind"`
-	Speaker    string              `json:"speaker,omitempty" yaml:"speaker,omitempty"` // who says it, if it is claimed; absent if unknown
-	State      bool                `json:"state,omitempty" yaml:"state,omitempty"`     // it is a state that can end
-	From       annotator.Position  `json:"from" yaml:"from"`
-	Until      *annotator.Position `json:"until" yaml:"until"`                                 // nil while it is in force
-	ReplacedBy int64               `json:"replaced_by,omitempty" yaml:"replaced_by,omitempty"` // id of the claim that took its place
-	Evidence   []Evidence          `json:"evidence" yaml:"evidence"`
+	ID         int64               `json:"id"` // from 1, within the entry
+	Text       string              `json:"text"`
+	Kind       annotator.ClaimKind `json:"kind"`
+	Speaker    string              `json:"speaker,omitempty"` // who says it, if it is claimed; absent if unknown
+	State      bool                `json:"state,omitempty"`   // a state can end
+	From       annotator.Position  `json:"from"`
+	Until      *annotator.Position `json:"until"`                 // nil while it is in force
+	ReplacedBy int64               `json:"replaced_by,omitempty"` // id of the claim that replaced it
+	Evidence   []Evidence          `json:"evidence"`
 }
 
 // Evidence is a quotation that supports a claim.
 type Evidence struct {
-	Post  int64  `json:"post" yaml:"post"`
-	Start int    `json:"start" yaml:"start"` // offset in the post's body, in Unicode code points
-	End   int    `json:"end" yaml:"end"`     // exclusive
-	Quote string `json:"quote" yaml:"quote"`
-	Weak  bool   `json:"weak,omitempty" yaml:"weak,omitempty"` // it has no word or name in common with the claim
+	Post  int64  `json:"post"`
+	Start int    `json:"start"` // offset in the post's body, in Unicode code points
+	End   int    `json:"end"`   // exclusive
+	Quote string `json:"quote"`
+	Weak  bool   `json:"weak,omitempty"` // it has no word or name in common with the claim
 }
 
-// Build returns the document of entries, sorted by term, disambiguator and id. Names and tags lose their invisible
-// characters, which those of older databases may have. It does not change the given slice. The function position
-// returns the ids of a place in the story.
+// Build returns the document of entries, sorted by term, disambiguator and id. It removes invisible characters from
+// names and tags, which older databases may have. It does not change the given slice. The function position returns the
+// ids of a place in the story.
 func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {
 	return Document{
 		Format: DocumentFormat, Version: Version, Story: story, Count: len(entries),
@@ -133,7 +134,7 @@ func sorted(entries []annotator.Entry) []*annotator.Entry {
 	return each(keys, func(k keyed) *annotator.Entry { return k.entry })
 }
 
-// nameKey is what entries are sorted by.
+// nameKey is the sort key of entries.
 type nameKey struct {
 	term, disambiguator string
 	id                  int64
@@ -155,15 +156,16 @@ func NewEntry(e *annotator.Entry, position func(annotator.Place) annotator.Posit
 		Disambiguator: codex.Visible(e.Disambiguator),
 		Status:        e.Status,
 		Tags:          each(e.Tags, codex.Visible),
-		Aliases:       each(visible(e.Aliases), func(a annotator.Alias) Alias { return Alias{a.Name, position(a.From)} }),
-		Definition:    e.Definition(),
-		Claims:        each(e.Claims, func(c annotator.Claim) Claim { return newClaim(c, position) }),
-		First:         position(e.First),
-		Last:          position(e.Last),
-		Revisions:     e.Revisions,
-		Locked:        e.Locked,
-		MergedInto:    e.MergedInto,
-		Present:       newPresent(e, position),
+		Aliases: each(visible(e.Aliases),
+			func(a annotator.Alias) Alias { return Alias{a.Name, position(a.From)} }),
+		Definition: e.Definition(),
+		Claims:     each(e.Claims, func(c annotator.Claim) Claim { return newClaim(c, position) }),
+		First:      position(e.First),
+		Last:       position(e.Last),
+		Revisions:  e.Revisions,
+		Locked:     e.Locked,
+		MergedInto: e.MergedInto,
+		Present:    newPresent(e, position),
 	}
 }
 
@@ -189,7 +191,8 @@ func visible(aliases []annotator.Alias) []annotator.Alias {
 
 func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Position) Claim {
 	claim := Claim{
-		ID: c.ID, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State, From: position(c.From), ReplacedBy: c.ReplacedBy,
+		ID: c.ID, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State, From: position(c.From),
+		ReplacedBy: c.ReplacedBy,
 	}
 	if c.Until != 0 {
 		claim.Until = new(position(c.Until))
@@ -200,7 +203,7 @@ func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Positi
 	return claim
 }
 
-// each converts the elements of a list. It never returns nil, so that an empty list is written as a list.
+// each converts the elements of a list. It never returns nil, so that an empty list is encoded as a list.
 func each[From, To any](list []From, convert func(From) To) []To {
 	converted := make([]To, len(list))
 	for i := range list {

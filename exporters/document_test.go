@@ -12,7 +12,10 @@ import (
 
 // position computes the thread and the post of a place.
 func position(p annotator.Place) annotator.Position {
-	return annotator.Position{Thread: int64(100 + p.Scene()/10), Scene: p.Scene(), Post: int64(1000*p.Scene() + p.Rank())}
+	return annotator.Position{
+		Thread: int64(100 + p.Scene()/10), Scene: p.Scene(),
+		Post: int64(1000*p.Scene() + p.Rank()),
+	}
 }
 
 func TestBuildSorts(t *testing.T) {
@@ -33,12 +36,16 @@ func TestBuildSorts(t *testing.T) {
 	}
 }
 
-// TestExportedNamesAreVisible: a database of a former version may hold names with characters that cannot be seen.
+// TestExportedNamesAreVisible: a database of an earlier version may have names with invisible characters.
 func TestExportedNamesAreVisible(t *testing.T) {
 	t.Parallel()
 	doc := exporters.Build(exporters.Story{}, []annotator.Entry{{
 		Term: "Al\u200bice\u202e", Disambiguator: "\ufeffship", Tags: []string{"pla\U000e0041ce"},
-		Aliases: []annotator.Alias{{Name: "Alice"}, {Name: "Al\u200bice", From: annotator.PlaceAt(2, 0)}, {Name: "Ali\u2066e"}},
+		Aliases: []annotator.Alias{
+			{Name: "Alice"},
+			{Name: "Al\u200bice", From: annotator.PlaceAt(2, 0)},
+			{Name: "Ali\u2066e"},
+		},
 	}}, position)
 	got := doc.Entries[0]
 	names := []string{got.Term, got.Disambiguator, got.Tags[0]}
@@ -58,7 +65,8 @@ func TestBuildDoesNotDependOnTheOrderGiven(t *testing.T) {
 			given[i].ID = int64(i + 1)
 		}
 		shuffled := rapid.Permutation(given).Draw(t, "shuffled")
-		if diff := cmp.Diff(exporters.Build(story, given, position), exporters.Build(story, shuffled, position)); diff != "" {
+		if diff := cmp.Diff(exporters.Build(story, given, position),
+			exporters.Build(story, shuffled, position)); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -75,7 +83,10 @@ func TestBuildJoinsTheClaimsThatHold(t *testing.T) {
 		t.Errorf("definition: %q", got.Definition)
 	}
 	ends := annotator.Position{Thread: 100, Scene: 4, Post: 4002}
-	if diff := cmp.Diff([]*annotator.Position{&ends, nil}, []*annotator.Position{got.Claims[0].Until, got.Claims[1].Until}); diff != "" {
+	if diff := cmp.Diff([]*annotator.Position{&ends, nil}, []*annotator.Position{
+		got.Claims[0].Until,
+		got.Claims[1].Until,
+	}); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"annotator"
 )
 
-// maxEPUBFile is the most bytes of a file of a book that is rewritten, against archives that expand without end.
+// maxEPUBFile is the maximum size of a file in a book, in bytes. It protects against decompression bombs.
 const maxEPUBFile = 64 << 20
 
 // epubBook is an EPUB that is copied with notes.
@@ -28,7 +28,7 @@ type epubBook struct {
 	archive  *zip.Reader
 	files    map[string]bool
 	opf      string // the path of the package document
-	third    bool   // it is of EPUB 3; before, there are no notes in place, and the links lead to a page
+	third    bool   // EPUB 3, which has footnotes in place; in EPUB 2, links lead to a page
 	chapters []*epubChapter
 	scenes   map[int]*epubScene
 	places   map[string][]epubPlace // by document: where scenes begin, in order
@@ -42,34 +42,37 @@ type epubChapter struct {
 	noted map[int64]bool
 }
 
-// epubNote is what a note is about: an entry as of the end of a scene.
+// epubNote identifies a note: an entry as of the end of a scene.
 type epubNote struct {
 	entry int64
 	scene int
 }
 
-// epubScene is a scene with its names, as its readers know them.
+// epubScene is a scene with the names that are known at its end.
 type epubScene struct {
 	n       int
 	chapter *epubChapter
-	names   map[string]int64 // as they stand in the text, with their entries; 0 for a name of several
+	names   map[string]int64 // entries by their names in the text; 0 for a name of several entries
 }
 
-// epubPlace is where a scene begins in a document, as corpus.Origin counts.
+// epubPlace is the beginning of a scene in a document. The offset is that of corpus.Origin.
 type epubPlace struct {
 	offset int64
 	scene  *epubScene
 }
 
-// writeEPUB copies the book that the story was imported from. The first mention of each name in a chapter becomes a link
-// to a note, which readers show in place: what the codex knows of the name at the end of the scene of that mention.
+// writeEPUB copies the book that the story was imported from. The first mention of each name in a chapter becomes a
+// link to a note, which readers show in place. The note is the entry as of the end of the mention's scene.
 func writeEPUB(ctx context.Context, w io.Writer, c *Codex) error {
 	file, err := zip.OpenReader(c.Book)
 	if err != nil {
 		return refuseBook(c.Book, err)
 	}
 	defer func() { _ = file.Close() }()
-	b := &epubBook{Codex: c, archive: &file.Reader, files: map[string]bool{}, scenes: map[int]*epubScene{}, places: map[string][]epubPlace{}}
+	b := &epubBook{
+		Codex: c, archive: &file.Reader, files: map[string]bool{}, scenes: map[int]*epubScene{},
+		places: map[string][]epubPlace{},
+	}
 	for _, f := range b.archive.File {
 		b.files[f.Name] = true
 	}
@@ -85,7 +88,7 @@ func writeEPUB(ctx context.Context, w io.Writer, c *Codex) error {
 	if err := b.readChapters(ctx); err != nil {
 		return err
 	}
-	if err := b.leaveOut(ctx); err != nil {
+	if err := b.removeNamesWithoutNotes(ctx); err != nil {
 		return err
 	}
 	return b.write(ctx, w)
@@ -132,14 +135,17 @@ func (b *epubBook) read(name string) ([]byte, error) {
 	return text, err
 }
 
-// readChapters reads the story: which scene begins where, and which names each has.
+// readChapters reads the scenes with their places in the documents and their names.
 func (b *epubBook) readChapters(ctx context.Context) error {
 	threads, err := b.Text.Threads(ctx)
 	if err != nil {
 		return err
 	}
 	for i, thread := range threads {
-		chapter := &epubChapter{title: thread.Title, file: fmt.Sprintf("codex/notes-%04d.xhtml", i+1), noted: map[int64]bool{}}
+		chapter := &epubChapter{
+			title: thread.Title, file: fmt.Sprintf("codex/notes-%04d.xhtml", i+1),
+			noted: map[int64]bool{},
+		}
 		mentions, err := b.Text.MentionsThen(ctx, thread.ID)
 		if err != nil {
 			return err
@@ -180,8 +186,8 @@ func (b *epubBook) addPost(chapter *epubChapter, p *Post, mentions []Mention) {
 	}
 }
 
-// leaveOut removes the names from the scenes of which no note is to be written.
-func (b *epubBook) leaveOut(ctx context.Context) error {
+// removeNamesWithoutNotes removes the names from each scene whose entry is not in the codex at its end.
+func (b *epubBook) removeNamesWithoutNotes(ctx context.Context) error {
 	var wanted []epubNote
 	for n, scene := range b.scenes {
 		for _, entry := range scene.names {
@@ -200,13 +206,14 @@ func (b *epubBook) leaveOut(ctx context.Context) error {
 	return err
 }
 
-// eachNote visits the entries that some notes are about, as of their scenes, where the codex has them.
+// eachNote visits the entries of notes, as of the ends of their scenes. It omits entries that are not in the codex
+// then.
 func (b *epubBook) eachNote(ctx context.Context, notes []epubNote, visit func(epubNote, *annotator.Entry)) error {
 	scenes := map[int64][]int{}
 	for _, note := range notes {
 		scenes[note.entry] = append(scenes[note.entry], note.scene)
 	}
-	for l, err := range b.lives(ctx) {
+	for l, err := range b.histories(ctx) {
 		if err != nil {
 			return err
 		}
@@ -224,17 +231,18 @@ func (b *epubBook) eachNote(ctx context.Context, notes []epubNote, visit func(ep
 	return nil
 }
 
-// characterReference matches a reference to a character, as &#39; or &amp;.
+// characterReference matches a character reference: &#39; or &amp;.
 const characterReference = `&#?\w+;?`
 
-// pattern returns the pattern of references to characters and of the scene's names; longer names match first.
+// pattern returns the pattern of character references and of the scene's names; longer names match first.
 func (s *epubScene) pattern() *regexp.Regexp {
-	names := slices.SortedFunc(maps.Keys(s.names), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(s.names),
+		func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	return regexp.MustCompile(strings.Join(append([]string{characterReference}, each(names, regexp.QuoteMeta)...), "|"))
 }
 
-// write copies the files of the book, those with text rewritten. The file mimetype comes first and is not compressed, as
-// the container format demands.
+// write copies the files of the book, and rewrites those with text. The container format requires that the file
+// mimetype is first and not compressed.
 func (b *epubBook) write(ctx context.Context, w io.Writer) error {
 	out := zip.NewWriter(w)
 	mime, err := out.CreateHeader(&zip.FileHeader{Name: "mimetype", Method: zip.Store})
@@ -268,7 +276,7 @@ func (b *epubBook) rewrite(out *zip.Writer, name string) error {
 	if err != nil {
 		return refuseBook(b.Book, err)
 	}
-	up, err := filepath.Rel(path.Dir(name), path.Dir(b.opf)) // slashes and names only, so the same in every system
+	up, err := filepath.Rel(path.Dir(name), path.Dir(b.opf))
 	if err != nil {
 		return err
 	}
@@ -304,10 +312,12 @@ func (b *epubBook) writeNotes(ctx context.Context, out *zip.Writer) error {
 		if len(chapter.notes) == 0 {
 			continue
 		}
-		if err := writeEntry(out, path.Join(path.Dir(b.opf), chapter.file), notesOf(chapter, texts, b.third)); err != nil {
+		if err := writeEntry(out, path.Join(path.Dir(b.opf), chapter.file),
+			notesOf(chapter, texts, b.third)); err != nil {
 			return err
 		}
-		fmt.Fprintf(&items, `<%%sitem id="codex-notes-%d" href="%s" media-type="application/xhtml+xml"/>`, i+1, chapter.file)
+		fmt.Fprintf(&items, `<%%sitem id="codex-notes-%d" href="%s" media-type="application/xhtml+xml"/>`, i+1,
+			chapter.file)
 		fmt.Fprintf(&spine, `<%%sitemref idref="codex-notes-%d" linear="no"/>`, i+1)
 	}
 	text, err = insertBefore(text, "manifest", items.String())
@@ -320,7 +330,7 @@ func (b *epubBook) writeNotes(ctx context.Context, out *zip.Writer) error {
 	return writeEntry(out, b.opf, text)
 }
 
-// insertBefore inserts elements before the end of an element of the package document, with its prefix in place of %s.
+// insertBefore inserts elements before the end tag of an element of the package document. %s becomes its prefix.
 func insertBefore(text []byte, element, elements string) ([]byte, error) {
 	end := regexp.MustCompile(`</(\w+:)?` + element + `\s*>`).FindSubmatchIndex(text)
 	if end == nil {
@@ -341,7 +351,8 @@ func notesOf(c *epubChapter, texts map[epubNote]string, third bool) []byte {
 		root = `<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="` + opsNamespace + `">`
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n%s\n<head><title>%s: names</title></head>\n<body>\n", root, escapeXML(c.title))
+	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n%s\n<head><title>%s: names</title></head>\n<body>\n",
+		root, escapeXML(c.title))
 	for _, note := range c.notes {
 		b.WriteString(texts[note])
 	}
@@ -365,7 +376,7 @@ func noteOf(e *annotator.Entry, third bool) string {
 	return b.String()
 }
 
-// escapeXML escapes a text for XML 1.0, which has no control characters.
+// escapeXML escapes a text for XML 1.0, which has no control characters. White space becomes spaces.
 func escapeXML(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder does not fail

@@ -11,21 +11,26 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Elements in which no name becomes a link: those that are or hold links, headings, and those whose text is not the
-// story's.
+// unlinked are the elements in which no name becomes a link: links, headings, and elements whose text is not part of
+// the story.
 var unlinked = map[string]bool{
-	"a": true, "head": true, "title": true, "script": true, "style": true, "svg": true, "math": true, "nav": true, "h1": true, "h2": true, "h3": true,
-	"h4": true, "h5": true, "h6": true, "hgroup": true, "button": true, "textarea": true, "select": true, "object": true, "audio": true, "video": true, "rt": true,
+	"a": true, "head": true, "title": true, "script": true, "style": true, "svg": true, "math": true, "nav": true,
+	"h1": true, "h2": true, "h3": true,
+	"h4": true, "h5": true, "h6": true, "hgroup": true, "button": true, "textarea": true, "select": true,
+	"object": true, "audio": true, "video": true, "rt": true,
 }
 
 // opsNamespace is that of the attribute epub:type.
 const opsNamespace = "http://www.idpf.org/2007/ops"
 
-// linkDocument returns a document of a book with links to notes. All other bytes stay as they are. The folder of the
-// notes is up from the document's.
+// linkDocument returns a document of a book with links to notes. It does not change other bytes. The relative path up
+// leads to the folder of the notes.
 func linkDocument(text []byte, places []epubPlace, up string, third bool) []byte {
 	var out bytes.Buffer
-	d := documentLinker{out: &out, up: up, third: third, declared: bytes.Contains(text, []byte(`xmlns:epub="`+opsNamespace)), places: places}
+	d := documentLinker{
+		out: &out, up: up, third: third,
+		declared: bytes.Contains(text, []byte(`xmlns:epub="`+opsNamespace)), places: places,
+	}
 	tokens := html.NewTokenizer(bytes.NewReader(text))
 	tokens.AllowCDATA(true)
 	for {
@@ -46,11 +51,11 @@ type documentLinker struct {
 	up       string
 	third    bool           // the document is of EPUB 3
 	declared bool           // the prefix epub is declared
-	places   []epubPlace    // the first is at hand, or comes next
-	names    *regexp.Regexp // the pattern of the scene at hand; nil before the first text of it
-	at       int64          // the offset in the document as corpus.Origin counts
+	places   []epubPlace    // the first is the current or the next one
+	names    *regexp.Regexp // the pattern of the current scene; nil before its first text
+	at       int64          // the offset in the document, as in corpus.Origin
 	body     bool
-	skipped  []string // the open elements in which nothing is linked
+	skipped  []string // the open elements without links
 }
 
 func (d *documentLinker) token(kind html.TokenType, raw []byte, tokens *html.Tokenizer) {
@@ -77,8 +82,8 @@ func (d *documentLinker) token(kind html.TokenType, raw []byte, tokens *html.Tok
 	d.out.Write(raw)
 }
 
-// text writes a text with the first mention of each name of the chapter as a link. Names are found in the raw text, so a
-// name that is written with a reference to a character is passed over, and so is a reference that has a name in it.
+// text writes a text with the first mention of each name in the chapter as a link. It searches the raw text, so a name
+// that contains a character reference gets no link.
 func (d *documentLinker) text(raw []byte) {
 	scene := d.scene()
 	if len(scene.names) == 0 {
@@ -138,7 +143,8 @@ func (d *documentLinker) link(c *epubChapter, id int64) string {
 	return fmt.Sprintf(`<a%s epub:type="noteref" role="doc-noteref" href="%s#e%d">`, namespace, href, id)
 }
 
-// wordsEnd reports whether a range of a text begins and ends where words do. Scripts without spaces have no such ends.
+// wordsEnd reports whether a range of a text begins and ends at boundaries of words. In scripts without spaces, every
+// character is a boundary.
 func wordsEnd(text []byte, start, end int) bool {
 	before, _ := utf8.DecodeLastRune(text[:start])
 	first, _ := utf8.DecodeRune(text[start:])
@@ -152,5 +158,6 @@ func joins(a, b rune) bool { return spaced(a) && spaced(b) }
 // spaced reports whether a character is part of a word in a script with spaces between words.
 func spaced(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
-		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+			unicode.Myanmar)
 }

@@ -11,11 +11,11 @@ import (
 	"annotator/internal/atomicfile"
 )
 
-// WriteFile writes the file at path whole or not at all: to a temporary file in the same folder, which is synced and
-// then renamed. It replaces a file that is there; if anything fails, that file stays as it is. The umask of the
-// process decides who can read a new file. A path that is there must be a regular file: a symbolic link would lead to a file that the user did not
-// name. Errors about the path are of kind annotator.Misused, disk errors of kind annotator.Halted. An error of write
-// that has a kind is returned as it is.
+// WriteFile writes the file at path atomically: to a temporary file in the same folder, which is synced and then
+// renamed. It replaces an existing file; after an error, that file is unchanged. The umask of the process applies to a
+// new file. An existing path must be a regular file: a symbolic link would lead to a file that the user did not name.
+// Errors about the path are of kind annotator.Misused, disk errors of kind annotator.Halted. An error of write that has
+// a kind is returned unchanged.
 func WriteFile(path string, write func(io.Writer) error) error {
 	if err := checkTarget(path); err != nil {
 		return err
@@ -32,10 +32,11 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err == nil || annotator.KindOf(err) != "" { // the content failed, not the disk
 		return err
 	}
-	return annotator.Errorf(annotator.Halted, "write %s: %w", path, atomicfile.Cause(err)).WithAdvice("check the disk, its space and its mount, then run again")
+	return annotator.Errorf(annotator.Halted, "write %s: %w", path, atomicfile.Cause(err)).
+		WithAdvice("check the disk, its space and its mount, then run again")
 }
 
-// checkTarget returns an error if something other than a regular file is at the path.
+// checkTarget returns an error if the path exists and is not a regular file.
 func checkTarget(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +46,8 @@ func checkTarget(path string) error {
 		return annotator.Errorf(annotator.Misused, "write %s: %w", path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return annotator.Errorf(annotator.Misused, "write %s: it is a link, a folder or a device, not a regular file", path).
+		return annotator.Errorf(annotator.Misused, "write %s: it is a link, a folder or a device, not a regular file",
+			path).
 			WithAdvice("name a new file, or the file itself where this is a link")
 	}
 	return nil

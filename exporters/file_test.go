@@ -30,8 +30,8 @@ func TestWriteFileReplaces(t *testing.T) {
 	}
 }
 
-// TestFilesHaveTheUmask: whoever may read a file that the user makes may read an export, and one that takes the place of a
-// file has its permissions. No umask leaves nothing but the owner's permissions here.
+// TestFilesHaveTheUmask: an export has the permissions of a new file, and keeps those of a file that it replaces.
+// Without a umask, only the owner has permissions here.
 func TestFilesHaveTheUmask(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -43,7 +43,8 @@ func TestFilesHaveTheUmask(t *testing.T) {
 		t.Fatal(err)
 	}
 	path, csv := filepath.Join(folder, "codex.json"), filepath.Join(folder, "csv")
-	if err := errors.Join(exporters.WriteFile(path, writes("x")), filesOf(map[string]string{"entries.csv": "x"}).WriteFolder(t.Context(), csv, nil)); err != nil {
+	if err := errors.Join(exporters.WriteFile(path, writes("x")), filesOf(map[string]string{"entries.csv": "x"}).
+		WriteFolder(t.Context(), csv, nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, pair := range [][2]string{{path, "plain"}, {filepath.Join(csv, "entries.csv"), "plain"}, {csv, "folder"}} {
@@ -68,12 +69,13 @@ func permissions(t *testing.T, path string) os.FileMode {
 	return info.Mode().Perm()
 }
 
-// TestWriteFileClearsUp: a writer removes the temporary files of a killed writer.
-func TestWriteFileClearsUp(t *testing.T) {
+// TestWriteFileRemovesTemporaryFiles: a writer removes the temporary files of a killed writer.
+func TestWriteFileRemovesTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "codex.json")
 	left := filepath.Join(filepath.Dir(path), ".codex.json.12345.draft")
-	if err := errors.Join(os.WriteFile(left, []byte("ne"), 0o600), exporters.WriteFile(path, writes("new"))); err != nil {
+	if err := errors.Join(os.WriteFile(left, []byte("ne"), 0o600),
+		exporters.WriteFile(path, writes("new"))); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, path, "new")
@@ -86,11 +88,13 @@ func TestWriteFileLeavesTheOldFileWhereItFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := exporters.WriteFile(path, func(w io.Writer) error { return errors.Join(writes("ne")(w), errFull) })
-	if advised := (*annotator.Error)(nil); !errors.Is(err, errFull) || !errors.As(err, &advised) || advised.Kind != annotator.Halted || advised.Advice == "" {
+	if advised := (*annotator.Error)(nil); !errors.Is(err, errFull) || !errors.As(err, &advised) ||
+		advised.Kind != annotator.Halted || advised.Advice == "" {
 		t.Errorf("error: %v", err)
 	}
 	ours := annotator.Errorf(annotator.Storage, "read the codex: %w", errFull)
-	if err := exporters.WriteFile(path, func(io.Writer) error { return ours }); !errors.Is(err, ours) || err.Error() != ours.Error() {
+	if err := exporters.WriteFile(path, func(io.Writer) error { return ours }); !errors.Is(err, ours) ||
+		err.Error() != ours.Error() {
 		t.Errorf("error: %v", err)
 	}
 	holds(t, path, "old")

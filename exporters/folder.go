@@ -23,7 +23,7 @@ import (
 )
 
 // manifestName is the file in an exported folder that lists the files of the export with their SHA-256. The next export
-// to the folder replaces these files and no others.
+// to the folder replaces only these files.
 const manifestName = ".annotator-export.json"
 
 // writeZip writes the files of a format as a zip archive. The same codex gives the same bytes.
@@ -41,11 +41,10 @@ func (z zipFiles) Create(name string) (io.Writer, error) {
 	return z.archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
 }
 
-// WriteFolder writes the files of a format to a folder. The folder is new or empty, or an export was written to it
-// before: then the files of that export are replaced, and files that the user has added stay, as does what the user has
-// written below the format's OwnPart. The error is of kind annotator.Misused if anything else would be lost: a file that
-// the user has added or changed. All files are complete before the first is replaced. After a kill in between, the next
-// export completes the folder.
+// WriteFolder writes the files of a format to a folder, which is new, empty, or contains an earlier export. It replaces
+// the files of that export. It keeps files that the user added, and text that the user wrote below the format's
+// OwnPart. The error is of kind annotator.Misused if other changes of the user would be lost. All files are complete
+// before the first is replaced. After a kill in between, the next export completes the folder.
 func (f *Format) WriteFolder(ctx context.Context, path string, c *Codex) error {
 	err := f.writeFolder(ctx, filepath.Clean(path), c)
 	if err == nil || annotator.KindOf(err) != "" {
@@ -60,13 +59,13 @@ func (f *Format) writeFolder(ctx context.Context, path string, c *Codex) error {
 	if err != nil {
 		return err
 	}
-	draft, err := atomicfile.CreateFolder(path)
+	temporary, err := atomicfile.CreateFolder(path)
 	if err != nil {
 		return annotator.Errorf(annotator.Misused, "write the folder %s: %w", path, atomicfile.Cause(err)).
 			WithAdvice("choose a folder that exists and can be written to")
 	}
-	defer draft.Discard()
-	files := &folderFiles{folder: draft.Path, written: manifest{}}
+	defer temporary.Discard()
+	files := &folderFiles{folder: temporary.Path, written: manifest{}}
 	err = f.WriteFiles(ctx, files, c)
 	if err = cmp.Or(err, files.close()); err != nil {
 		return err
@@ -77,11 +76,11 @@ func (f *Format) writeFolder(ctx context.Context, path string, c *Codex) error {
 	if err := before.keepOwnParts(path, files, f.OwnPart); err != nil {
 		return err
 	}
-	return before.replace(path, draft.Path, files.written)
+	return before.replace(path, temporary.Path, files.written)
 }
 
-// manifest holds the SHA-256 of files by their names, without what readers have written below the OwnPart. While an export replaces files, it holds the sums before and after
-// it, separated by spaces.
+// manifest holds the SHA-256 of files by their names, without the parts of the user. While an export replaces files, it
+// holds the sums before and after it, separated by spaces.
 type manifest map[string]string
 
 // readManifest returns the manifest of a folder; an empty one if the folder is missing or empty.
@@ -113,15 +112,15 @@ func readManifest(path string) (manifest, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, refuse(err)
 	}
-	// A process that was killed while it wrote the list leaves a draft of it, which WriteFile removes.
-	isDraft := func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), "."+manifestName+".") }
-	if len(slices.DeleteFunc(others, isDraft)) > 0 {
+	// A process that was killed while it wrote the list leaves a temporary file, which WriteFile removes.
+	isTemporary := func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), "."+manifestName+".") }
+	if len(slices.DeleteFunc(others, isTemporary)) > 0 {
 		return nil, refuse(errors.New("it has files, and no export was written to it before"))
 	}
 	return m, nil
 }
 
-// check returns an error if a file would be lost that is not as the export before wrote it.
+// check returns an error if the export would replace or remove a file that the user added or changed.
 func (m manifest) check(path string, next manifest, ownPart string) error {
 	names := maps.Clone(m)
 	maps.Copy(names, next)
@@ -134,9 +133,11 @@ func (m manifest) check(path string, next manifest, ownPart string) error {
 			return err
 		}
 		if !slices.Contains(strings.Fields(m[name]+" "+next[name]), sum) {
-			err := annotator.Errorf(annotator.Misused, "write the folder %s: %s was changed or added by hand, and would be lost", path, name)
+			err := annotator.Errorf(annotator.Misused,
+				"write the folder %s: %s was changed or added by hand, and would be lost", path, name)
 			if ownPart != "" && m[name] != "" {
-				return err.WithAdvice("move what you wrote below its last line, which is %q, or name a new folder", ownPart)
+				return err.WithAdvice("move what you wrote below its last line, which is %q, or name a new folder",
+					ownPart)
 			}
 			return err.WithAdvice("move that file away, or name a new folder")
 		}
@@ -144,8 +145,8 @@ func (m manifest) check(path string, next manifest, ownPart string) error {
 	return nil
 }
 
-// keepOwnParts adds to the files of a draft what the user has written in those of the folder. A file that only the export
-// before had stays if it has such a part, without the rest.
+// keepOwnParts appends the parts of the user in the files of the folder to the new files. A file that the export no
+// longer has is kept with this part only.
 func (m manifest) keepOwnParts(path string, files *folderFiles, ownPart string) error {
 	if ownPart == "" {
 		return nil
@@ -159,11 +160,7 @@ func (m manifest) keepOwnParts(path string, files *folderFiles, ownPart string) 
 			return err
 		}
 		if _, stays := files.written[name]; !stays {
-			w, err := files.Create(name)
-			if err == nil {
-				_, err = io.WriteString(w, ownPart+"\n")
-			}
-			if err = cmp.Or(err, files.close()); err != nil {
+			if err := cmp.Or(writeText(files, name, ownPart+"\n"), files.close()); err != nil {
 				return err
 			}
 		}
@@ -183,9 +180,9 @@ func appendTo(path, text string) error {
 	return cmp.Or(err, file.Close())
 }
 
-// replace moves the files of a draft to the folder, and removes those that only the export before had. The list of files
-// covers both exports until all is done.
-func (m manifest) replace(path, draft string, next manifest) error {
+// replace moves the new files to the folder, and removes those of the earlier export that have no successor. The list
+// of files covers both exports until the end.
+func (m manifest) replace(path, temporary string, next manifest) error {
 	both := maps.Clone(m)
 	for name, sum := range next {
 		both[name] = strings.TrimSpace(m[name] + " " + sum)
@@ -206,7 +203,7 @@ func (m manifest) replace(path, draft string, next manifest) error {
 		if err := os.MkdirAll(filepath.Dir(local(path, name)), 0o777); err != nil {
 			return err
 		}
-		if err := os.Rename(local(draft, name), local(path, name)); err != nil {
+		if err := os.Rename(local(temporary, name), local(path, name)); err != nil {
 			return err
 		}
 	}
@@ -215,17 +212,13 @@ func (m manifest) replace(path, draft string, next manifest) error {
 
 // write writes the list of files of a folder.
 func (m manifest) write(path string) error {
-	return WriteFile(filepath.Join(path, manifestName), func(w io.Writer) error {
-		_, err := w.Write(append(encodeJSON(m, ""), '\n'))
-		return err
-	})
+	return WriteFile(filepath.Join(path, manifestName), func(w io.Writer) error { return writeValue(w, m) })
 }
 
 // local returns the path of a file of an export.
 func local(folder, name string) string { return filepath.Join(folder, filepath.FromSlash(name)) }
 
-// sumOf returns the SHA-256 of a file up to the line where the user's own part begins, and that part; "" of a link or a
-// folder.
+// sumOf returns the SHA-256 of a file without the user's part, and that part. Both are "" for a link or a folder.
 func sumOf(path, ownPart string) (sum, own string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -237,7 +230,7 @@ func sumOf(path, ownPart string) (sum, own string, err error) {
 	return hex.EncodeToString(hashed[:]), own, err
 }
 
-// cutOwnPart cuts the text of a file behind the line below which the user writes.
+// cutOwnPart cuts the text of a file after the line below which the user writes.
 func cutOwnPart(text, line string) (exported, own string) {
 	at := strings.Index("\n"+text, "\n"+line) // the file may begin with it
 	if line == "" || at < 0 {
@@ -257,7 +250,7 @@ type folderFiles struct {
 	hash    hash.Hash
 }
 
-// Create creates the folders of a file as well.
+// Create also creates the folders of a file.
 func (f *folderFiles) Create(name string) (io.Writer, error) {
 	if err := f.close(); err != nil {
 		return nil, err

@@ -17,7 +17,9 @@ import (
 
 // filesOf is a format that writes files with the given contents.
 func filesOf(contents map[string]string) *exporters.Format {
-	return &exporters.Format{Name: "files", WriteFiles: func(_ context.Context, files exporters.Files, _ *exporters.Codex) error {
+	return &exporters.Format{Name: "files", WriteFiles: func(_ context.Context, files exporters.Files,
+		_ *exporters.Codex,
+	) error {
 		for name, text := range contents {
 			w, err := files.Create(name)
 			if err == nil {
@@ -63,7 +65,7 @@ func TestWriteFolder(t *testing.T) {
 	if err := write(map[string]string{"a.md": "1", "deep/er/b.md": "2", "c.md": "3"}); err != nil {
 		t.Fatal(err)
 	}
-	// What the reader adds stays; what the next export lacks goes.
+	// Files of the user are kept. Files that the next export lacks are removed.
 	if err := os.WriteFile(filepath.Join(folder, "own.md"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +93,8 @@ func TestWriteFolder(t *testing.T) {
 	holds(want)
 }
 
-// TestWriteFolderKeepsOwnParts: what the user writes below the line stays through exports, also in a file that they no
-// longer have; what is changed above it is not overwritten.
+// TestWriteFolderKeepsOwnParts: exports keep the text of the user below the line, also in a file that they no longer
+// have. They do not overwrite changes above it.
 func TestWriteFolderKeepsOwnParts(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "vault")
@@ -119,12 +121,18 @@ func TestWriteFolderKeepsOwnParts(t *testing.T) {
 		{
 			export: map[string]string{"a.md": "A1\n", "b.md": "B1\n", "c.md": "C1\n"},
 			edit:   [2]string{"a.md", "A1\n" + line + "\n\nI like her.\n" + line},
-			want:   map[string]string{"a.md": "A1\n" + line + "\n\nI like her.\n" + line, "b.md": "B1\n" + line + "\n", "c.md": "C1\n" + line + "\n"},
+			want: map[string]string{
+				"a.md": "A1\n" + line + "\n\nI like her.\n" + line, "b.md": "B1\n" + line + "\n",
+				"c.md": "C1\n" + line + "\n",
+			},
 		},
 		{
 			export: map[string]string{"a.md": "A2\n", "b.md": "B2\n"},
 			edit:   [2]string{"b.md", "B2\n" + line + "and him"},
-			want:   map[string]string{"a.md": "A2\n" + line + "\n\nI like her.\n" + line, "b.md": "B2\n" + line + "and him"},
+			want: map[string]string{
+				"a.md": "A2\n" + line + "\n\nI like her.\n" + line,
+				"b.md": "B2\n" + line + "and him",
+			},
 		},
 		{
 			export: map[string]string{"a.md": "A3\n"},
@@ -156,7 +164,8 @@ func TestWriteFolderRefusesForeignFolders(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "kept")
-	if err := errors.Join(os.WriteFile(outside, []byte("kept"), 0o600), os.WriteFile(filepath.Join(folder, "theirs"), nil, 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(outside, []byte("kept"), 0o600), os.WriteFile(filepath.Join(folder, "theirs"),
+		nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	format := filesOf(map[string]string{"a": "1"})
@@ -166,7 +175,7 @@ func TestWriteFolderRefusesForeignFolders(t *testing.T) {
 	if err := format.WriteFolder(t.Context(), outside, nil); !errors.Is(err, annotator.Misused) {
 		t.Errorf("a file: %v", err)
 	}
-	// A list of files that leads out of the folder.
+	// A list of files with a path outside of the folder.
 	list := `{"../` + filepath.Base(filepath.Dir(outside)) + `/kept": ""}`
 	if err := os.WriteFile(filepath.Join(folder, ".annotator-export.json"), []byte(list), 0o600); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// edition returns the files of an export. Two editions differ in the contents of files, and in which there are.
+// edition returns the files of an export. Two editions differ in their files and the contents of files.
 func edition(n int) map[string]string {
 	files := map[string]string{}
 	for i := range 12 {
@@ -44,7 +44,7 @@ func edition(n int) map[string]string {
 	return files
 }
 
-// startExport starts a process that exports to a folder again and again, and returns when it has done so once.
+// startExport starts a process that exports to a folder repeatedly, and returns after its first export.
 func startExport(t *testing.T, folder string) (kill func()) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -68,7 +68,7 @@ func startExport(t *testing.T, folder string) (kill func()) {
 	}
 }
 
-// TestWriteFolderKilled: an export after a killed one completes the folder, and leaves nothing beside it.
+// TestWriteFolderKilled: an export after a killed one completes the folder, and leaves no temporary folder.
 func TestWriteFolderKilled(t *testing.T) {
 	t.Parallel()
 	parent := t.TempDir()
@@ -99,9 +99,9 @@ func TestWriteFolderKilled(t *testing.T) {
 	}
 }
 
-// TestWriteFolderBesideAnother: an export does not remove the draft of one that goes on, and removes that of a dead one
-// of which the list of files was not complete.
-func TestWriteFolderBesideAnother(t *testing.T) {
+// TestWriteFolderConcurrently: an export does not remove the temporary folder of an active one. It removes that of a
+// dead one, also if its list of files is incomplete.
+func TestWriteFolderConcurrently(t *testing.T) {
 	t.Parallel()
 	parent := t.TempDir()
 	folder := filepath.Join(parent, "vault")
@@ -111,7 +111,9 @@ func TestWriteFolderBesideAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	going := exporters.Format{Name: "files", WriteFiles: func(ctx context.Context, files exporters.Files, c *exporters.Codex) error {
+	going := exporters.Format{Name: "files", WriteFiles: func(ctx context.Context, files exporters.Files,
+		c *exporters.Codex,
+	) error {
 		w, err := files.Create("a.md")
 		if err != nil {
 			return err

@@ -11,28 +11,27 @@ import (
 	"annotator"
 )
 
-// Codex is what the formats write: the entries, how they came about, and the story that they are about. All end at the
-// same place.
+// Codex is the input of the formats: the entries, their history, and the story. All end at the same place.
 type Codex struct {
 	*Document
-	Selection Selection // by which the entries of the document are chosen
-	Past      Past
+	Selection Selection // of the document's entries
+	History   History
 	Name      string // of the story's file, without extension
 	Text      Text
 	Updated   time.Time // when the run last wrote to the codex
 	Book      string    // the path of the EPUB that the story was imported from; "" if there is none
 }
 
-// Text reads the story as far as the codex goes.
+// Text reads the story up to the limit of the codex.
 type Text interface {
 	// Threads returns the threads in story order.
 	Threads(ctx context.Context) ([]Thread, error)
 	// Posts returns the story posts of a thread in order. A post is valid until the next one is read.
 	Posts(ctx context.Context, thread int64) iter.Seq2[*Post, error]
-	// Mentions returns the names that occur in the posts of a thread, by the places of the posts. Those of a post are sorted
-	// by their start; they may overlap.
+	// Mentions returns the names in the posts of a thread, by the places of the posts. They are sorted by their start
+	// and may overlap.
 	Mentions(ctx context.Context, thread int64) (map[annotator.Place][]Mention, error)
-	// MentionsThen returns them as the readers of each scene know them: as of its end.
+	// MentionsThen returns the names that are known at the end of each scene.
 	MentionsThen(ctx context.Context, thread int64) (map[annotator.Place][]Mention, error)
 }
 
@@ -46,8 +45,8 @@ type Thread struct {
 type Post struct {
 	annotator.Post
 	Place    annotator.Place
-	Document string // the file of the source that it comes from; "" if that is a single document
-	Offset   int64  // where its text begins in that file, as corpus.Origin has it
+	Document string // the file of the source that contains it; "" if the source is a single document
+	Offset   int64  // of its text in that file, as in corpus.Origin
 }
 
 // Mention is an occurrence of a name of an entry.
@@ -60,10 +59,10 @@ type Mention struct {
 // Format is one format of exports. It has either Write or WriteFiles.
 type Format struct {
 	Name  string // on the command line
-	About string // what it is, in at most 43 characters for the help
+	About string // a description of at most 43 characters for the help
 	Story bool   // it needs the text of the story, not only the entries
 	Book  bool   // it needs the EPUB that the story was imported from
-	// OwnPart is the line below which readers may write in a file, and WriteFolder keeps what they wrote; "" if there is none.
+	// OwnPart is the line below which users may write in a file; "" if there is none. WriteFolder keeps their text.
 	OwnPart string
 	// Write writes a format of one file. It returns the errors of w.
 	Write func(ctx context.Context, w io.Writer, c *Codex) error
@@ -73,9 +72,18 @@ type Format struct {
 
 // Files are the files of an export.
 type Files interface {
-	// Create begins a file. The name is relative, with slashes, and different from the other names in any case of its
-	// letters. The writer is valid until the next call.
+	// Create begins a file. The name is relative, with slashes, and unique regardless of case. The writer is valid
+	// until the next call.
 	Create(name string) (io.Writer, error)
+}
+
+// writeText writes a file of an export.
+func writeText(files Files, name, text string) error {
+	w, err := files.Create(name)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
 }
 
 // All returns the formats.
@@ -93,7 +101,11 @@ func All() []Format {
 		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},
 		{Name: "card-v2", About: "a character card V2 with a lorebook", Write: ofDocument(writeCardV2)},
 		{Name: "card-v3", About: "a character card V3 with a lorebook", Write: ofDocument(writeCardV3)},
-		{Name: "obsidian", About: "a vault of notes with links and quotations", Story: true, WriteFiles: writeObsidian, OwnPart: ownPart},
+		{
+			Name: "obsidian", About: "a vault of notes with links and quotations", Story: true,
+			WriteFiles: writeObsidian,
+			OwnPart:    ownPart,
+		},
 		{Name: "novelai", About: "a lorebook of NovelAI", Write: ofDocument(writeNovelAI)},
 	}
 }
@@ -106,7 +118,7 @@ func (f *Format) WriteOne(ctx context.Context, w io.Writer, c *Codex) error {
 	return f.Write(ctx, w, c)
 }
 
-// ofDocument makes a format of a function that needs the entries only.
+// ofDocument converts a function that needs only the entries.
 func ofDocument(write func(io.Writer, *Document) error) func(context.Context, io.Writer, *Codex) error {
 	return func(_ context.Context, w io.Writer, c *Codex) error { return write(w, c.Document) }
 }
@@ -127,7 +139,7 @@ func ByName(name string) (Format, error) {
 	return Format{}, err.WithReason(annotator.ReasonNoExportFormat, strings.Join(names, ", "))
 }
 
-// Selection says which entries are exported.
+// Selection selects the entries that are exported.
 type Selection struct {
 	Statuses []annotator.Status // any of them; none selects the live ones
 	Tags     []string           // all of them
@@ -140,7 +152,8 @@ func (s *Selection) Has(e *annotator.Entry) bool {
 	return selected && !slices.ContainsFunc(s.Tags, lacks)
 }
 
-// Select returns the entries with any of the statuses and all of the tags, in their order. No status selects the live ones.
+// Select returns the entries with any of the statuses and all of the tags, in their order. No status selects the live
+// ones.
 func Select(entries []annotator.Entry, statuses []annotator.Status, tags []string) []annotator.Entry {
 	s := Selection{statuses, tags}
 	return slices.DeleteFunc(slices.Clone(entries), func(e annotator.Entry) bool { return !s.Has(&e) })

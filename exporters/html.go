@@ -23,39 +23,40 @@ var page embed.FS
 // htmlPage is what the template of the page shows.
 type htmlPage struct {
 	*Document
-	Past                  []*pageEntry // in the order of their last names
+	All                   []*pageEntry // that ever existed, in the order of their last names
 	Shown                 int          // how many are in force at the end
-	Last                  int          // the number of the last scene that the page tells of
+	Last                  int          // the last scene of the page
 	Style                 template.CSS
 	Script                template.JS
 	StyleHash, ScriptHash string // for the Content Security Policy
 
 	ranks   map[nameKey]int
-	targets []pageTarget   // of the links in texts, which name them by their numbers
-	numbers map[string]int // of targets, by the normalised name
-	named   map[string][]pageLead
+	targets []pageTarget          // of the links in texts, which have their numbers
+	numbers map[string]int        // of targets, by the normalised name
+	named   map[string]pageTarget // by the normalised name
 }
 
-// pageTarget is where links of one name lead: the first that is in force.
-type pageTarget []pageLead
+// pageTarget is the target of the links by one name: the first of these entries that is in force.
+type pageTarget []namedEntry
 
-// pageLead is an entry that a name stands for.
-type pageLead struct {
+// namedEntry is an entry that had a name.
+type namedEntry struct {
 	entry int64
 	title nameKey
-	in    bounds
+	in    intervals
 }
 
-// writeHTML writes a codex as one page that needs no other file: entries with their facts and quotations, a search, and a
-// limit by scene that works within that of the codex. All that the page shows has the scenes from which and until which it
-// is in force. Without JavaScript it shows the last of them.
+// writeHTML writes a codex as one page that needs no other file. It shows entries with their facts and quotations, a
+// search, and a limit by scene. Each value on the page has the scenes in which it is in force. Without JavaScript the
+// page shows the codex at its last scene.
 func writeHTML(ctx context.Context, w io.Writer, c *Codex) error {
 	p, err := c.newPage(ctx)
 	if err != nil {
 		return err
 	}
 	parsed, err := template.New("page.html").Funcs(template.FuncMap{
-		"in": p.attributes, "rank": func(t pageTitle) int { return p.ranks[t.key] }, "linked": p.linked, "targets": p.leads,
+		"in": p.attributes, "rank": func(t pageTitle) int { return p.ranks[t.key] }, "linked": p.linked,
+		"targets": p.encodeTargets,
 	}).ParseFS(page, "page/page.html")
 	if err != nil {
 		return err
@@ -67,17 +68,17 @@ func writeHTML(ctx context.Context, w io.Writer, c *Codex) error {
 	return out.Flush()
 }
 
-// newPage follows the entries over the story.
+// newPage collects the versions of all entries over the story.
 func (c *Codex) newPage(ctx context.Context) (*htmlPage, error) {
 	style, script := pageFile("page.css"), pageFile("page.js")
 	p := &htmlPage{
 		Document: c.Document, Last: max(1, c.Story.Scenes), Style: template.CSS(style), Script: template.JS(script),
-		StyleHash: hashOf(style), ScriptHash: hashOf(script), numbers: map[string]int{}, named: map[string][]pageLead{},
+		StyleHash: hashOf(style), ScriptHash: hashOf(script), numbers: map[string]int{}, named: map[string]pageTarget{},
 	}
 	if c.AsOf != nil {
 		p.Last = max(1, c.AsOf.Scene)
 	}
-	for l, err := range c.lives(ctx) {
+	for l, err := range c.histories(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -87,18 +88,18 @@ func (c *Codex) newPage(ctx context.Context) (*htmlPage, error) {
 			return nil, err
 		}
 		if len(e.In) > 0 {
-			p.Past = append(p.Past, e)
+			p.All = append(p.All, e)
 		}
 	}
 	p.sort()
 	return p, nil
 }
 
-// sort ranks all names, sorts the entries by their last ones, and notes which names stand for which entry.
+// sort ranks all titles, sorts the entries by their last titles, and collects the entries of each name.
 func (p *htmlPage) sort() {
 	last := map[*pageEntry]nameKey{}
 	p.ranks = map[nameKey]int{}
-	for _, e := range p.Past {
+	for _, e := range p.All {
 		for _, title := range e.Titles {
 			p.ranks[title.Value.key] = 0
 			if last[e] == (nameKey{}) || title.In.in(p.Last) {
@@ -106,7 +107,7 @@ func (p *htmlPage) sort() {
 			}
 		}
 		for _, name := range e.names {
-			p.named[name.Value.name] = append(p.named[name.Value.name], pageLead{e.ID, name.Value.title, name.In})
+			p.named[name.Value.name] = append(p.named[name.Value.name], namedEntry{e.ID, name.Value.title, name.In})
 		}
 		if e.In.in(p.Last) {
 			p.Shown++
@@ -115,14 +116,14 @@ func (p *htmlPage) sort() {
 	for i, key := range slices.SortedFunc(maps.Keys(p.ranks), nameKey.compare) {
 		p.ranks[key] = i + 1
 	}
-	slices.SortFunc(p.Past, func(a, b *pageEntry) int { return last[a].compare(last[b]) })
-	for _, leads := range p.named {
-		slices.SortFunc(leads, func(a, b pageLead) int { return a.title.compare(b.title) })
+	slices.SortFunc(p.All, func(a, b *pageEntry) int { return last[a].compare(last[b]) })
+	for _, entries := range p.named {
+		slices.SortFunc(entries, func(a, b namedEntry) int { return a.title.compare(b.title) })
 	}
 }
 
-// attributes returns the attributes of what is in force at times.
-func (p *htmlPage) attributes(in bounds) template.HTMLAttr {
+// attributes returns the attributes of an element that is in force at times.
+func (p *htmlPage) attributes(in intervals) template.HTMLAttr {
 	text := `data-in="` + in.String() + `"`
 	if !in.in(p.Last) {
 		text += ` hidden`
@@ -140,9 +141,9 @@ func (p *htmlPage) linked(text string) template.HTML {
 			return
 		}
 		fmt.Fprintf(&b, `<a data-to="%d"`, target)
-		for _, lead := range p.targets[target] {
-			if lead.in.in(p.Last) {
-				fmt.Fprintf(&b, ` href="#e%d"`, lead.entry)
+		for _, named := range p.targets[target] {
+			if named.in.in(p.Last) {
+				fmt.Fprintf(&b, ` href="#e%d"`, named.entry)
 				break
 			}
 		}
@@ -151,30 +152,29 @@ func (p *htmlPage) linked(text string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// target returns the number of the target of a name; -1 if the name never stood for an entry.
+// target returns the number of the target of a name; -1 if no entry ever had it.
 func (p *htmlPage) target(name string) int {
 	number, known := p.numbers[name]
 	if !known {
 		number = -1
-		if leads := p.named[name]; len(leads) > 0 {
+		if entries := p.named[name]; len(entries) > 0 {
 			number = len(p.targets)
-			p.targets = append(p.targets, leads)
+			p.targets = append(p.targets, entries)
 		}
 		p.numbers[name] = number
 	}
 	return number
 }
 
-// leads returns the targets for the script: of each its entries, first to last, and when the name stands for them.
-func (p *htmlPage) leads() string {
-	type lead struct {
-		Entry int64  `json:"entry"`
-		In    bounds `json:"in"`
+// encodeTargets returns the targets as JSON for the script: the entries of each in order, and when they have the name.
+func (p *htmlPage) encodeTargets() string {
+	type named struct {
+		Entry int64     `json:"entry"`
+		In    intervals `json:"in"`
 	}
-	list := each(p.targets, func(t pageTarget) []lead {
-		return each(t, func(l pageLead) lead { return lead{l.entry, l.in} })
-	})
-	return annotator.EncodeJSON(list)
+	return annotator.EncodeJSON(each(p.targets, func(t pageTarget) []named {
+		return each(t, func(e namedEntry) named { return named{e.entry, e.in} })
+	}))
 }
 
 // pageFile returns a file of the page, which is embedded.
@@ -193,7 +193,8 @@ func hashOf(text string) string {
 
 // otherNames returns the aliases that are not the term.
 func otherNames(e Entry) []Alias {
-	return slices.DeleteFunc(slices.Clone(e.Aliases), func(a Alias) bool { return codex.Normalize(a.Name) == codex.Normalize(e.Term) })
+	return slices.DeleteFunc(slices.Clone(e.Aliases),
+		func(a Alias) bool { return codex.Normalize(a.Name) == codex.Normalize(e.Term) })
 }
 
 // entriesByName returns the ids of entries by their normalised names.
@@ -201,7 +202,8 @@ func entriesByName(entries []Entry) map[string]int64 {
 	byName := map[string]int64{}
 	for i := range entries {
 		e := &entries[i]
-		for _, name := range append([]string{nameOf(e), e.Term}, each(e.Aliases, func(a Alias) string { return a.Name })...) {
+		for _, name := range append([]string{nameOf(e), e.Term},
+			each(e.Aliases, func(a Alias) string { return a.Name })...) {
 			if key := codex.Normalize(name); byName[key] == 0 {
 				byName[key] = e.ID
 			}

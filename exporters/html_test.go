@@ -52,19 +52,25 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// TestPageRunsNothingOfTheStory: whatever the texts are, the page has one script, one style sheet and one link for each
-// link of a claim, and the texts are there.
+// TestPageRunsNothingOfTheStory: for any texts, the page has one script, one style sheet and one link for each link of
+// a claim. It contains the texts.
 func TestPageRunsNothingOfTheStory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		doc := document(t)
-		hostile := rapid.SampledFrom([]string{"<script>x()</script>", "</script><b onclick=x>", `" autofocus onfocus="x()`, "<style>", "</title>", "<!--", "]]>", "&lt;b&gt;"})
+		hostile := rapid.SampledFrom([]string{
+			"<script>x()</script>", "</script><b onclick=x>",
+			`" autofocus onfocus="x()`, "<style>", "</title>", "<!--", "]]>", "&lt;b&gt;",
+		})
 		for i := range doc.Entries {
 			doc.Entries[i].Term, doc.Entries[i].ID = hostile.Draw(t, "term"), int64(i+1)
 		}
 		doc.Story.Title = hostile.Draw(t, "story")
 		page := export(t, named(t, "html"), &doc)
-		for name, want := range map[atom.Atom]int{atom.Script: 1, atom.Style: 1, atom.B: 0, atom.Article: len(doc.Entries)} {
+		for name, want := range map[atom.Atom]int{
+			atom.Script: 1, atom.Style: 1, atom.B: 0,
+			atom.Article: len(doc.Entries),
+		} {
 			if got := len(elements(t, page, name)); got != want {
 				t.Fatalf("%d elements %s, not %d\n%s", got, name, want, page)
 			}
@@ -88,27 +94,34 @@ func TestPolicyAllowsTheScriptOfThePage(t *testing.T) {
 	policy := attribute(elements(t, page, atom.Meta)[2], "content")
 	for _, name := range []atom.Atom{atom.Script, atom.Style} {
 		sum := sha256.Sum256([]byte(textOf(elements(t, page, name)[0])))
-		if source := fmt.Sprintf("%s-src 'sha256-%s'", name, base64.StdEncoding.EncodeToString(sum[:])); !strings.Contains(policy, source) {
+		if source := fmt.Sprintf("%s-src 'sha256-%s'", name,
+			base64.StdEncoding.EncodeToString(sum[:])); !strings.Contains(policy, source) {
 			t.Errorf("no %s in %q", source, policy)
 		}
 	}
 }
 
-// TestPageDatesWhatItShows: each value has the scenes from which and until which it is in force, and is hidden if that is not
-// the last one. A link leads to the entry that the name stands for at the time.
-func TestPageDatesWhatItShows(t *testing.T) {
+// TestValuesOfAPageHaveIntervals: each value has the scenes in which it is in force, and is hidden if it is not in
+// force at the end. A link leads to the entry that has the name at the time.
+func TestValuesOfAPageHaveIntervals(t *testing.T) {
 	t.Parallel()
 	revision := func(entry int64, seen int, field annotator.Field, old, new string) annotator.Revision {
-		return annotator.Revision{Entry: entry, Seen: seen, At: annotator.PlaceAt(seen, 0), Field: field, Old: old, New: new}
+		return annotator.Revision{
+			Entry: entry, Seen: seen, At: annotator.PlaceAt(seen, 0), Field: field,
+			Old: old, New: new,
+		}
 	}
-	claim := annotator.Claim{ID: 1, Text: "He fears [[the Hood]].", Kind: annotator.Narrated, From: annotator.PlaceAt(2, 0)}
+	claim := annotator.Claim{
+		ID: 1, Text: "He fears [[the Hood]].", Kind: annotator.Narrated,
+		From: annotator.PlaceAt(2, 0),
+	}
 	ended := claim
 	ended.Until = annotator.PlaceAt(9, 0)
 	alias := func(name string, seen int) string {
 		return annotator.EncodeJSON(annotator.Alias{Name: name, From: annotator.PlaceAt(seen, 0)})
 	}
 	doc := exporters.Document{Story: exporters.Story{Scenes: 40}}
-	codex := &exporters.Codex{Document: &doc, Past: &past{revisions: map[int64][]annotator.Revision{
+	codex := &exporters.Codex{Document: &doc, History: &memoryHistory{revisions: map[int64][]annotator.Revision{
 		1: {
 			revision(1, 2, annotator.FieldTerm, "", "Edmond"),
 			revision(1, 2, annotator.FieldAlias, "", alias("Edmond", 2)),
@@ -128,13 +141,15 @@ func TestPageDatesWhatItShows(t *testing.T) {
 		for _, e := range elements(t, page, name) {
 			if attribute(e, "data-in")+attribute(e, "href") != "" {
 				hidden := slices.ContainsFunc(e.Attr, func(a html.Attribute) bool { return a.Key == "hidden" })
-				got = append(got, strings.TrimSpace(fmt.Sprint(name, " ", attribute(e, "class"), attribute(e, "data-in"), attribute(e, "href"), " ", hidden)))
+				got = append(got, strings.TrimSpace(fmt.Sprint(name, " ", attribute(e, "class"),
+					attribute(e, "data-in"), attribute(e, "href"), " ", hidden)))
 			}
 		}
 	}
 	want := []string{
 		"article 2 false", "article 1 35 true",
-		"span 2 30 true", "span 30 false", "span status2 false", "span alias30 false", "span alias35 false", "span until9 false",
+		"span 2 30 true", "span 30 false", "span status2 false", "span alias30 false", "span alias35 false",
+		"span until9 false",
 		"span 1 35 true", "span status1 false",
 		"li 2 false", "a #e1 false",
 	}

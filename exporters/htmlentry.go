@@ -10,11 +10,10 @@ import (
 	"annotator/codex"
 )
 
-// pageEntry is an entry with all that the page shows of it over the story. What it shows at a scene's end is what is in
-// force then, in this order.
+// pageEntry is an entry with all its values over the story. At the end of a scene, the page shows those in force.
 type pageEntry struct {
 	ID                      int64
-	In                      bounds
+	In                      intervals
 	Titles                  timeline[pageTitle]
 	Tags, Aliases, Presents timeline[string]
 	Statuses                timeline[annotator.Status]
@@ -24,27 +23,27 @@ type pageEntry struct {
 	claims map[int64][]*pageClaim // by the claim's id
 }
 
-// pageTitle is a name of an entry with what entries are sorted by.
+// pageTitle is the title of an entry with its sort key.
 type pageTitle struct {
 	Name string
 	key  nameKey
 }
 
-// pageName is a name by which texts link to an entry, as codex.Normalize makes it.
+// pageName is a normalised name by which texts link to an entry.
 type pageName struct {
 	name  string
-	title nameKey // of the entry; of several, a link leads to the first
+	title nameKey // of the entry; a link leads to the first of several
 }
 
 // pageClaim is a claim as it was at some time.
 type pageClaim struct {
 	claimText
-	In       bounds
+	In       intervals
 	Untils   timeline[int] // scenes in which it ended
 	Evidence timeline[Evidence]
 }
 
-// claimText is what a claim says, and its place among others.
+// claimText is the text of a claim, with its place among others.
 type claimText struct {
 	ID     int64
 	Text   string
@@ -53,8 +52,8 @@ type claimText struct {
 	ord    int
 }
 
-// newPageEntry follows an entry over the story.
-func (c *Codex) newPageEntry(l *life) (*pageEntry, error) {
+// newPageEntry collects the values of an entry over the story.
+func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 	p := &pageEntry{ID: l.entry.ID, claims: map[int64][]*pageClaim{}}
 	for len(l.next) > 0 {
 		scene := l.next[0].Seen
@@ -74,12 +73,14 @@ func (c *Codex) newPageEntry(l *life) (*pageEntry, error) {
 		}
 	}
 	slices.SortStableFunc(p.Tags, func(a, b *timed[string]) int { return cmp.Compare(a.Value, b.Value) })
-	slices.SortStableFunc(p.Aliases, func(a, b *timed[string]) int { return cmp.Compare(codex.Normalize(a.Value), codex.Normalize(b.Value)) })
-	slices.SortStableFunc(p.Claims, func(a, b *pageClaim) int { return cmp.Or(cmp.Compare(a.ord, b.ord), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(p.Aliases,
+		func(a, b *timed[string]) int { return cmp.Compare(codex.Normalize(a.Value), codex.Normalize(b.Value)) })
+	slices.SortStableFunc(p.Claims,
+		func(a, b *pageClaim) int { return cmp.Or(cmp.Compare(a.ord, b.ord), cmp.Compare(a.ID, b.ID)) })
 	return p, nil
 }
 
-// head follows what the page shows of an entry but its claims.
+// head sets the values of an entry at the end of a scene, without its claims.
 func (p *pageEntry) head(scene int, e *annotator.Entry, shown bool) {
 	p.In.set(scene, shown)
 	if !shown {
@@ -101,13 +102,14 @@ func (p *pageEntry) head(scene int, e *annotator.Entry, shown bool) {
 		p.Presents.set(scene)
 	}
 	var names []pageName
-	for _, name := range append(each(exported.Aliases, func(a Alias) string { return a.Name }), title.Name, exported.Term) {
+	for _, name := range append(each(exported.Aliases, func(a Alias) string { return a.Name }), title.Name,
+		exported.Term) {
 		names = append(names, pageName{codex.Normalize(name), title.key})
 	}
 	p.names.set(scene, names...)
 }
 
-// changedClaims returns the ids of the claims that revisions are about.
+// changedClaims returns the ids of the claims that revisions change.
 func changedClaims(revisions []annotator.Revision) (map[int64]bool, error) {
 	changed := map[int64]bool{}
 	for i := range revisions {
@@ -122,7 +124,7 @@ func changedClaims(revisions []annotator.Revision) (map[int64]bool, error) {
 	return changed, nil
 }
 
-// claim follows a claim of an entry.
+// claim sets the values of a claim at the end of a scene.
 func (p *pageEntry) claim(scene int, claim *annotator.Claim) {
 	c := newClaim(*claim, sceneOnly)
 	text := claimText{c.ID, c.Text, originOf(c), c.From.Scene, claim.Ord}
@@ -133,7 +135,7 @@ func (p *pageEntry) claim(scene int, claim *annotator.Claim) {
 		}
 	}
 	if now == nil {
-		now = &pageClaim{claimText: text, In: bounds{scene}}
+		now = &pageClaim{claimText: text, In: intervals{scene}}
 		p.claims[c.ID], p.Claims = append(p.claims[c.ID], now), append(p.Claims, now)
 	}
 	if c.Until != nil {

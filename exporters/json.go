@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// writeJSON writes a document as JSON, indented by two spaces, entry by entry, so that its text is never in memory as a
-// whole. Invalid UTF-8 is written as U+FFFD.
+// writeJSON writes a document as JSON, indented by two spaces. It encodes one entry at a time, to save memory. Invalid
+// UTF-8 is written as U+FFFD.
 func writeJSON(w io.Writer, doc *Document) error {
 	out := bufio.NewWriter(w) // Flush returns its first error
 	fmt.Fprintf(out, "%s", bytes.TrimSuffix(encodeJSON(envelope(doc), ""), []byte("]\n}")))

@@ -8,7 +8,7 @@ import (
 	"annotator/codex"
 )
 
-// The context of the linked data. Names of schema.org need no prefix.
+// jsonldContext is the context of the linked data. Names of schema.org need no prefix.
 var jsonldContext = map[string]any{
 	"@vocab": "https://schema.org/",
 	"prov":   "http://www.w3.org/ns/prov#",
@@ -16,17 +16,19 @@ var jsonldContext = map[string]any{
 	"codex":  "urn:annotator:vocabulary:",
 }
 
-// schemaTypes are the types of schema.org that tags stand for.
+// schemaTypes are the types of schema.org by tags.
 var schemaTypes = map[string]string{
-	"person": "Person", "character": "Person", "place": "Place", "location": "Place", "group": "Organization", "faction": "Organization",
-	"organization": "Organization", "event": "Event", "object": "Product", "item": "Product", "concept": "DefinedTerm", "term": "DefinedTerm",
+	"person": "Person", "character": "Person", "place": "Place", "location": "Place", "group": "Organization",
+	"faction":      "Organization",
+	"organization": "Organization", "event": "Event", "object": "Product", "item": "Product", "concept": "DefinedTerm",
+	"term": "DefinedTerm",
 }
 
 // node is a node of the graph.
 type node map[string]any
 
-// writeJSONLD writes a document as JSON-LD 1.1: entries as things of schema.org, claims as entities of PROV that derive
-// from the quotations, which are specific resources of the Web Annotation model.
+// writeJSONLD writes a document as JSON-LD 1.1. Entries are things of schema.org. Claims are entities of PROV that are
+// derived from quotations, which are specific resources of the Web Annotation model.
 func writeJSONLD(w io.Writer, doc *Document) error {
 	base := "urn:annotator:" + doc.Story.CorpusHash
 	story := node{"@id": base, "@type": "CreativeWork", "name": doc.Story.Title}
@@ -43,8 +45,9 @@ func writeJSONLD(w io.Writer, doc *Document) error {
 func appendEntry(graph []node, base string, e *Entry) []node {
 	id := fmt.Sprintf("%s:entry:%d", base, e.ID)
 	thing := node{
-		"@id": id, "@type": schemaType(e.Tags), "name": nameOf(e), "alternateName": each(e.Aliases, func(a Alias) string { return a.Name }),
-		"description": codex.WithoutLinks(e.Definition), "keywords": e.Tags, "codex:status": e.Status,
+		"@id": id, "@type": byTag(schemaTypes, e.Tags, "Thing"), "name": nameOf(e),
+		"alternateName": each(e.Aliases, func(a Alias) string { return a.Name }),
+		"description":   codex.WithoutLinks(e.Definition), "keywords": e.Tags, "codex:status": e.Status,
 		"codex:first": placeNode(e.First), "codex:last": placeNode(e.Last), "isPartOf": node{"@id": base},
 	}
 	if e.Present != nil {
@@ -54,7 +57,8 @@ func appendEntry(graph []node, base string, e *Entry) []node {
 	for i := range e.Claims {
 		c := &e.Claims[i]
 		claim := node{
-			"@id": fmt.Sprintf("%s:claim:%d", id, c.ID), "@type": []string{"Claim", "prov:Entity"}, "text": c.Text, "about": node{"@id": id},
+			"@id": fmt.Sprintf("%s:claim:%d", id, c.ID), "@type": []string{"Claim", "prov:Entity"}, "text": c.Text,
+			"about":      node{"@id": id},
 			"codex:kind": c.Kind, "codex:from": placeNode(c.From),
 			"prov:wasDerivedFrom": each(c.Evidence, func(v Evidence) node { return quoteNode(base, v) }),
 		}
@@ -70,15 +74,6 @@ func appendEntry(graph []node, base string, e *Entry) []node {
 		graph = append(graph, claim)
 	}
 	return graph
-}
-
-func schemaType(tags []string) string {
-	for _, tag := range tags {
-		if t, ok := schemaTypes[tag]; ok {
-			return t
-		}
-	}
-	return "Thing"
 }
 
 func placeNode(p annotator.Position) node {

@@ -3,13 +3,12 @@ package exporters
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// maxCheckpoints is the number of earlier states in a sidecar; KOAssistant keeps at most so many.
+// maxCheckpoints is the number of earlier states in a sidecar, and the maximum of KOAssistant.
 const maxCheckpoints = 20
 
 // xray is the X-Ray of KOAssistant (koassistant_xray_parser.lua).
@@ -70,8 +69,8 @@ func (s *state) events() []Summary {
 	return s.summaries.Threads
 }
 
-// writeKOReader writes the sidecars of two plugins of KOReader into the folder that it keeps beside a book: the X-Ray of
-// KOAssistant, with checkpoints for a reader who is not as far, and that of xray.koplugin.
+// writeKOReader writes the sidecars of two plugins of KOReader, in the folder that KOReader has for a book. One is the
+// X-Ray of KOAssistant, with checkpoints at earlier places. The other is the cache of xray.koplugin.
 func writeKOReader(ctx context.Context, files Files, c *Codex) error {
 	threads, err := c.Text.Threads(ctx)
 	if err != nil {
@@ -108,22 +107,22 @@ func writeKOReader(ctx context.Context, files Files, c *Codex) error {
 	return writeLua(files, folder+"xray_cache.lua", "", c.pluginCache(newest))
 }
 
-// lore returns the lore of the codex as it is now.
+// lore returns the lore of all entries.
 func (c *Codex) lore() []lore {
 	return each(c.Entries, func(e Entry) lore { return loreOf(&e) })
 }
 
-// states returns the codex as of the ends of some scenes, which rise.
+// states returns the codex as of the ends of scenes, which are in ascending order.
 func (c *Codex) states(ctx context.Context, marks []mark) ([]state, error) {
 	states, keys := make([]state, len(marks)), make([]map[*Entry]nameKey, len(marks))
-	episodes, known, err := c.Past.Episodes(ctx)
+	episodes, known, err := c.History.Episodes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i, at := range marks {
 		states[i].summaries, keys[i] = summariesAt(at.scene, episodes, known), map[*Entry]nameKey{}
 	}
-	for l, err := range c.lives(ctx) {
+	for l, err := range c.histories(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -157,8 +156,8 @@ type mark struct {
 	share float64
 }
 
-// marks returns up to maxCheckpoints+1 places at equal distances in the text, at ends of scenes; the last is the end.
-// Shares are of the whole text, also where the codex ends earlier.
+// marks returns up to maxCheckpoints+1 ends of scenes at equal distances in the text; the last is the end. Shares are
+// of the whole text, even if the codex ends earlier.
 func (c *Codex) marks(ctx context.Context, threads []Thread) ([]mark, error) {
 	var ends []mark
 	length := 0
@@ -195,7 +194,8 @@ func (c *Codex) checkpoint(s *state, at mark) luaTable {
 	x := xray{
 		Characters: each(people, func(l lore) xrayCharacter {
 			return xrayCharacter{
-				Name: l.Title, Aliases: aliasNames(l.Entry), Role: strings.Join(l.Tags, ", "), Description: l.Content, Connections: []string{},
+				Name: l.Title, Aliases: aliasNames(l.Entry), Role: strings.Join(l.Tags, ", "), Description: l.Content,
+				Connections: []string{},
 			}
 		}),
 		Locations: each(places, func(l lore) xrayLocation {
@@ -212,7 +212,8 @@ func (c *Codex) checkpoint(s *state, at mark) luaTable {
 		x.State.Summary = s.summaries.Story.Text
 	}
 	return luaTable{
-		"progress_decimal": at.share, "timestamp": c.Updated.Unix(), "archived_at": c.Updated.Unix(), "model": "annotator", "version": 2,
+		"progress_decimal": at.share, "timestamp": c.Updated.Unix(), "archived_at": c.Updated.Unix(),
+		"model": "annotator", "version": 2,
 		"used_book_text": true, "chapter_label": fmt.Sprintf("scene %d", at.scene), "result": string(encodeJSON(x, "")),
 	}
 }
@@ -221,19 +222,24 @@ func (c *Codex) checkpoint(s *state, at mark) luaTable {
 func (c *Codex) pluginCache(s *state) luaTable {
 	people, places, things := byKind(s.lore)
 	return luaTable{
-		"cache_version": "6.0", "cached_at": c.Updated.Unix(), "book_title": c.Story.Title, "historical_figures": []any{},
+		"cache_version": "6.0", "cached_at": c.Updated.Unix(), "book_title": c.Story.Title,
+		"historical_figures": []any{},
 		"characters": each(people, func(l lore) any {
-			return luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "role": strings.Join(l.Tags, ", "), "description": l.Content}
+			return luaTable{
+				"name": l.Title, "aliases": luaList(aliasNames(l.Entry)),
+				"role": strings.Join(l.Tags, ", "), "description": l.Content,
+			}
 		}),
 		"locations": each(places, func(l lore) any { return luaTable{"name": l.Title, "description": l.Content} }),
 		"terms": each(things, func(l lore) any {
 			return luaTable{"name": l.Title, "aliases": luaList(aliasNames(l.Entry)), "definition": l.Content}
 		}),
-		"timeline": each(s.events(), func(e Summary) any { return luaTable{"chapter": s.titles[*e.Thread], "event": e.Text} }),
+		"timeline": each(s.events(),
+			func(e Summary) any { return luaTable{"chapter": s.titles[*e.Thread], "event": e.Text} }),
 	}
 }
 
-// byKind sorts entries by the first of their tags that makes them a person, a creature or a place.
+// byKind divides entries by the first tag that denotes a person, a creature or a place.
 func byKind(entries []lore) (people, places, things []lore) {
 	for _, l := range entries {
 		kind := slices.IndexFunc(l.Tags, func(tag string) bool {
@@ -264,16 +270,9 @@ type luaTable map[string]any
 
 // writeLua writes a file that returns a value.
 func writeLua(files Files, name, head string, value any) error {
-	w, err := files.Create(name)
-	if err != nil {
-		return err
-	}
 	var b strings.Builder
-	b.WriteString(head + "return ")
 	luaValue(&b, value, "")
-	b.WriteString("\n")
-	_, err = io.WriteString(w, b.String())
-	return err
+	return writeText(files, name, head+"return "+b.String()+"\n")
 }
 
 // luaValue writes a value as an expression of Lua.

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// runLua runs a file of Lua and returns the table that it returns.
+// runLua runs a file of Lua and returns its result.
 func runLua(t fataler, text []byte) *lua.LTable {
 	t.Helper()
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})
@@ -43,11 +43,11 @@ func sidecar(t fataler, codex *exporters.Codex) map[string]*lua.LTable {
 	return tables
 }
 
-// TestSidecarsAreLua: an interpreter of Lua reads the texts as they are, and the X-Ray is JSON.
+// TestSidecarsAreLua: an interpreter of Lua reads the texts unchanged, and the X-Ray is JSON.
 func TestSidecarsAreLua(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		codex := told(t)
+		codex := withStory(t)
 		codex.Name = text().Draw(t, "name")
 		tables := sidecar(t, codex)
 		if got := tables["xray_cache.lua"].RawGetString("book_title"); got.String() != codex.Story.Title {
@@ -63,27 +63,34 @@ func TestSidecarsAreLua(t *testing.T) {
 	})
 }
 
-// TestCheckpointsTellNothingLater: a checkpoint has the names and facts of its place, and shares rise to the end.
-func TestCheckpointsTellNothingLater(t *testing.T) {
+// TestCheckpointsHaveNothingLater: a checkpoint has the names and facts of its place, and shares ascend.
+func TestCheckpointsHaveNothingLater(t *testing.T) {
 	t.Parallel()
 	at := annotator.PlaceAt
 	doc := exporters.Build(exporters.Story{Title: "T", Scenes: 2}, []annotator.Entry{
 		{
-			ID: 1, Term: "Monte Cristo", Status: annotator.Confirmed, Tags: []string{"person"}, First: at(1, 0), Present: "He is rich.", PresentAt: at(2, 0),
+			ID: 1, Term: "Monte Cristo", Status: annotator.Confirmed, Tags: []string{"person"}, First: at(1, 0),
+			Present: "He is rich.", PresentAt: at(2, 0),
 			Aliases: []annotator.Alias{{Name: "Edmond", From: at(1, 0)}, {Name: "Monte Cristo", From: at(2, 0)}},
 			Claims: []annotator.Claim{
-				{ID: 1, Text: "He is a sailor.", From: at(1, 0), Until: at(2, 0), State: true, Kind: annotator.Narrated},
+				{
+					ID: 1, Text: "He is a sailor.", From: at(1, 0), Until: at(2, 0), State: true,
+					Kind: annotator.Narrated,
+				},
 				{ID: 2, Text: "He is a count.", From: at(2, 0), Kind: annotator.Narrated},
 			},
 		},
 		{ID: 2, Term: "Haydée", Status: annotator.Confirmed, Tags: []string{"person"}, First: at(2, 0)},
 	}, position)
 	codex := &exporters.Codex{
-		Document: &doc, Past: pastOf(&doc), Name: "book",
+		Document: &doc, History: historyOf(&doc), Name: "book",
 		Text: &storyOf{
 			threads: []exporters.Thread{{ID: 1}},
 			posts: map[int64][]exporters.Post{1: {
-				{Post: annotator.Post{ID: 1, Body: "one"}, Place: at(1, 0)}, {Post: annotator.Post{ID: 2, Body: "two"}, Place: at(2, 0)},
+				{Post: annotator.Post{ID: 1, Body: "one"}, Place: at(1, 0)}, {
+					Post:  annotator.Post{ID: 2, Body: "two"},
+					Place: at(2, 0),
+				},
 			}},
 		},
 	}
@@ -91,7 +98,10 @@ func TestCheckpointsTellNothingLater(t *testing.T) {
 	var results []string
 	var shares []float64
 	checkpoints := tables["koassistant_xray_checkpoints.lua"]
-	for _, entry := range []lua.LValue{checkpoints.RawGetInt(1), tables["koassistant_cache.lua"].RawGetString("_xray_cache")} {
+	for _, entry := range []lua.LValue{
+		checkpoints.RawGetInt(1),
+		tables["koassistant_cache.lua"].RawGetString("_xray_cache"),
+	} {
 		table := entry.(*lua.LTable)
 		shares = append(shares, float64(table.RawGetString("progress_decimal").(lua.LNumber)))
 		var x struct {

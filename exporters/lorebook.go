@@ -11,8 +11,7 @@ import (
 	"annotator/codex"
 )
 
-// lore is an entry as the lorebooks of role-playing programs have it: a text that is added to a prompt where one of the
-// keys occurs.
+// lore is an entry of a lorebook. A role-playing program adds its text to a prompt that contains one of its keys.
 type lore struct {
 	*Entry
 	Title   string
@@ -20,8 +19,8 @@ type lore struct {
 	Content string
 }
 
-// Keys of the extensions that a lorebook keeps for others. The values are parts of the JSON export, so that a program
-// can read the codex back out of the book.
+// Keys of the extensions in a lorebook. The values are parts of the JSON export, so that a program can restore the
+// codex from the book.
 const (
 	extensionCodex = "annotator/codex" // the document without its entries
 	extensionEntry = "annotator/entry" // the entry
@@ -45,11 +44,10 @@ func nameOf(e *Entry) string {
 	return named.Name()
 }
 
-// loreText joins the statement of what an entry is now and the claims that hold. It says of a claim that the narration
-// does not vouch for whose it is.
+// loreText joins the present statement and the claims in force.
 func loreText(e *Entry) string { return strings.Join(loreParagraphs(e), " ") }
 
-// loreParagraphs returns the statement and the claims one by one.
+// loreParagraphs returns the present statement and the claims in force. A claim that is not narrated has its origin.
 func loreParagraphs(e *Entry) []string {
 	var parts []string
 	if e.Present != nil {
@@ -69,7 +67,7 @@ func loreParagraphs(e *Entry) []string {
 	return parts
 }
 
-// originOf says who vouches for a claim; "" if the narration does.
+// originOf describes the origin of a claim; "" if it is narrated.
 func originOf(c Claim) string {
 	switch {
 	case c.Kind == annotator.Inferred:
@@ -82,8 +80,8 @@ func originOf(c Claim) string {
 	return ""
 }
 
-// literalKey returns a name as a key that matches just that name. Programs take a key between slashes for a regular
-// expression, so such a name becomes an escaped one.
+// literalKey returns a key that matches only a name. Programs read a key between slashes as a regular expression, so
+// such a name is escaped as one.
 func literalKey(name string) string {
 	if !isExpression(name) {
 		return name
@@ -91,13 +89,13 @@ func literalKey(name string) string {
 	return "/" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", `\/`) + "/i"
 }
 
-// isExpression reports whether programs take a key for a regular expression.
+// isExpression reports whether programs read a key as a regular expression.
 func isExpression(key string) bool {
 	return strings.HasPrefix(key, "/") && strings.LastIndex(key, "/") > 0
 }
 
-// wholeWords is true if a key is a Latin word of up to four letters, which would occur inside others, and nil otherwise:
-// the programs know the boundaries of words in ASCII only.
+// wholeWords is true if a key is a word of up to four ASCII letters, which may occur inside other words. Otherwise it
+// is nil: the programs detect word boundaries only in ASCII.
 func (l *lore) wholeWords() *bool {
 	short := func(key string) bool {
 		other := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) }
@@ -109,7 +107,7 @@ func (l *lore) wholeWords() *bool {
 	return nil
 }
 
-// order returns the rank of an entry in a prompt; a higher one stands nearer to its end, and is dropped last.
+// order returns the rank of an entry in a prompt. A higher rank is nearer to its end, and is dropped later.
 func (l *lore) order() int {
 	if l.Status == annotator.Confirmed {
 		return 100

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLorebooksGiveTheEntriesBack: the extensions of a book hold the codex that it was made of.
+// TestLorebooksGiveTheEntriesBack: the extensions of a book contain its codex.
 func TestLorebooksGiveTheEntriesBack(t *testing.T) {
 	t.Parallel()
 	type extended struct {
@@ -76,13 +76,14 @@ func same(t *rapid.T, doc, codex *exporters.Document, entries []exporters.Entry)
 	}
 }
 
-// TestKeysMatchTheirNames plays the rule of SillyTavern: a key between slashes is a regular expression, any other key is
-// searched for in any case.
+// TestKeysMatchTheirNames applies the rule of SillyTavern: a key between slashes is a regular expression, and other
+// keys are case-insensitive.
 func TestKeysMatchTheirNames(t *testing.T) {
 	t.Parallel()
 	expression := regexp.MustCompile(`(?s)^/(.+)/([gimsuy]*)$`)
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.OneOf(rapid.StringOf(rapid.SampledFrom([]rune("/ab.*(i"))), rapid.String()).Filter(func(s string) bool { return s != "" }).Draw(t, "name")
+		name := rapid.OneOf(rapid.StringOf(rapid.SampledFrom([]rune("/ab.*(i"))), rapid.String()).
+			Filter(func(s string) bool { return s != "" }).Draw(t, "name")
 		doc := exporters.Build(exporters.Story{}, []annotator.Entry{{ID: 1, Term: name}}, position)
 		var book struct {
 			Entries map[string]struct{ Key []string }
@@ -103,9 +104,13 @@ func TestKeysMatchTheirNames(t *testing.T) {
 
 func TestShortKeysMatchWholeWords(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"Ann": "true", "Dantès": "null", "Edmond": "null", "東雲": "null", "R2": "null"} {
+	for name, want := range map[string]string{
+		"Ann": "true", "Dantès": "null", "Edmond": "null", "東雲": "null",
+		"R2": "null",
+	} {
 		doc := exporters.Build(exporters.Story{}, []annotator.Entry{{ID: 1, Term: name}}, position)
-		if text := string(export(t, named(t, "world-info"), &doc)); !strings.Contains(text, `"matchWholeWords": `+want+`,`) {
+		if text := string(export(t, named(t, "world-info"), &doc)); !strings.Contains(text,
+			`"matchWholeWords": `+want+`,`) {
 			t.Errorf("%s: matchWholeWords is not %s", name, want)
 		}
 	}
@@ -120,7 +125,8 @@ func TestLoreSaysWhoseAClaimIs(t *testing.T) {
 		{ID: 5, Text: "She is lost.", Kind: annotator.Claimed},
 		{ID: 6, Text: "She is fast.", Kind: annotator.Inferred},
 	}}}, position)
-	const want = `"content": "She sails for the port. Danglars owns her. (according to Caderousse) She is lost. (somebody says so) She is fast. (inferred)"`
+	const want = `"content": "She sails for the port. Danglars owns her. (according to Caderousse) She is lost. ` +
+		`(somebody says so) She is fast. (inferred)"`
 	if text := string(export(t, named(t, "card-v3"), &doc)); !strings.Contains(text, want) {
 		t.Errorf("no %s in\n%s", want, text)
 	}

@@ -57,10 +57,14 @@ type novelAICategory struct {
 // writeNovelAI writes a document as a lorebook of NovelAI. The first tag of an entry is its category.
 func writeNovelAI(w io.Writer, doc *Document) error {
 	context := novelAIContext{
-		Suffix: "\n", TokenBudget: 1, BudgetPriority: 400, TrimDirection: "trimBottom", InsertionType: "newline", MaximumTrimType: "sentence",
+		Suffix: "\n", TokenBudget: 1, BudgetPriority: 400, TrimDirection: "trimBottom", InsertionType: "newline",
+		MaximumTrimType:   "sentence",
 		InsertionPosition: -1,
 	}
-	lorebook := novelAI{Version: 6, Entries: []novelAIEntry{}, Settings: map[string]bool{"orderByKeyLocations": false}, Categories: []novelAICategory{}}
+	lorebook := novelAI{
+		Version: 6, Entries: []novelAIEntry{}, Settings: map[string]bool{"orderByKeyLocations": false},
+		Categories: []novelAICategory{},
+	}
 	categories := map[string]string{}
 	for i := range doc.Entries {
 		l := loreOf(&doc.Entries[i])
@@ -70,20 +74,23 @@ func writeNovelAI(w io.Writer, doc *Document) error {
 				category = uuidOf(doc, "category "+l.Tags[0])
 				categories[l.Tags[0]] = category
 				lorebook.Categories = append(lorebook.Categories, novelAICategory{
-					Name: l.Tags[0], ID: category, Enabled: true, SubcontextSettings: context, Defaults: map[string]any{}, BiasGroups: []any{},
+					Name: l.Tags[0], ID: category, Enabled: true, SubcontextSettings: context,
+					Defaults: map[string]any{}, BiasGroups: []any{},
 				})
 			}
 		}
 		lorebook.Entries = append(lorebook.Entries, novelAIEntry{
-			Text: l.Title + ": " + l.Content, ContextConfig: context, DisplayName: l.Title, ID: uuidOf(doc, fmt.Sprintf("entry %d", l.ID)), Keys: l.Keys,
-			SearchRange: 1000, Enabled: l.Status.Live(), Category: category, LoreBiasGroups: []any{}, AdvancedConditions: []any{},
+			Text: l.Title + ": " + l.Content, ContextConfig: context, DisplayName: l.Title,
+			ID: uuidOf(doc, fmt.Sprintf("entry %d", l.ID)), Keys: l.Keys,
+			SearchRange: 1000, Enabled: l.Status.Live(), Category: category, LoreBiasGroups: []any{},
+			AdvancedConditions: []any{},
 		})
 	}
 	return writeValue(w, lorebook)
 }
 
-// uuidOf returns the UUID of a thing of a codex, version 8 of RFC 9562: the same in each export, so that a program
-// replaces what it imported before.
+// uuidOf returns the UUID of a part of a codex, version 8 of RFC 9562. It is the same in each export, so that a program
+// replaces an earlier import.
 func uuidOf(doc *Document, thing string) string {
 	b := sha256.Sum256([]byte(doc.Story.CorpusHash + " " + thing))
 	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 	"path"
 	"regexp"
@@ -21,33 +20,36 @@ import (
 
 // vaultFolders are the folders of a vault by tags; an entry without any of these tags is in otherFolder.
 var vaultFolders = map[string]string{
-	"person": "People", "character": "People", "place": "Places", "location": "Places", "group": "Groups", "faction": "Groups",
-	"organization": "Groups", "object": "Objects", "item": "Objects", "ship": "Objects", "creature": "Creatures", "event": "Events",
+	"person": "People", "character": "People", "place": "Places", "location": "Places", "group": "Groups",
+	"faction":      "Groups",
+	"organization": "Groups", "object": "Objects", "item": "Objects", "ship": "Objects", "creature": "Creatures",
+	"event":   "Events",
 	"concept": "Concepts", "term": "Concepts",
 }
 
 const otherFolder = "Other"
 
-// codexFolder holds the folders of the notes, so that a view can select them by their folder.
+// codexFolder contains the folders of the notes, so that a view can select them.
 const codexFolder = "Codex"
 
-// vault writes the notes of a vault. Notes have unique names, whatever the case of their letters.
+// vault writes the notes of a vault. Notes have unique names, regardless of case.
 type vault struct {
 	*Codex
 	files   Files
 	used    map[string]bool
 	notes   map[int64]string  // the paths of entries by id, without .md
 	byName  map[string]int64  // entries by their normalised names and terms
-	quoted  map[int64][]int   // by post: where quotations begin
-	blocks  map[string]string // by post and beginning of a quotation: the link to its paragraph
+	quoted  map[int64][]int   // the starts of quotations by post
+	blocks  map[string]string // links to the paragraphs of quotations, by blockKey
 	threads []string          // the paths of threads, without .md
 }
 
-// writeObsidian writes a codex as a vault of Obsidian: a note for each entry, a note for each thread with its posts, an
-// index and a Base. Settings of a vault (.obsidian) are the reader's and are not written.
+// writeObsidian writes a codex as a vault of Obsidian: notes of the entries, notes of the threads with their posts, an
+// index and a Base. It writes no settings (.obsidian), which belong to the user.
 func writeObsidian(ctx context.Context, files Files, c *Codex) error {
 	v := &vault{
-		Codex: c, files: files, used: map[string]bool{}, notes: map[int64]string{}, byName: entriesByName(c.Entries), quoted: map[int64][]int{},
+		Codex: c, files: files, used: map[string]bool{}, notes: map[int64]string{}, byName: entriesByName(c.Entries),
+		quoted: map[int64][]int{},
 		blocks: map[string]string{},
 	}
 	for i := range c.Entries {
@@ -68,18 +70,12 @@ func writeObsidian(ctx context.Context, files Files, c *Codex) error {
 	if err := v.writeNote("Index", v.index()); err != nil {
 		return err
 	}
-	return v.writeFile(codexFolder+".base", vaultBase)
+	return writeText(files, codexFolder+".base", vaultBase)
 }
 
-// addEntry chooses the note of an entry, before links to it are written.
+// addEntry chooses the path of an entry's note, before links to it are written.
 func (v *vault) addEntry(e *Entry) {
-	folder := otherFolder
-	for _, tag := range e.Tags {
-		if known, ok := vaultFolders[tag]; ok {
-			folder = known
-			break
-		}
-	}
+	folder := byTag(vaultFolders, e.Tags, otherFolder)
 	v.notes[e.ID] = v.uniquePath(path.Join(codexFolder, folder), nameOf(e), e.ID)
 	for _, c := range e.Claims {
 		for _, q := range c.Evidence {
@@ -88,8 +84,18 @@ func (v *vault) addEntry(e *Entry) {
 	}
 }
 
-// uniquePath returns the path of a note without .md. A name that another note of the vault has, in any case of its
-// letters, gets the id behind it, so that a link by the bare name is not ambiguous either.
+// byTag returns the value of the first tag that has one.
+func byTag(values map[string]string, tags []string, other string) string {
+	for _, tag := range tags {
+		if value, ok := values[tag]; ok {
+			return value
+		}
+	}
+	return other
+}
+
+// uniquePath returns the path of a note without .md. It appends the id to a name that another note of the vault has,
+// regardless of case. So links by a name alone are unambiguous.
 func (v *vault) uniquePath(folder, name string, id int64) string {
 	base := noteName(name)
 	if base == "" || v.used[sameFile(base)] {
@@ -99,11 +105,11 @@ func (v *vault) uniquePath(folder, name string, id int64) string {
 	return path.Join(folder, base)
 }
 
-// sameFile returns the form that two names share if a file system may take them for one: those of Windows and macOS ignore
-// case, that of macOS also what a letter is composed of.
+// sameFile returns a form that is equal for names that a file system may not distinguish. Windows and macOS ignore
+// case, and macOS normalises Unicode.
 func sameFile(name string) string { return norm.NFD.String(cases.Fold().String(norm.NFD.String(name))) }
 
-// noteName removes from a name what file systems and links do not allow, and what plugins take for a template.
+// noteName removes characters that file systems or links do not allow, and those that begin a template of a plugin.
 func noteName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		switch {
@@ -127,29 +133,21 @@ func noteName(name string) string {
 	return clean
 }
 
-// percents matches what begins a comment.
+// percents matches the beginning of a comment.
 var percents = regexp.MustCompile(`%%+`)
 
-// reservedName matches what is no name of a file in Windows, whatever its extension: the names of devices.
+// reservedName matches the names of devices, which are not names of files in Windows with any extension.
 var reservedName = regexp.MustCompile(`(?i)^(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³]) *(\.|$)`)
 
-// ownPart is the last line of a note. What a reader writes below it stays there when the note is exported again. Texts of
-// the story and the codex have no such line, because their % are escaped.
+// ownPart is the last line of a note. Later exports keep the text below it. Texts of the story and the codex do not
+// contain this line, because their % are escaped.
 const ownPart = "%% What you write below this line is kept. %%"
 
 func (v *vault) writeNote(name, text string) error {
-	return v.writeFile(name+".md", text+"\n"+ownPart+"\n")
+	return writeText(v.files, name+".md", text+"\n"+ownPart+"\n")
 }
 
-func (v *vault) writeFile(name, text string) error {
-	w, err := v.files.Create(name)
-	if err == nil {
-		_, err = io.WriteString(w, text)
-	}
-	return err
-}
-
-// writeThreads writes the notes of the threads, and finds the paragraphs in which quotations begin.
+// writeThreads writes the notes of the threads, and collects links to the paragraphs in which quotations begin.
 func (v *vault) writeThreads(ctx context.Context) error {
 	threads, err := v.Text.Threads(ctx)
 	if err != nil {
@@ -173,8 +171,8 @@ func (v *vault) writeThreads(ctx context.Context) error {
 	return nil
 }
 
-// post writes a post paragraph by paragraph. The first has the id of the post's block; one in which a quotation begins
-// has an id of its own.
+// post writes the paragraphs of a post. The first has the block id of the post. A paragraph in which a quotation begins
+// has its own id.
 func (v *vault) post(text *bytes.Buffer, note string, p *Post) {
 	paragraphs := paragraphsOf(p.Body)
 	for i, paragraph := range paragraphs {
@@ -185,8 +183,10 @@ func (v *vault) post(text *bytes.Buffer, note string, p *Post) {
 		last := i+1 == len(paragraphs)
 		linked := i == 0
 		for _, start := range v.quoted[p.ID] {
-			if start >= paragraph.start && (last || start < paragraphs[i+1].start) || i == 0 && start < paragraph.start {
-				v.blocks[blockKey(p.ID, start)] = linkTo(note+"#^"+block, fmt.Sprintf("scene %d, post %d", p.Place.Scene(), p.ID))
+			if start >= paragraph.start && (last || start < paragraphs[i+1].start) || i == 0 &&
+				start < paragraph.start {
+				v.blocks[blockKey(p.ID, start)] = linkTo(note+"#^"+block,
+					fmt.Sprintf("scene %d, post %d", p.Place.Scene(), p.ID))
 				linked = true
 			}
 		}
@@ -226,10 +226,10 @@ func paragraphsOf(body string) []paragraph {
 	return list
 }
 
-// escapeMarkdown returns a text that Markdown shows as it is. Its line feeds stay line ends of one paragraph.
+// escapeMarkdown escapes a text for Markdown. Its line feeds are kept within one paragraph.
 func escapeMarkdown(text string) string { return escapeInline(oneParagraph(text)) }
 
-// oneParagraph returns the lines of a text without space around them and without blank ones.
+// oneParagraph returns the lines of a text without surrounding space and without blank lines.
 func oneParagraph(text string) string {
 	var lines []string
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
@@ -240,8 +240,8 @@ func oneParagraph(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// escapeInline escapes a part of a paragraph: what Markdown takes for markup, Obsidian for a comment or a property, and
-// its plugins for a template.
+// escapeInline escapes a part of a paragraph: markup of Markdown, comments and properties of Obsidian, and templates of
+// its plugins.
 func escapeInline(text string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(text, "\n") {
@@ -260,8 +260,8 @@ func escapeInline(text string) string {
 	return b.String()
 }
 
-// linkTo returns a link to a note, or to a block of one, that shows a text. A text that must be escaped is that of a link of
-// Markdown, because Obsidian shows the texts of its own links as they are written.
+// linkTo returns a link to a note, or to a block of one, that shows a text. If the text must be escaped, it is a link
+// of Markdown: Obsidian's own links have no escapes.
 func linkTo(target, shown string) string {
 	shown = oneLine(shown)
 	escaped := escapeInline(shown)
@@ -286,7 +286,7 @@ type properties struct {
 	LastScene  int              `json:"last_scene"`
 }
 
-// entry returns the note of an entry: its properties, what it is, and its facts with their quotations.
+// entry returns the note of an entry: its properties, its present statement, and its facts with their quotations.
 func (v *vault) entry(e *Entry) (string, error) {
 	front, err := encodeYAML(properties{
 		Entry: e.ID, Status: e.Status, FirstScene: e.First.Scene, LastScene: e.Last.Scene,
@@ -317,7 +317,7 @@ func (v *vault) entry(e *Entry) (string, error) {
 	return b.String(), err
 }
 
-// templates escapes in a string of YAML what plugins take for the beginning of a template.
+// templates escapes the beginnings of templates in a string of YAML.
 var templates = strings.NewReplacer("<%", `\u003c%`, "{{", `\u007b{`)
 
 // claim writes a claim as a block with its quotations folded below it.
@@ -342,7 +342,7 @@ func (v *vault) claim(b *strings.Builder, e *Entry, c *Claim) {
 	}
 }
 
-// linked returns a text of the codex with its links leading to notes. What leads nowhere is plain text.
+// linked returns a text of the codex with links to notes. Links to unknown entries become plain text.
 func (v *vault) linked(text string) string {
 	var b strings.Builder
 	plain := func(part string) { b.WriteString(escapeInline(part)) }
@@ -358,8 +358,7 @@ func (v *vault) linked(text string) string {
 	return b.String()
 }
 
-// vaultTag returns a tag as Obsidian allows it: letters, digits, _, - and /, and one that is no digit; "" if nothing is
-// left.
+// vaultTag returns a tag as Obsidian allows it: letters, digits, _, - and /, with at least one non-digit. It may be "".
 func vaultTag(tag string) string {
 	tag = strings.Map(func(r rune) rune {
 		switch {

@@ -46,8 +46,8 @@ func (s *storyOf) MentionsThen(context.Context, int64) (map[annotator.Place][]ex
 	return s.mentions, nil
 }
 
-// told returns a codex whose quotations stand in its story.
-func told(t *rapid.T) *exporters.Codex {
+// withStory returns a codex with a story that contains its quotations.
+func withStory(t *rapid.T) *exporters.Codex {
 	doc := document(t)
 	story := &storyOf{posts: map[int64][]exporters.Post{}, mentions: map[annotator.Place][]exporters.Mention{}}
 	var post int64
@@ -73,10 +73,10 @@ func told(t *rapid.T) *exporters.Codex {
 			}
 		}
 	}
-	return &exporters.Codex{Document: &doc, Past: pastOf(&doc), Text: story}
+	return &exporters.Codex{Document: &doc, History: historyOf(&doc), Text: story}
 }
 
-// cite makes evidence a passage of the story; of a post without text, the whole of it.
+// cite sets evidence to a passage of the story, or to the whole of an empty post.
 func cite(t *rapid.T, story *storyOf, q *exporters.Evidence) {
 	thread := rapid.SampledFrom(story.threads).Draw(t, "quoted thread")
 	p := rapid.SampledFrom(story.posts[thread.ID]).Draw(t, "quoted post")
@@ -91,21 +91,22 @@ var (
 	blockID  = regexp.MustCompile(`(?m) \^([A-Za-z0-9-]+)$`)
 )
 
-// TestVaultHasNoDanglingLink reads a vault as Obsidian does: properties are YAML, each link leads to a note of the vault
-// and to a block of it, names of files are allowed everywhere, and unique in any case.
+// TestVaultHasNoDanglingLink reads a vault as Obsidian does. Properties are YAML, and each link leads to a note and a
+// block of the vault. Names of files are valid on all systems, and unique regardless of case.
 func TestVaultHasNoDanglingLink(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var out bytes.Buffer
 		format := named(t, "obsidian")
-		if err := format.WriteOne(context.Background(), &out, told(t)); err != nil {
+		if err := format.WriteOne(context.Background(), &out, withStory(t)); err != nil {
 			t.Fatal(err)
 		}
 		blocks, bare := map[string]map[string]bool{}, map[string]bool{}
 		files := unzip(t, out.Bytes())
 		for _, file := range files {
 			name := strings.TrimSuffix(file.Name, ".md")
-			if base := strings.ToLower(path.Base(name)); bare[base] || base == "" || len(base) > 200 || strings.ContainsAny(base, "#|^[]\\*\"<>?:\x00\n") {
+			if base := strings.ToLower(path.Base(name)); bare[base] || base == "" || len(base) > 200 ||
+				strings.ContainsAny(base, "#|^[]\\*\"<>?:\x00\n") {
 				t.Fatalf("the name %q", file.Name)
 			} else {
 				bare[base] = true
@@ -119,7 +120,8 @@ func TestVaultHasNoDanglingLink(t *testing.T) {
 			}
 		}
 		for _, file := range files {
-			if front, _, found := strings.Cut(strings.TrimPrefix(string(file.Data), "---\n"), "\n---\n"); found && strings.HasSuffix(file.Name, ".md") && file.Name != "Index.md" {
+			if front, _, found := strings.Cut(strings.TrimPrefix(string(file.Data), "---\n"), "\n---\n"); found &&
+				strings.HasSuffix(file.Name, ".md") && file.Name != "Index.md" {
 				if err := yaml.Unmarshal([]byte(front), map[string]any{}); err != nil {
 					t.Fatalf("%s: %v\n%s", file.Name, err, front)
 				}
@@ -140,8 +142,8 @@ func TestVaultHasNoDanglingLink(t *testing.T) {
 	})
 }
 
-// TestPostsOfAVaultReadAsTheyAre: Markdown shows the text of a post as it is.
-func TestPostsOfAVaultReadAsTheyAre(t *testing.T) {
+// TestPostsOfAVaultAreUnchanged: Markdown shows the text of a post unchanged.
+func TestPostsOfAVaultAreUnchanged(t *testing.T) {
 	t.Parallel()
 	tags := regexp.MustCompile(`<[^>]*>`)
 	words := func(s string) string {
@@ -171,7 +173,8 @@ func TestPostsOfAVaultReadAsTheyAre(t *testing.T) {
 			if err := goldmark.Convert([]byte(note), &shown); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := words(html.UnescapeString(tags.ReplaceAllString(shown.String(), ""))), words(body); got != want {
+			if got, want := words(html.UnescapeString(tags.ReplaceAllString(shown.String(), ""))),
+				words(body); got != want {
 				t.Fatalf("%q reads %q", want, got)
 			}
 			if n := strings.Count(shown.String(), "<") - 2*strings.Count(shown.String(), "<p>"); n != 0 {
@@ -183,12 +186,19 @@ func TestPostsOfAVaultReadAsTheyAre(t *testing.T) {
 
 func TestQuotationsLeadToTheirParagraph(t *testing.T) {
 	t.Parallel()
-	doc := exporters.Build(exporters.Story{Title: "T"}, []annotator.Entry{{ID: 1, Term: "Dawn", Tags: []string{"ship"}, Claims: []annotator.Claim{
-		{ID: 1, Text: "She sinks.", Kind: annotator.Narrated, From: 1, Evidence: []annotator.Evidence{{Post: 7, Start: 12, End: 20, Quote: "it sinks"}}},
-	}}}, position)
+	doc := exporters.Build(exporters.Story{Title: "T"},
+		[]annotator.Entry{{ID: 1, Term: "Dawn", Tags: []string{"ship"}, Claims: []annotator.Claim{
+			{
+				ID: 1, Text: "She sinks.", Kind: annotator.Narrated, From: 1,
+				Evidence: []annotator.Evidence{{Post: 7, Start: 12, End: 20, Quote: "it sinks"}},
+			},
+		}}}, position)
 	codex := &exporters.Codex{Document: &doc, Text: &storyOf{
 		threads: []exporters.Thread{{ID: 1, Title: "One: it / begins"}},
-		posts:   map[int64][]exporters.Post{1: {{Post: annotator.Post{ID: 7, Thread: 1, Body: "A storm.\n\nAh it sinks.\n\nThe end."}, Place: annotator.PlaceAt(3, 0)}}},
+		posts: map[int64][]exporters.Post{1: {{Post: annotator.Post{
+			ID: 7, Thread: 1,
+			Body: "A storm.\n\nAh it sinks.\n\nThe end.",
+		}, Place: annotator.PlaceAt(3, 0)}}},
 	}}
 	var out bytes.Buffer
 	format := named(t, "obsidian")
@@ -209,30 +219,46 @@ func TestQuotationsLeadToTheirParagraph(t *testing.T) {
 	}
 }
 
-// TestLinksOfAVaultShowTheirTexts: Markdown shows a fact as it is, with the texts of its links, and links to Obsidian's notes
-// are the only markup. No text is a comment of Obsidian or a template of a plugin.
+// TestLinksOfAVaultShowTheirTexts: Markdown shows a fact unchanged, with the texts of its links. Links to notes are the
+// only markup. No text is a comment of Obsidian or a template of a plugin.
 func TestLinksOfAVaultShowTheirTexts(t *testing.T) {
 	t.Parallel()
-	words := rapid.SampledFrom([]string{"Mik", "%%", "%%%", "<script>x()</script>", "<% tp.x %>", "{{title}}", "*bold*", "a_b_c", "`x`", "1. ", "- ", "==x==", "$x$", "\\", "ship", "^a", "]"})
-	wiki, tags := regexp.MustCompile(`\[\[[^\[\]|]+\|([^\[\]|]*)\]\]`), regexp.MustCompile(`</?(p|a|em)( href="[^"]*")?>`)
+	words := rapid.SampledFrom([]string{
+		"Mik", "%%", "%%%", "<script>x()</script>", "<% tp.x %>", "{{title}}", "*bold*",
+		"a_b_c", "`x`", "1. ", "- ", "==x==", "$x$", "\\", "ship", "^a", "]",
+	})
+	wiki, tags := regexp.MustCompile(`\[\[[^\[\]|]+\|([^\[\]|]*)\]\]`),
+		regexp.MustCompile(`</?(p|a|em)( href="[^"]*")?>`)
 	rapid.Check(t, func(t *rapid.T) {
 		phrase := rapid.Map(rapid.SliceOfN(words, 1, 4), func(list []string) string { return strings.Join(list, " ") })
 		name := strings.ReplaceAll(phrase.Draw(t, "name"), "]", "x")
-		before, shown, after := phrase.Draw(t, "before"), strings.ReplaceAll(phrase.Draw(t, "shown"), "]", "x"), phrase.Draw(t, "after")
-		doc := exporters.Build(exporters.Story{}, []annotator.Entry{{ID: 1, Term: name, Aliases: []annotator.Alias{{Name: name}, {Name: "x" + name}}, Claims: []annotator.Claim{
-			{ID: 1, Text: before + " [[" + name + "|" + shown + "]] " + after + ".", Kind: annotator.Narrated, From: 1},
-		}}}, position)
+		before, shown, after := phrase.Draw(t, "before"), strings.ReplaceAll(phrase.Draw(t, "shown"), "]", "x"),
+			phrase.Draw(t, "after")
+		doc := exporters.Build(exporters.Story{},
+			[]annotator.Entry{{
+				ID: 1, Term: name, Aliases: []annotator.Alias{{Name: name}, {Name: "x" + name}},
+				Claims: []annotator.Claim{
+					{
+						ID: 1, Text: before + " [[" + name + "|" + shown + "]] " + after + ".",
+						Kind: annotator.Narrated,
+						From: 1,
+					},
+				},
+			}}, position)
 		for _, file := range unzip(t, export(t, named(t, "obsidian"), &doc)) {
 			if !strings.HasPrefix(file.Name, "Codex/") {
 				continue
 			}
 			text := string(file.Data)
-			if _, body, _ := strings.Cut(text[4:], "\n---\n"); strings.Count(body, "%%") != 2 || strings.Contains(text, "<%") || strings.Contains(text, "{{") || strings.Contains(strings.ReplaceAll(body, `\<`, ""), "<") {
+			if _, body, _ := strings.Cut(text[4:], "\n---\n"); strings.Count(body, "%%") != 2 ||
+				strings.Contains(text, "<%") || strings.Contains(text, "{{") ||
+				strings.Contains(strings.ReplaceAll(body, `\<`, ""), "<") {
 				t.Fatalf("%s", text)
 			}
 			front, body, _ := strings.Cut(text[4:], "\n---\n")
 			var properties struct{ Aliases []string }
-			if err := yaml.Unmarshal([]byte(front), &properties); err != nil || len(properties.Aliases) != 1 || properties.Aliases[0] != "x"+name {
+			if err := yaml.Unmarshal([]byte(front), &properties); err != nil || len(properties.Aliases) != 1 ||
+				properties.Aliases[0] != "x"+name {
 				t.Fatalf("%v, %q", err, properties)
 			}
 			_, fact, _ := strings.Cut(body, "## Facts")
@@ -242,15 +268,17 @@ func TestLinksOfAVaultShowTheirTexts(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := strings.Join(strings.Fields(before+" "+shown+" "+after+"."), " ")
-			if got := strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(out.String(), ""))), " "); got != want {
+			if got := strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(out.String(), ""))),
+				" "); got != want {
 				t.Fatalf("%q reads %q", want, got)
 			}
 		}
 	})
 }
 
-// TestNotesAreFilesEverywhere: a name that Windows or macOS does not allow, or takes for that of another note, is changed.
-func TestNotesAreFilesEverywhere(t *testing.T) {
+// TestNotesAreFilesOnAllSystems: a name that Windows or macOS does not allow, or does not distinguish from another, is
+// changed.
+func TestNotesAreFilesOnAllSystems(t *testing.T) {
 	t.Parallel()
 	notes := []struct{ term, want string }{
 		{"CON", "CON -"},

@@ -4,17 +4,17 @@ import "annotator"
 
 // Summaries are the summaries that a run has made.
 type Summaries struct {
-	Story   *Summary  `json:"story" yaml:"story"`     // so far; null before the first
-	Threads []Summary `json:"threads" yaml:"threads"` // in story order
+	Story   *Summary  `json:"story"`   // so far; null before the first
+	Threads []Summary `json:"threads"` // in story order
 }
 
 // Summary is a summary of scenes.
 type Summary struct {
-	Thread    *int64           `json:"thread,omitempty" yaml:"thread,omitempty"` // its id; absent for the story so far
-	FromScene int              `json:"from_scene" yaml:"from_scene"`             // numbered over the whole story, from 1
-	ToScene   int              `json:"to_scene" yaml:"to_scene"`
-	Text      string           `json:"text" yaml:"text"`
-	By        annotator.Author `json:"by" yaml:"by"` // model, or rule where the model gave none
+	Thread    *int64           `json:"thread,omitempty"` // its id; absent for the story so far
+	FromScene int              `json:"from_scene"`       // numbered over the whole story, from 1
+	ToScene   int              `json:"to_scene"`
+	Text      string           `json:"text"`
+	By        annotator.Author `json:"by"` // model, or rule if the model gave none
 }
 
 // NewSummary returns an episode as it is exported.

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAnnotationsFindTheirQuotations plays a reader: the text around a quotation and the offsets lead to it.
+// TestAnnotationsFindTheirQuotations locates quotations by the text around them and by offsets.
 func TestAnnotationsFindTheirQuotations(t *testing.T) {
 	t.Parallel()
 	type selector struct {
@@ -32,7 +32,7 @@ func TestAnnotationsFindTheirQuotations(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		codex := told(t)
+		codex := withStory(t)
 		posts := map[string]string{}
 		quotations := 0
 		for _, list := range codex.Text.(*storyOf).posts {
@@ -75,13 +75,15 @@ func write(t fataler, format string, codex *exporters.Codex) []byte {
 	return out.Bytes()
 }
 
-// TestStandoffIsThatOfTheText reads the annotations as brat does: each text is what stands at its offsets in the file
-// beside it, in code points, and each note is about an annotation before it.
+// TestStandoffIsThatOfTheText reads the annotations as brat does. The text of each is at its offsets in the text file,
+// in code points. Each note refers to an earlier annotation.
 func TestStandoffIsThatOfTheText(t *testing.T) {
 	t.Parallel()
-	line := regexp.MustCompile(`^(?:(T\d+)\t([A-Za-z0-9_-]+) ((?:\d+ \d+;?)+)\t(.*)|[N#]\d+\t(?:Reference|AnnotatorNotes) (T\d+)(?: Codex:\d+)?\t.*)$`)
+	line := regexp.MustCompile(
+		`^(?:(T\d+)\t([A-Za-z0-9_-]+) ((?:\d+ \d+;?)+)\t(.*)|[N#]\d+\t(?:Reference|AnnotatorNotes) (T\d+)(?: ` +
+			`Codex:\d+)?\t.*)$`)
 	rapid.Check(t, func(t *rapid.T) {
-		codex := told(t)
+		codex := withStory(t)
 		story := codex.Text.(*storyOf)
 		for _, list := range story.posts {
 			for i := range list {
@@ -89,7 +91,8 @@ func TestStandoffIsThatOfTheText(t *testing.T) {
 				for range rapid.IntRange(0, 2).Draw(t, "mentions") {
 					start := rapid.IntRange(0, length).Draw(t, "start")
 					story.mentions[list[i].Place] = append(story.mentions[list[i].Place], exporters.Mention{
-						Entry: int64(rapid.IntRange(1, 4).Draw(t, "entry")), Start: start, End: rapid.IntRange(start, length).Draw(t, "end"),
+						Entry: int64(rapid.IntRange(1, 4).Draw(t, "entry")), Start: start,
+						End: rapid.IntRange(start, length).Draw(t, "end"),
 					})
 				}
 			}

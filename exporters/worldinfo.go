@@ -11,7 +11,7 @@ type worldInfo struct {
 	Extensions map[string]any            `json:"extensions"`
 }
 
-// worldInfoEntry has every field that the program writes. Fields whose default is to follow the program's settings are
+// worldInfoEntry has every field that the program writes. Fields that follow the program's settings by default are
 // null.
 type worldInfoEntry struct {
 	UID                       int64          `json:"uid"`
@@ -64,8 +64,10 @@ func writeWorldInfo(w io.Writer, doc *Document) error {
 	for i := range doc.Entries {
 		l := loreOf(&doc.Entries[i])
 		book.Entries[strconv.FormatInt(l.ID, 10)] = worldInfoEntry{
-			UID: l.ID, Key: l.Keys, KeySecondary: []string{}, Comment: l.Title, Content: l.Content, Selective: true, AddMemo: true,
-			Order: l.order(), Disable: !l.Status.Live(), ExcludeRecursion: true, PreventRecursion: true, Probability: 100, UseProbability: true, Depth: 4,
+			UID: l.ID, Key: l.Keys, KeySecondary: []string{}, Comment: l.Title, Content: l.Content, Selective: true,
+			AddMemo: true,
+			Order:   l.order(), Disable: !l.Status.Live(), ExcludeRecursion: true, PreventRecursion: true,
+			Probability: 100, UseProbability: true, Depth: 4,
 			GroupWeight: 100, MatchWholeWords: l.wholeWords(), Triggers: []string{}, DisplayIndex: i,
 			Extensions: map[string]any{extensionEntry: l.Entry},
 		}

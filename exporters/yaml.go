@@ -10,8 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// writeYAML writes a document as YAML, with the same data as its JSON. Every string is in double quotes: parsers disagree
-// on which plain scalars are strings, and the other styles of the encoder lose a leading line feed.
+// writeYAML writes a document as YAML, with the same data as its JSON. Every string is in double quotes, because
+// parsers disagree on plain scalars. The other styles of the encoder lose a leading line feed.
 func writeYAML(w io.Writer, doc *Document) error {
 	around, err := encodeYAML(envelope(doc))
 	if err != nil {
@@ -71,7 +71,7 @@ func yamlNode(decoder *json.Decoder) (*yaml.Node, error) {
 	}
 }
 
-// yamlCollection converts the array or object whose opening delimiter has just been read.
+// yamlCollection converts an array or object after its opening delimiter.
 func yamlCollection(decoder *json.Decoder, open json.Delim) (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.SequenceNode}
 	if open == '{' {

@@ -156,7 +156,7 @@ func (s *story) export(m storage.Moment, book string) *exported {
 	threads, err := view.Summaries(s.ctx)
 	s.ok(err)
 	document.Summaries = exporters.NewSummaries(told, threads)
-	c := &exporters.Codex{Document: &document, Past: view, Name: "book", Text: storyText{view, s.scenes}, Book: book}
+	c := &exporters.Codex{Document: &document, History: view, Name: "book", Text: storyText{view, s.scenes}, Book: book}
 	write := func(name string) []byte {
 		format, err := exporters.ByName(name)
 		s.ok(err)

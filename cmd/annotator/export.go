@@ -95,7 +95,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 		return err
 	}
 	codex := &exporters.Codex{
-		Document: document, Selection: selection, Past: view, Name: storyName(run.Corpus.Path), Updated: time.UnixMilli(run.Updated),
+		Document: document, Selection: selection, History: view, Name: storyName(run.Corpus.Path), Updated: time.UnixMilli(run.Updated),
 	}
 	if !format.Story {
 		return o.write(ctx, &format, codex)

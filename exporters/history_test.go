@@ -10,14 +10,14 @@ import (
 	"annotator/exporters"
 )
 
-// past is a past in memory.
-type past struct {
+// memoryHistory is a history in memory.
+type memoryHistory struct {
 	revisions map[int64][]annotator.Revision
 	episodes  []annotator.Episode
 	scenes    []int
 }
 
-func (p *past) Histories(context.Context) iter.Seq2[[]annotator.Revision, error] {
+func (p *memoryHistory) Histories(context.Context) iter.Seq2[[]annotator.Revision, error] {
 	return func(yield func([]annotator.Revision, error) bool) {
 		for _, id := range slices.Sorted(maps.Keys(p.revisions)) {
 			if !yield(slices.Clone(p.revisions[id]), nil) {
@@ -27,18 +27,19 @@ func (p *past) Histories(context.Context) iter.Seq2[[]annotator.Revision, error]
 	}
 }
 
-func (p *past) Episodes(context.Context) ([]annotator.Episode, []int, error) {
+func (p *memoryHistory) Episodes(context.Context) ([]annotator.Episode, []int, error) {
 	return p.episodes, p.scenes, nil
 }
 
-// pastOf returns a past that leads to the entries of a document, by the dates in it.
-func pastOf(doc *exporters.Document) *past {
-	p := &past{revisions: map[int64][]annotator.Revision{}}
+// historyOf returns a history of the entries of a document, by the dates in it.
+func historyOf(doc *exporters.Document) *memoryHistory {
+	p := &memoryHistory{revisions: map[int64][]annotator.Revision{}}
 	for i := range doc.Entries {
 		e := &doc.Entries[i]
 		add := func(scene int, field annotator.Field, old, new string) {
 			p.revisions[e.ID] = append(p.revisions[e.ID], annotator.Revision{
-				Entry: e.ID, Field: field, Old: old, New: new, Seen: max(scene, e.First.Scene), At: annotator.PlaceAt(scene, 0),
+				Entry: e.ID, Field: field, Old: old, New: new, Seen: max(scene, e.First.Scene),
+				At: annotator.PlaceAt(scene, 0),
 			})
 		}
 		named := annotator.Entry{Term: e.Term, Disambiguator: e.Disambiguator}
@@ -48,13 +49,21 @@ func pastOf(doc *exporters.Document) *past {
 			add(e.First.Scene, annotator.FieldTag, "", tag)
 		}
 		for _, a := range e.Aliases {
-			add(a.From.Scene, annotator.FieldAlias, "", annotator.EncodeJSON(annotator.Alias{Name: a.Name, From: annotator.PlaceAt(a.From.Scene, 0)}))
+			add(a.From.Scene, annotator.FieldAlias, "",
+				annotator.EncodeJSON(annotator.Alias{Name: a.Name, From: annotator.PlaceAt(a.From.Scene, 0)}))
 		}
 		for ord, c := range e.Claims {
-			claim := annotator.Claim{ID: c.ID, Ord: ord, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State, From: annotator.PlaceAt(c.From.Scene, 0)}
+			claim := annotator.Claim{
+				ID: c.ID, Ord: ord, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State,
+				From: annotator.PlaceAt(c.From.Scene, 0),
+			}
 			add(c.From.Scene, annotator.FieldClaim, "", annotator.EncodeJSON(claim))
 			for _, v := range c.Evidence {
-				add(c.From.Scene, annotator.FieldEvidence, "", annotator.EncodeJSON(annotator.Evidence{Claim: c.ID, Post: v.Post, Start: v.Start, End: v.End, Quote: v.Quote}))
+				add(c.From.Scene, annotator.FieldEvidence, "",
+					annotator.EncodeJSON(annotator.Evidence{
+						Claim: c.ID, Post: v.Post, Start: v.Start, End: v.End,
+						Quote: v.Quote,
+					}))
 			}
 			if c.Until != nil {
 				open := annotator.EncodeJSON(claim)

@@ -1,0 +1,82 @@
+package exporters
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// History reads the history of the codex up to its limit. It restores the codex as of the end of a scene, which has
+// only the revisions that were made by then.
+type History interface {
+	// Histories yields the revisions of each entry, oldest first.
+	Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, error]
+	// Episodes returns all summaries of the story and of threads, oldest first. Each is known from the end of a scene.
+	Episodes(ctx context.Context) ([]annotator.Episode, []int, error)
+}
+
+// entryHistory replays the revisions of an entry.
+type entryHistory struct {
+	entry annotator.Entry
+	next  []annotator.Revision // not applied yet
+}
+
+// histories yields all entries over the story, also those that the codex no longer has.
+func (c *Codex) histories(ctx context.Context) iter.Seq2[*entryHistory, error] {
+	return func(yield func(*entryHistory, error) bool) {
+		for revisions, err := range c.History.Histories(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&entryHistory{annotator.Entry{ID: revisions[0].Entry, Status: annotator.Tentative}, revisions},
+				nil) {
+				return
+			}
+		}
+	}
+}
+
+// at returns the entry as of the end of a scene, and the revisions since the previous call. Scenes must ascend from
+// call to call, and the entry is valid until the next call. Before its first scene it has no revisions.
+func (l *entryHistory) at(scene int) (*annotator.Entry, []annotator.Revision, error) {
+	n := 0
+	for ; n < len(l.next) && l.next[n].Seen <= scene; n++ {
+		if err := codex.Apply(&l.entry, &l.next[n]); err != nil {
+			return nil, nil, err
+		}
+	}
+	since := l.next[:n]
+	l.next = l.next[n:]
+	return &l.entry, since, nil
+}
+
+// has reports whether the codex has an earlier version of an entry.
+func (c *Codex) has(e *annotator.Entry) bool { return e.Revisions > 0 && c.Selection.Has(e) }
+
+// summariesAt returns the summaries as of the end of a scene, given the result of Episodes.
+func summariesAt(scene int, episodes []annotator.Episode, known []int) *Summaries {
+	var story *annotator.Episode
+	newest := map[int64]annotator.Episode{} // by thread
+	for i := range episodes {
+		switch {
+		case known[i] > scene:
+		case episodes[i].Kind == annotator.EpisodeCumulative:
+			story = &episodes[i]
+		default:
+			newest[episodes[i].Thread] = episodes[i]
+		}
+	}
+	threads := slices.SortedFunc(maps.Values(newest), func(a, b annotator.Episode) int {
+		return cmp.Or(cmp.Compare(a.FromScene, b.FromScene), cmp.Compare(a.ID, b.ID))
+	})
+	return NewSummaries(story, threads)
+}
+
+// sceneOnly is the position of a place for formats that show only the scene.
+func sceneOnly(p annotator.Place) annotator.Position { return annotator.Position{Scene: p.Scene()} }

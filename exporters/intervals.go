@@ -1,0 +1,52 @@
+package exporters
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// intervals are scenes at whose ends something begins to be in force and ceases to be, in turn.
+type intervals []int
+
+// set sets whether something is in force from the end of a scene on. Scenes must ascend from call to call.
+func (b *intervals) set(scene int, inForce bool) {
+	if (len(*b)%2 == 1) != inForce {
+		*b = append(*b, scene)
+	}
+}
+
+// in reports whether something is in force at the end of a scene.
+func (b intervals) in(scene int) bool {
+	n, found := slices.BinarySearch(b, scene)
+	if found {
+		n++
+	}
+	return n%2 == 1
+}
+
+// String returns the scenes, separated by spaces.
+func (b intervals) String() string {
+	return strings.Join(each(b, strconv.Itoa), " ")
+}
+
+// timed is a value with the intervals in which it is in force.
+type timed[T any] struct {
+	Value T
+	In    intervals
+}
+
+// timeline holds the values of a field over the story, each once.
+type timeline[T comparable] []*timed[T]
+
+// set sets the values that are in force from the end of a scene on.
+func (l *timeline[T]) set(scene int, values ...T) {
+	for _, v := range *l {
+		v.In.set(scene, slices.Contains(values, v.Value))
+	}
+	for _, value := range values {
+		if !slices.ContainsFunc(*l, func(v *timed[T]) bool { return v.Value == value }) {
+			*l = append(*l, &timed[T]{value, intervals{scene}})
+		}
+	}
+}
