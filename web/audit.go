@@ -25,7 +25,10 @@ type audited struct {
 
 func showAudit(r *request) (*page, error) {
 	ctx := r.Context()
-	shown := &auditPage{Scene: int(min(r.queryNumber("scene"), maxNumber)), Tool: r.URL.Query().Get("tool"), Denied: r.URL.Query().Get("denied") != ""}
+	shown := &auditPage{
+		Scene: int(min(r.queryNumber("scene"), maxNumber)), Tool: r.URL.Query().Get("tool"),
+		Denied: r.URL.Query().Get("denied") != "",
+	}
 	filter := storage.AuditFilter{Scene: shown.Scene, Tool: shown.Tool, Denied: shown.Denied}
 	calls, err := r.view.ToolCalls(ctx, filter, r.queryNumber("before"), pageSize+1)
 	if err != nil {
@@ -47,26 +50,26 @@ func showAudit(r *request) (*page, error) {
 	return &page{template: "audit", Title: title, Section: "audit", Data: shown}, r.view.at.Err
 }
 
-// verify checks the invariants of the database. What it finds may tell of anything, so there must be no limit.
+// verify checks the invariants of the database. Its findings may quote any part of the story, so it requires no limit.
 func verify(r *request) (*page, error) {
 	if r.limit.Limited() {
 		return nil, notFound()
 	}
-	if err := r.mayTake(AnswerTimeout); err != nil {
+	if err := r.extendTimeout(AnswerTimeout); err != nil {
 		return nil, err
 	}
-	r.book.verify.Lock() // one at a time: it reads everything
-	defer r.book.verify.Unlock()
+	r.db.verify.Lock() // one at a time: it reads the whole database
+	defer r.db.verify.Unlock()
 	var source *storage.Source
-	if r.book.Source != nil {
+	if r.db.Source != nil {
 		var err error
-		if source, err = r.book.Source(r.Context()); err != nil {
+		if source, err = r.db.Source(r.Context()); err != nil {
 			return nil, err
 		}
 	}
 	v := new(verification)
 	var err error
-	v.Findings, err = r.book.DB.Maintenance.Verify(r.Context(), source)
+	v.Findings, err = r.db.DB.Maintenance.Verify(r.Context(), source)
 	slices.SortStableFunc(v.Findings, func(a, b storage.Finding) int { return len(b.Violations) - len(a.Violations) })
 	for i := range v.Findings {
 		switch f := &v.Findings[i]; {
@@ -79,8 +82,8 @@ func verify(r *request) (*page, error) {
 	return &page{template: "verify", Title: "Verification", Section: "audit", Data: v}, err
 }
 
-// verification is what the checks found, violations first.
+// verification is the result of the checks, violations first.
 type verification struct {
 	Findings          []storage.Finding
-	Broken, Unchecked int // checks that found violations, and that could not be made
+	Broken, Unchecked int // numbers of checks with violations, and of checks that were not possible
 }

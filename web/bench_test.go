@@ -21,7 +21,10 @@ type posts struct{}
 
 func (posts) Scene(ctx context.Context, thread int64, ids []int64) (list []annotator.Post, err error) {
 	for _, id := range ids {
-		list = append(list, annotator.Post{ID: id, Thread: thread, Name: "qm", Body: strings.Repeat("Dawn – the ship left the port. ", 200)})
+		list = append(list, annotator.Post{
+			ID: id, Thread: thread, Name: "qm",
+			Body: strings.Repeat("Dawn – the ship left the port. ", 200),
+		})
 	}
 	return list, nil
 }
@@ -30,9 +33,9 @@ func (posts) Post(_ context.Context, id int64) (*annotator.Post, error) {
 	return &annotator.Post{ID: id, Name: "qm", Body: "Dawn"}, nil
 }
 
-// BenchmarkPages times each page of a codex of 100,000 entries and 20,000 scenes, with and without a limit: each should
-// take less than 100 ms in the median. It reports the time of the processor, too, which other programs touch less. The
-// database is the one that BenchmarkView of package storage leaves in ANNOTATOR_BENCH_DIR.
+// BenchmarkPages measures the pages of a codex with 100,000 entries and 20,000 scenes, with and without a limit. The
+// median of each page should be below 100 ms. It also reports processor time, which depends less on other programs.
+// BenchmarkView of package storage creates the database in ANNOTATOR_BENCH_DIR.
 func BenchmarkPages(b *testing.B) {
 	dir := os.Getenv("ANNOTATOR_BENCH_DIR")
 	if dir == "" {

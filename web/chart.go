@@ -10,7 +10,7 @@ type chart struct {
 	Columns       []gridLine
 
 	scenes int // on the horizontal axis, from 1
-	most   int // on the vertical axis
+	top    int // the maximum of the vertical axis
 }
 
 // bar is a rectangle of a chart.
@@ -32,7 +32,7 @@ type gridLine struct {
 	Label string
 }
 
-// The margins of a chart, and the room that it has.
+// The size of a chart and its margins.
 const (
 	chartWidth, chartHeight = 900, 260
 	chartLeft, chartRight   = 64, 12
@@ -40,28 +40,28 @@ const (
 )
 
 func newChart(label string, scenes int) chart {
-	return chart{Label: label, Width: chartWidth, Height: chartHeight, scenes: max(1, scenes), most: 1}
+	return chart{Label: label, Width: chartWidth, Height: chartHeight, scenes: max(1, scenes), top: 1}
 }
 
-// reach makes the vertical axis reach a value.
-func (c *chart) reach(value int) { c.most = max(c.most, value) }
+// reach extends the vertical axis to a value.
+func (c *chart) reach(value int) { c.top = max(c.top, value) }
 
 func (c *chart) x(scene float64) float64 {
 	return chartLeft + (scene-1)/float64(c.scenes)*(chartWidth-chartLeft-chartRight)
 }
 
 func (c *chart) y(value int) float64 {
-	return chartTop + (1-float64(value)/float64(c.most))*(chartHeight-chartTop-chartBottom)
+	return chartTop + (1-float64(value)/float64(c.top))*(chartHeight-chartTop-chartBottom)
 }
 
-// column returns the room of a group of scenes.
+// column returns a bar without height for a group of scenes.
 func (c *chart) column(from, to int) bar {
 	left, right := c.x(float64(from)), c.x(float64(to)+1)
 	gap := min(2, (right-left)/5)
 	return bar{X: left, W: right - left - gap}
 }
 
-// stack puts bars of the given values on top of each other.
+// stack adds bars of the given values on top of each other.
 func (c *chart) stack(at bar, values []int, classes []string) {
 	sum := 0
 	for i, value := range values {
@@ -79,7 +79,7 @@ func (c *chart) mark(scene, from, to int, title string) {
 
 // grid draws the lines of the axes at round numbers.
 func (c *chart) grid() {
-	for value, step := 0, roundStep(c.most, 4); value <= c.most; value += step {
+	for value, step := 0, roundStep(c.top, 4); value <= c.top; value += step {
 		c.Rows = append(c.Rows, gridLine{c.y(value), shortNumber(value)})
 	}
 	step := roundStep(c.scenes, 8)
@@ -91,11 +91,11 @@ func (c *chart) grid() {
 	}
 }
 
-// roundStep returns 1, 2 or 5 times a power of ten so that at most so many steps reach a number.
-func roundStep(most, steps int) int {
+// roundStep returns the least 1, 2 or 5 times a power of ten by which a number of steps reach top.
+func roundStep(top, steps int) int {
 	for power := 1; ; power *= 10 {
 		for _, times := range []int{1, 2, 5} {
-			if times*power*steps >= most {
+			if times*power*steps >= top {
 				return times * power
 			}
 		}

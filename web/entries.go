@@ -53,14 +53,15 @@ func showEntries(r *request) (*page, error) {
 	}
 	return &page{
 		template: "entries", Title: title, Section: "entries", Data: list,
-		JSON: r.Link("entries", "?", "q", list.Text, "tag", list.Tag, "status", list.Status, "page", q.Get("page"), "format", "json"),
+		JSON: r.Link("entries", "?", "q", list.Text, "tag", list.Tag, "status", list.Status, "page", q.Get("page"),
+			"format", "json"),
 	}, nil
 }
 
 // card is an entry that a search found.
 type card struct {
 	*annotator.Entry
-	Fact *fact // the first with the most words of the search, which are marked; nil if none has any
+	Fact *fact // the first with the most words of the search, marked; nil if none has any
 }
 
 func cards(found storage.Page) []card {

@@ -13,21 +13,29 @@ import (
 	"annotator"
 )
 
-// TestCardsShowTheFactThatMatched searches for words of facts: a card has the fact with the most of them, marked and escaped.
+// TestCardsShowTheFactThatMatched searches for words of facts. A card has the fact with the most of them, marked and
+// escaped.
 func TestCardsShowTheFactThatMatched(t *testing.T) {
 	t.Parallel()
 	path := copySample(t)
-	long := strings.Repeat("Much is told of the road before. ", 20) + "There stands a <b>zymurgist's</b> house. " + strings.Repeat("And much after. ", 20)
+	long := strings.Repeat("Much is told of the road before. ", 20) + "There stands a <b>zymurgist's</b> house. " +
+		strings.Repeat("And much after. ", 20)
 	ids := addEntriesWith(t, path, []string{"Zorvath", "Quillon"}, func(name string) []string {
 		if name == "Quillon" {
 			return []string{"A town.", long}
 		}
-		return []string{"Keeps bees.", "Fears the Égrets of <Quolm> & 'others'.", "Egrets fear him.", "Sells honey in Quolm to egrets."}
+		return []string{
+			"Keeps bees.", "Fears the Égrets of <Quolm> & 'others'.", "Egrets fear him.",
+			"Sells honey in Quolm to egrets.",
+		}
 	})
 	s := serve(t, path, nil)
 	fact := fmt.Sprintf(`/lanterns/entry/%d?fact=`, ids[0])
 	for query, want := range map[string][]string{
-		"quolm":        {"Fears the Égrets of &lt;<mark>Quolm</mark>&gt; &amp; &#39;others&#39;.", fact + "2#fact-2", "narrated"},
+		"quolm": {
+			"Fears the Égrets of &lt;<mark>Quolm</mark>&gt; &amp; &#39;others&#39;.", fact + "2#fact-2",
+			"narrated",
+		},
 		"egrets quolm": {"Fears the <mark>Égrets</mark> of &lt;<mark>Quolm</mark>&gt;"},
 		"HONEY quolm":  {"Sells <mark>honey</mark> in <mark>Quolm</mark>", fact + "4#fact-4"},
 		"zorvath":      {"Keeps bees."}, // its name, which no fact has
@@ -49,7 +57,8 @@ func TestCardsShowTheFactThatMatched(t *testing.T) {
 	var found struct {
 		Entries []struct{ ID, Match int64 }
 	}
-	if err := json.Unmarshal([]byte(s.get("/lanterns/entries?q=honey&format=json").body), &found); err != nil || len(found.Entries) != 1 || found.Entries[0].Match != 4 {
+	if err := json.Unmarshal([]byte(s.get("/lanterns/entries?q=honey&format=json").body), &found); err != nil ||
+		len(found.Entries) != 1 || found.Entries[0].Match != 4 {
 		t.Errorf("as JSON: %+v, %v", found, err)
 	}
 }
@@ -60,7 +69,8 @@ func cardsOf(body string) string {
 	return cards
 }
 
-// TestCardsKeepTheLimit searches for the words of each fact of the sample, up to the end of its scene and of the one before.
+// TestCardsKeepTheLimit searches for the words of each fact, with limits at the end of its scene and of the scene
+// before.
 func TestCardsKeepTheLimit(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
@@ -75,10 +85,12 @@ func TestCardsKeepTheLimit(t *testing.T) {
 			words := word.FindAllString(c.Text, -1)
 			if scene := c.From.Scene(); c.Until == 0 && scene > 1 && len(words) > 1 && e.Status.Live() {
 				path := "/lanterns/entries?q=" + url.QueryEscape(strings.Join(words, " "))
-				if cards := cardsOf(s.want(fmt.Sprintf("%s&as-of=scene:%d", path, scene), 200)); strings.Contains(plain(cards), c.Text) {
+				if cards := cardsOf(s.want(fmt.Sprintf("%s&as-of=scene:%d", path, scene), 200)); strings.Contains(
+					plain(cards), c.Text) {
 					after++
 				}
-				if strings.Contains(plain(cardsOf(s.want(fmt.Sprintf("%s&as-of=scene:%d", path, scene-1), 200))), c.Text) && !toldBefore(e, c) {
+				if strings.Contains(plain(cardsOf(s.want(fmt.Sprintf("%s&as-of=scene:%d", path, scene-1), 200))),
+					c.Text) && !hasEarlier(e, c) {
 					t.Errorf("%s, fact %d of scene %d is shown before", e.Term, c.ID, scene)
 				}
 				before++
@@ -95,7 +107,7 @@ func plain(body string) string {
 	return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, ""))
 }
 
-// toldBefore reports whether an earlier fact of an entry has the same text.
-func toldBefore(e *annotator.Entry, c *annotator.Claim) bool {
+// hasEarlier reports whether an earlier fact of an entry has the same text.
+func hasEarlier(e *annotator.Entry, c *annotator.Claim) bool {
 	return slices.ContainsFunc(e.Claims, func(o annotator.Claim) bool { return o.Text == c.Text && o.From < c.From })
 }

@@ -12,19 +12,19 @@ import (
 	"annotator/exporters"
 )
 
-// entryPage is an entry as one reads it.
+// entryPage is the page of an entry.
 type entryPage struct {
 	*annotator.Entry
 	AsOf      annotator.Position // of the present statement
 	Now       []span             // the present statement
 	Facts     []*fact
-	Listed    listed // the claims that are the facts
+	Listed    claimRange // of Facts
 	Names     []name
 	Begins    annotator.Position
-	Merged    *annotator.Entry // that took its place; nil if it was not merged
+	Merged    *annotator.Entry // that it was merged into; nil if it was not
 	LinksTo   []*annotator.Entry
 	LinkedBy  []*annotator.Entry
-	NamedMore bool // other pages list more facts that name the entry
+	NamedMore bool // there are more facts that name the entry
 	Mentions  *mentionLine
 }
 
@@ -37,7 +37,7 @@ type fact struct {
 	Quotes []annotator.Evidence
 }
 
-// name is a name of an entry, and from where it is known.
+// name is a name of an entry, and the position from which it is known.
 type name struct {
 	Name string
 	From annotator.Position
@@ -56,7 +56,7 @@ func showEntry(r *request, id int64) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	listed := r.claimsListed(claims)
+	listed := r.claimRange(claims)
 	e, err := r.view.WithClaims(ctx, id, listed.ids)
 	if err != nil {
 		return nil, err
@@ -86,21 +86,22 @@ func showEntry(r *request, id int64) (*page, error) {
 	}, r.view.at.Err
 }
 
-// listed is a part of a list whose elements have ids.
-type listed struct {
+// claimRange is a part of the claims of an entry.
+type claimRange struct {
 	ids           []int64
 	From, To, All int
 	Before, After string // URLs of the neighbouring parts; empty: there is none
 }
 
-// claimsListed returns the claims that the page shows: those after the one that the URL names, or those around it.
-func (r *request) claimsListed(claims []int64) listed {
+// claimRange returns the claims for the page: those after the claim "after" in the URL, or the part with the claim
+// "fact".
+func (r *request) claimRange(claims []int64) claimRange {
 	from := slices.Index(claims, r.queryNumber("after")) + 1
 	if at := slices.Index(claims, r.queryNumber("fact")); at >= 0 {
 		from = at - at%pageSize
 	}
 	to := min(from+pageSize, len(claims))
-	l := listed{ids: claims[from:to], From: min(from+1, to), To: to, All: len(claims)}
+	l := claimRange{ids: claims[from:to], From: min(from+1, to), To: to, All: len(claims)}
 	link := func(at int) string {
 		after := ""
 		if at > 0 {
@@ -126,7 +127,7 @@ func (v *view) heading(ctx context.Context, id int64) (*annotator.Entry, error) 
 	return found[id], err
 }
 
-// present returns the statement of what an entry is now, of which the page may have some claims only.
+// present returns the present statement of an entry, which the page may have read without all its claims.
 func (v *view) present(ctx context.Context, e *annotator.Entry) (string, error) {
 	if e.Present == "" {
 		return "", nil
@@ -135,7 +136,7 @@ func (v *view) present(ctx context.Context, e *annotator.Entry) (string, error) 
 	return codex.Present(&annotator.Entry{Present: e.Present, PresentRevision: e.PresentRevision, Claims: states}), err
 }
 
-// fillTexts sets the facts in the order of the story, and the present statement, with their links.
+// fillTexts sets the facts in story order, and the present statement, with links.
 func (shown *entryPage) fillTexts(r *request) error {
 	ctx, e := r.Context(), shown.Entry
 	slices.SortFunc(e.Claims, func(a, b annotator.Claim) int {
@@ -176,7 +177,7 @@ func (shown *entryPage) fillTexts(r *request) error {
 	return nil
 }
 
-// fillLinks sets the entries that the texts on the page link to, and the first whose facts name the entry.
+// fillLinks sets the entries that the texts link to, and the first entries whose facts name this one.
 func (shown *entryPage) fillLinks(r *request) error {
 	texts := slices.Clone(shown.Now)
 	for _, f := range shown.Facts {
@@ -199,7 +200,7 @@ func (shown *entryPage) fillLinks(r *request) error {
 	return err
 }
 
-// present returns the entries with some ids that there are, in their order.
+// present returns the existing entries with some ids, in their order.
 func present(ids []int64, entries map[int64]*annotator.Entry) (list []*annotator.Entry) {
 	for _, id := range ids {
 		if entries[id] != nil {
@@ -209,7 +210,7 @@ func present(ids []int64, entries map[int64]*annotator.Entry) (list []*annotator
 	return list
 }
 
-// Source says who stands behind a fact.
+// Source describes the origin of a fact.
 func (f *fact) Source() string {
 	switch f.Kind {
 	case annotator.Claimed:
@@ -223,7 +224,7 @@ func (f *fact) Source() string {
 	return "narrated"
 }
 
-// Repeats reports whether a quotation has nothing but the text of the fact, and marks of quotation around it.
+// Repeats reports whether a quotation is equal to the text of the fact, without quotation marks.
 func (f *fact) Repeats(e annotator.Evidence) bool {
 	words := func(text string) string {
 		return strings.Trim(strings.Join(strings.Fields(text), " "), "\"'“”‘’«»")

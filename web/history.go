@@ -16,7 +16,7 @@ type change struct {
 	Place    annotator.Position
 }
 
-// changes returns revisions as pages show them.
+// changes converts revisions for pages.
 func (v *view) changes(revisions []annotator.Revision) []change {
 	places := make([]annotator.Place, len(revisions))
 	for i := range revisions {
@@ -34,7 +34,7 @@ func (v *view) changes(revisions []annotator.Revision) []change {
 // claimOf returns the claim that a revision changes, 0 if it changes none.
 func claimOf(r *annotator.Revision) int64 {
 	var before, after struct{ ID, Claim int64 }
-	_ = json.Unmarshal([]byte(r.Old), &before) // a value that is no JSON changes no claim
+	_ = json.Unmarshal([]byte(r.Old), &before) // a value that is not JSON changes no claim
 	_ = json.Unmarshal([]byte(r.New), &after)
 	switch r.Field {
 	case annotator.FieldClaim:
@@ -51,7 +51,7 @@ type historyPage struct {
 	Fact    *fact // nil: the history is that of the entry
 	Changes []change
 	Total   int    // of the changes; 0: not counted
-	Start   string // the URL of the first part; empty: this is it
+	Start   string // the URL of the first part; empty if this is the first
 	After   string // the URL of the next part; empty: there is none
 }
 
@@ -93,10 +93,13 @@ func showClaim(r *request, id int64) (*page, error) {
 		}
 		h.Fact = shown.Facts[0]
 	}
-	return &page{template: "history", Title: fmt.Sprintf("Fact %d of %s", claim, e.Name()), Section: "entries", Data: h}, r.view.at.Err
+	return &page{
+		template: "history", Title: fmt.Sprintf("Fact %d of %s", claim, e.Name()), Section: "entries",
+		Data: h,
+	}, r.view.at.Err
 }
 
-// fill reads a part of the changes: those of a claim, or all where it is 0. The path is that of the page.
+// fill reads a part of the changes of a claim, or of all changes if it is 0. The path is that of the page.
 func (h *historyPage) fill(r *request, claim int64, path ...any) error {
 	const changes = 100
 	after := r.queryNumber("after")
@@ -129,13 +132,14 @@ func showRevision(r *request, id int64) (*page, error) {
 		return nil, err
 	}
 	shown := &revisionPage{e, r.view.changes([]annotator.Revision{revision})[0], claimOf(&revision)}
-	return &page{template: "revision", Title: fmt.Sprintf("Revision %d", id), Section: "entries", Data: shown}, r.view.at.Err
+	return &page{template: "revision", Title: fmt.Sprintf("Revision %d", id), Section: "entries", Data: shown},
+		r.view.at.Err
 }
 
-// turnPage is what the model was shown and answered for a scene, or between two.
+// turnPage shows the messages of a turn.
 type turnPage struct {
 	Turn  int64
-	Scene int // 0: between two
+	Scene int // 0: the turn is between two scenes
 	Rows  []annotator.Trace
 }
 
@@ -151,7 +155,7 @@ func showTurn(r *request, turn int64) (*page, error) {
 	return &page{template: "turn", Title: fmt.Sprintf("Turn %d", turn), Section: "audit", Data: shown}, nil
 }
 
-// showRow leads to a row of the journal in its turn, or shows it with the question that it answers if it belongs to none.
+// showRow redirects to a row of the journal in its turn. It shows a row without a turn with its question or answer.
 func showRow(r *request, id int64) (*page, error) {
 	rows, err := r.view.Exchange(r.Context(), id)
 	if err == nil && len(rows) == 0 {

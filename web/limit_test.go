@@ -17,8 +17,8 @@ import (
 	"annotator/web"
 )
 
-// TestLimitIsRemembered sets the limit by the form, and reads pages with the cookie, with a URL that counts over it, and
-// without either.
+// TestLimitIsRemembered sets the limit by the form. It reads pages with the cookie, with a limit in the URL, which
+// takes precedence, and without either.
 func TestLimitIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
@@ -30,7 +30,8 @@ func TestLimitIsRemembered(t *testing.T) {
 		return got.Header.Get("Location"), cookie
 	}
 	to, cookie := set(url.Values{"scene": {"9"}, "step": {"1"}, "back": {"/lanterns/scene/4?names=all&as-of=scene:9"}})
-	if to != "/lanterns/scene/4?as-of=scene%3A10&names=all" || cookie == nil || cookie.Value != "scene:10" || !cookie.HttpOnly || cookie.Path != "/lanterns/" {
+	if to != "/lanterns/scene/4?as-of=scene%3A10&names=all" || cookie == nil || cookie.Value != "scene:10" ||
+		!cookie.HttpOnly || cookie.Path != "/lanterns/" {
 		t.Fatalf("set to %q, %+v", to, cookie)
 	}
 	with := func(path string) string {
@@ -48,19 +49,25 @@ func TestLimitIsRemembered(t *testing.T) {
 			t.Errorf("%s does not say %q", path, says)
 		}
 	}
-	if to, cookie = set(url.Values{"as-of": {"all"}, "scene": {"9"}, "back": {"/lanterns/story?as-of=scene:3"}}); to != "/lanterns/story" || cookie.MaxAge >= 0 {
+	if to, cookie = set(url.Values{
+		"as-of": {"all"}, "scene": {"9"},
+		"back": {"/lanterns/story?as-of=scene:3"},
+	}); to != "/lanterns/story" || cookie.MaxAge >= 0 {
 		t.Errorf("reset to %q, %+v", to, cookie)
 	}
-	for _, back := range []string{"https://evil.test/lanterns/", "//evil.test/lanterns/", "/other/", "/lanterns/../x", `/lanterns/\evil`, "javascript:alert(1)", "/lanterns/%2e%2e//evil.test", ""} {
+	for _, back := range []string{
+		"https://evil.test/lanterns/", "//evil.test/lanterns/", "/other/", "/lanterns/../x",
+		`/lanterns/\evil`, "javascript:alert(1)", "/lanterns/%2e%2e//evil.test", "",
+	} {
 		if to, _ := set(url.Values{"scene": {"5"}, "back": {back}}); to != "/lanterns/?as-of=scene%3A5" {
 			t.Errorf("back to %q leads to %q", back, to)
 		}
 	}
 }
 
-// TestLostLimit remembers a limit that the story does not have, as that of an earlier run: no page shows anything, but each
-// has a form that chooses another.
-func TestLostLimit(t *testing.T) {
+// TestUnknownLimit sends a cookie with a limit that does not exist, as of an earlier run. Each page shows only a form
+// that sets another.
+func TestUnknownLimit(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	lost := &http.Cookie{Name: "as-of", Value: "snapshot:99999"}
@@ -68,12 +75,16 @@ func TestLostLimit(t *testing.T) {
 		r := s.request(http.MethodGet, path, nil)
 		r.AddCookie(lost)
 		got := s.do(r)
-		if got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, "this browser has it") || strings.Contains(got.body, "/lanterns/entries") {
+		if got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, "this browser has it") ||
+			strings.Contains(got.body, "/lanterns/entries") {
 			t.Errorf("%s: %d %s", path, got.StatusCode, got.body)
 		}
 	}
 	for point, to := range map[string]string{"all": "/lanterns/story", "": "/lanterns/story?as-of=scene%3A1"} {
-		r := s.request(http.MethodPost, "/lanterns/limit", url.Values{"as-of": {point}, "scene": {"1"}, "step": {"0"}, "back": {"/lanterns/story"}})
+		r := s.request(http.MethodPost, "/lanterns/limit", url.Values{
+			"as-of": {point}, "scene": {"1"}, "step": {"0"},
+			"back": {"/lanterns/story"},
+		})
 		r.AddCookie(lost)
 		if got := s.do(r); got.Header.Get("Location") != to {
 			t.Errorf("%q leads to %q, want %q", point, got.Header.Get("Location"), to)
@@ -81,14 +92,14 @@ func TestLostLimit(t *testing.T) {
 	}
 }
 
-// later is what a page under a limit must not contain: names, facts, quotations and titles that begin after it and do
-// not occur in what the story has told before.
+// later holds texts that a page under a limit must not contain. They are names, facts, quotations and titles from after
+// the limit that do not occur before it.
 type later struct {
 	texts []string
 	told  string // lower case
 }
 
-// laterThan collects what is later than the end of a scene.
+// laterThan collects the texts from after the end of a scene.
 func laterThan(s *site, scene int) *later {
 	s.Helper()
 	ctx := context.Background()
@@ -110,7 +121,8 @@ func laterThan(s *site, scene int) *later {
 		}
 		for i := range posts {
 			if n <= scene {
-				told.WriteString(posts[i].Body + "\n" + row.Thread.Title + "\n" + posts[i].Subject + "\n" + posts[i].Name + "\n")
+				told.WriteString(posts[i].Body + "\n" + row.Thread.Title + "\n" + posts[i].Subject + "\n" +
+					posts[i].Name + "\n")
 			} else {
 				bodies = append(bodies, posts[i].Body, row.Thread.Title)
 			}
@@ -145,8 +157,8 @@ func laterThan(s *site, scene int) *later {
 	return l
 }
 
-// add adds a text that can only come from later: long enough, and not told before. Marks around it do not count: JSON has
-// quotation marks around every name.
+// add adds a text if it is long and does not occur before the limit. It removes quotation marks around the text,
+// because JSON has them around every name.
 func (l *later) add(text string) {
 	text = strings.ToLower(strings.Trim(text, " \t\r\n\"'“”‘’.,;:!?"))
 	if len(text) >= 5 && !strings.Contains(text, "\n") && !strings.Contains(l.told, text) {
@@ -164,7 +176,8 @@ var (
 func (l *later) found(body string) string {
 	text := strings.ToLower(unescape(tags.ReplaceAllString(body, "")))
 	for _, t := range l.texts {
-		if strings.Contains(text, t) && strings.Contains(" "+strings.Join(wordsOf(text), " ")+" ", " "+strings.Join(wordsOf(t), " ")+" ") {
+		if strings.Contains(text, t) && strings.Contains(" "+strings.Join(wordsOf(text), " ")+" ",
+			" "+strings.Join(wordsOf(t), " ")+" ") {
 			return t
 		}
 	}
@@ -173,12 +186,15 @@ func (l *later) found(body string) string {
 
 // wordsOf returns the words of a text: a later name may be a part of an earlier word.
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(codex.Normalize(text), func(r rune) bool { return (r < 'a' || 'z' < r) && (r < '0' || '9' < r) && r < 128 })
+	return strings.FieldsFunc(codex.Normalize(text), func(r rune) bool {
+		return (r < 'a' || 'z' < r) &&
+			(r < '0' || '9' < r) && r < 128
+	})
 }
 
-// TestNothingLater walks all links from the first page under a limit, and looks on each page for anything that the story
-// tells later. It also follows links that are not there: later entries, scenes, posts, revisions and snapshots.
-func TestNothingLater(t *testing.T) {
+// TestPagesShowNothingLater follows all links from the first page under a limit, and searches each page for later
+// texts. It also reads addresses without links: later entries, scenes, posts, revisions and snapshots.
+func TestPagesShowNothingLater(t *testing.T) {
 	t.Parallel()
 	for _, scene := range longtest.Pick([]int{7}, []int{7, 30}) {
 		t.Run(fmt.Sprint(scene), func(t *testing.T) {
@@ -204,7 +220,8 @@ func TestNothingLater(t *testing.T) {
 				}
 				body := got.body
 				if asked, err := url.Parse(path); err == nil && asked.Query().Get("q") != "" {
-					body = strings.ReplaceAll(unescape(body), asked.Query().Get("q"), "") // what the reader asked for, and not what was found
+					// what the reader asked for, and not what was found
+					body = strings.ReplaceAll(unescape(body), asked.Query().Get("q"), "")
 				}
 				if text := l.found(body); text != "" {
 					t.Fatalf("%s under scene %d shows %q", path, scene, text)
@@ -217,7 +234,8 @@ func TestNothingLater(t *testing.T) {
 					if !strings.HasPrefix(to, "/lanterns/") || strings.Contains(to, "/live") {
 						continue
 					}
-					if limit := urlIDs.FindStringSubmatch(to); limit == nil && !strings.Contains(to, "as-of=snapshot") || limit != nil && limit[1] != fmt.Sprint(scene) {
+					if limit := urlIDs.FindStringSubmatch(to); limit == nil &&
+						!strings.Contains(to, "as-of=snapshot") || limit != nil && limit[1] != fmt.Sprint(scene) {
 						t.Fatalf("%s leads to %s, without the limit", path, to)
 					}
 					queue = append(queue, to)
@@ -228,7 +246,7 @@ func TestNothingLater(t *testing.T) {
 	}
 }
 
-// beyond returns the addresses of what comes after a scene.
+// beyond returns the addresses of items after a scene.
 func beyond(s *site, scene int) (paths []string) {
 	s.Helper()
 	for e, err := range s.db.Glossary.All(s.Context()) {
@@ -236,12 +254,15 @@ func beyond(s *site, scene int) (paths []string) {
 			s.Fatal(err)
 		}
 		if e.First.Scene() > scene {
-			paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene), under(fmt.Sprintf("/lanterns/entry/%d/history", e.ID), scene),
+			paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene),
+				under(fmt.Sprintf("/lanterns/entry/%d/history", e.ID), scene),
 				under("/lanterns/entries", scene)+"&q="+url.QueryEscape(e.Term))
 		}
-		paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d/named", e.ID), scene)) // other pages lead to long lists only
+		// other pages lead to long lists only
+		paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d/named", e.ID), scene))
 		if e.Last.Scene() > scene {
-			paths = append(paths, under(fmt.Sprintf("/lanterns/revision/%d", e.Revision), scene), under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene)+"&format=json")
+			paths = append(paths, under(fmt.Sprintf("/lanterns/revision/%d", e.Revision), scene),
+				under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene)+"&format=json")
 		}
 	}
 	calls, err := s.db.View(storage.Moment{}).Calls(s.Context(), 0, 0, 1<<20)
@@ -258,9 +279,12 @@ func beyond(s *site, scene int) (paths []string) {
 		if annotator.KindOf(err) == annotator.NotFound {
 			break
 		}
-		paths = append(paths, under(fmt.Sprintf("/lanterns/scene/%d", n), scene), under(fmt.Sprintf("/lanterns/post/%d", row.Posts[0]), scene),
-			under(fmt.Sprintf("/lanterns/thread/%d", row.Thread.ID), scene), under(fmt.Sprintf("/lanterns/turn/%d", row.Turn), scene),
-			under(fmt.Sprintf("/lanterns/snapshot/%d", n), scene), under("/lanterns/audit", scene)+fmt.Sprintf("&scene=%d", n))
+		paths = append(paths, under(fmt.Sprintf("/lanterns/scene/%d", n), scene),
+			under(fmt.Sprintf("/lanterns/post/%d", row.Posts[0]), scene),
+			under(fmt.Sprintf("/lanterns/thread/%d", row.Thread.ID), scene),
+			under(fmt.Sprintf("/lanterns/turn/%d", row.Turn), scene),
+			under(fmt.Sprintf("/lanterns/snapshot/%d", n), scene), under("/lanterns/audit", scene)+
+				fmt.Sprintf("&scene=%d", n))
 	}
 	return paths
 }

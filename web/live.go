@@ -16,50 +16,51 @@ import (
 	"annotator/storage"
 )
 
-// live is the state of a run as live pages show it. Each looks for changes by itself, because the run is another process; a
-// state is rendered once for all pages with the same limit.
+// live is the state of a run on live pages. Each page polls for changes, because the run is another process. A state is
+// rendered once for all pages with the same limit.
 type live struct {
 	pages    atomic.Int64 // that are open
 	mu       sync.Mutex
 	pulse    storage.Pulse
 	running  bool
-	rendered map[storage.Moment]event // since the pulse has changed
+	rendered map[storage.Moment]event // for the current pulse
 }
 
-// event is a rendered state. Its id is computed from it, so a page that has it already is not sent it again.
+// event is a rendered state. Its id is its hash, so that a page does not receive the same state twice.
 type event struct{ id, html string }
 
 // state returns the state of the run under a limit.
-func (b *book) state(ctx context.Context, l limit) (event, error) {
-	pulse, err := b.DB.Run.Pulse(ctx)
-	running, lockErr := storage.Running(b.DB.Path())
+func (d *servedDatabase) state(ctx context.Context, l limit) (event, error) {
+	pulse, err := d.DB.Run.Pulse(ctx)
+	running, lockErr := storage.Running(d.DB.Path())
 	if err = cmp.Or(err, lockErr); err != nil {
 		return event{}, err
 	}
-	b.live.mu.Lock()
-	defer b.live.mu.Unlock()
-	if pulse != b.live.pulse || running != b.live.running || len(b.live.rendered) >= maxStreams {
-		b.live.pulse, b.live.running, b.live.rendered = pulse, running, map[storage.Moment]event{}
+	d.live.mu.Lock()
+	defer d.live.mu.Unlock()
+	if pulse != d.live.pulse || running != d.live.running || len(d.live.rendered) >= maxStreams {
+		d.live.pulse, d.live.running, d.live.rendered = pulse, running, map[storage.Moment]event{}
 	}
-	e, ok := b.live.rendered[l.moment]
+	e, ok := d.live.rendered[l.moment]
 	if ok {
 		return e, nil
 	}
-	if e, err = b.render(ctx, l); err == nil {
-		b.live.rendered[l.moment] = e
+	if e, err = d.render(ctx, l); err == nil {
+		d.live.rendered[l.moment] = e
 	}
 	return e, err
 }
 
 // render renders the state of the run under a limit.
-func (b *book) render(ctx context.Context, l limit) (event, error) {
-	r := &request{Request: (&http.Request{}).WithContext(ctx), book: b, limit: l, view: newView(ctx, b, l.moment)}
+func (d *servedDatabase) render(ctx context.Context, l limit) (event, error) {
+	r := &request{Request: (&http.Request{}).WithContext(ctx), db: d, limit: l, view: newView(ctx, d, l.moment)}
 	state, err := r.view.readProgress(ctx)
 	if err != nil {
 		return event{}, err
 	}
 	var html bytes.Buffer
-	if err := b.server.templates["overview"].t.ExecuteTemplate(&html, "live", &page{request: r, Data: state}); err != nil {
+	if err := d.server.templates["overview"].t.ExecuteTemplate(&html, "live",
+		&page{request: r, Data: state}); err != nil {
 		return event{}, err
 	}
 	sum := fnv.New64a()
@@ -67,26 +68,26 @@ func (b *book) render(ctx context.Context, l limit) (event, error) {
 	return event{fmt.Sprintf("%x", sum.Sum64()), html.String()}, nil
 }
 
-// streamLive sends server-sent events until the page is closed or reads too slowly.
+// streamLive sends server-sent events until the page is closed or does not read for eventTimeout.
 func streamLive(r *request) (*page, error) {
 	r.made()
-	defer r.book.live.pages.Add(-1)
-	if r.book.live.pages.Add(1) > maxStreams {
+	defer r.db.live.pages.Add(-1)
+	if r.db.live.pages.Add(1) > maxStreams {
 		return nil, annotator.Errorf(annotator.Misused, "too many live pages are open")
 	}
 	r.w.Header().Set("Content-Type", "text/event-stream")
 	r.w.Header().Set("Cache-Control", "no-store")
 	send := sender{w: r.w, control: http.NewResponseController(r.w), last: r.Header.Get("Last-Event-ID")}
 	err := send.text(":\n\n")
-	poll, beat := time.NewTicker(r.book.server.Poll), time.NewTicker(heartbeat)
+	poll, beat := time.NewTicker(r.db.server.Poll), time.NewTicker(heartbeat)
 	defer poll.Stop()
 	defer beat.Stop()
 	for err == nil {
-		if r.book.DB.Replaced() {
+		if r.db.DB.Replaced() {
 			_ = send.event(event{"replaced", `<p class="problem">` + isReplaced + `</p>`})
 			return nil, nil
 		}
-		if e, unread := r.book.state(r.Context(), r.limit); unread == nil { // else the next look may succeed
+		if e, unread := r.db.state(r.Context(), r.limit); unread == nil { // the next poll may succeed
 			err = send.event(e)
 		}
 		select {
@@ -104,7 +105,7 @@ func streamLive(r *request) (*page, error) {
 type sender struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	last    string // the id of the newest event that the page has
+	last    string // the id of the newest event on the page
 }
 
 // event sends an event, unless the page has it.
@@ -118,7 +119,7 @@ func (s *sender) event(e event) error {
 }
 
 func (s *sender) text(text string) error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(slowReader)); err != nil {
+	if err := s.control.SetWriteDeadline(time.Now().Add(eventTimeout)); err != nil {
 		return err
 	}
 	if _, err := s.w.Write([]byte(text)); err != nil {

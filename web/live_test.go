@@ -52,8 +52,8 @@ func (s *site) stream(path, last string) (*bufio.Scanner, func()) {
 	return lines, func() { cancel(); _ = got.Body.Close() }
 }
 
-// TestLive watches a run from its beginning to its end, with and without a limit, while another page reads nothing. Under
-// the limit, no event tells of a later scene.
+// TestLive reads events of a run from its beginning to its end, with and without a limit, while another client does not
+// read. Under the limit, no event has a later scene.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	if err := runSample(); err != nil {

@@ -75,7 +75,7 @@ func annotate(ctx context.Context, path string, pause func(scene int)) error {
 	return runner.New(config, store, story, wire, registry, publisher(pause)).Run(ctx)
 }
 
-// publisher calls a function at each scene that is done.
+// publisher calls a function after each scene.
 type publisher func(scene int)
 
 func (p publisher) Publish(n annotator.Notice) {
@@ -115,8 +115,9 @@ func serve(t testing.TB, path string, change func(*web.Options)) *site {
 	}
 	t.Cleanup(func() { _ = s.story.Close() })
 	options := web.Options{
-		Databases: []web.Database{{Name: "lanterns", DB: s.db, Story: s.story}}, Now: time.Now, Poll: 10 * time.Millisecond,
-		Log: func(err error) { t.Errorf("the server reports: %v", err) },
+		Databases: []web.Database{{Name: "lanterns", DB: s.db, Story: s.story}}, Now: time.Now,
+		Poll: 10 * time.Millisecond,
+		Log:  func(err error) { t.Errorf("the server reports: %v", err) },
 	}
 	if change != nil {
 		change(&options)
@@ -129,7 +130,11 @@ func serve(t testing.TB, path string, change func(*web.Options)) *site {
 	s.Config = server.HTTP(t.Context())
 	s.Start()
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
-	s.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s.client = &http.Client{CheckRedirect: func(*http.Request,
+		[]*http.Request,
+	) error {
+		return http.ErrUseLastResponse
+	}}
 	return s
 }
 
@@ -184,7 +189,7 @@ func (s *site) want(path string, status int, contains ...string) string {
 	return got.body
 }
 
-// entry returns the entry with a name, as it is now.
+// entry returns the entry with a name.
 func (s *site) entry(name string) *annotator.Entry {
 	s.Helper()
 	e, err := s.db.Glossary.Lookup(s.Context(), name)

@@ -10,8 +10,8 @@ import (
 // span is a piece of text: plain, a link to an entry, or quoted.
 type span struct {
 	Text   string
-	Entry  int64  // that it is a link to; 0: none
-	Name   string // where the text names several entries, a search for it
+	Entry  int64  // the target of the link; 0: none
+	Name   string // the query of the link, if the text names several entries
 	Quoted bool
 	First  bool // the first piece of a quotation
 }
@@ -28,17 +28,17 @@ type namedSpan struct {
 	start, end int // in code points
 	name       string
 	entry      int64
-	ambiguous  bool // other entries have the name, too
+	ambiguous  bool // several entries have the name
 }
 
-// quote marks a quotation, as far as it is in the text.
+// quote marks a quotation, if it is within the text.
 func (m *marker) quote(start, end int) {
 	if 0 <= start && start < end && end <= len(m.body) {
 		m.quoteFrom, m.quoteTo = start, end
 	}
 }
 
-// spans returns the text in pieces: it is cut where a link or the quotation begins or ends.
+// spans splits the text at the ends of links and of the quotation.
 func (m *marker) spans() []span {
 	cuts := []int{0, len(m.body), m.quoteFrom, m.quoteTo}
 	for _, l := range m.links {
@@ -50,7 +50,10 @@ func (m *marker) spans() []span {
 	link := 0
 	for i := 0; i+1 < len(cuts); i++ {
 		from, to := cuts[i], cuts[i+1]
-		s := span{Text: string(m.body[from:to]), Quoted: m.quoteFrom <= from && to <= m.quoteTo, First: from == m.quoteFrom && m.quoteTo > from}
+		s := span{
+			Text: string(m.body[from:to]), Quoted: m.quoteFrom <= from && to <= m.quoteTo,
+			First: from == m.quoteFrom && m.quoteTo > from,
+		}
 		for link < len(m.links) && m.links[link].end <= from {
 			link++
 		}
@@ -64,7 +67,7 @@ func (m *marker) spans() []span {
 	return spans
 }
 
-// excerpt returns the part of a text around the first of some words, in pieces: the words are marked.
+// excerpt returns the part of a text around the first of some words, with the words marked.
 func excerpt(text []rune, words []codex.Span) (spans []span) {
 	const size = 240 // code points
 	at := codex.ExcerptStart(text, words, size)
@@ -77,7 +80,8 @@ func excerpt(text []rune, words []codex.Span) (spans []span) {
 	}
 	for _, w := range words {
 		if w.End <= to {
-			spans = append(spans, span{Text: string(text[at:w.Start])}, span{Text: string(text[w.Start:w.End]), Quoted: true})
+			spans = append(spans, span{Text: string(text[at:w.Start])},
+				span{Text: string(text[w.Start:w.End]), Quoted: true})
 			at = w.End
 		}
 	}

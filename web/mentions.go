@@ -10,7 +10,7 @@ import (
 	"annotator/storage"
 )
 
-// threadGroup is some consecutive threads, which a picture shows as one column.
+// threadGroup is a group of consecutive threads, which a chart shows as one column.
 type threadGroup struct {
 	First, Last storage.ThreadSpan
 	From, To    int // their numbers in the order of the story, from 1
@@ -24,10 +24,10 @@ func (g *threadGroup) Label() string {
 	return shorten(g.First.Title, 40) + " – " + shorten(g.Last.Title, 40)
 }
 
-// threadGroups divides the threads into at most so many groups of the same size. The map has the group of a thread.
-func (v *view) threadGroups(ctx context.Context, most int) ([]*threadGroup, map[int64]int, error) {
+// threadGroups divides the threads into groups of the same size. The map has the index of a thread's group.
+func (v *view) threadGroups(ctx context.Context, maxGroups int) ([]*threadGroup, map[int64]int, error) {
 	threads, err := v.Threads(ctx)
-	size := max(1, (len(threads)+most-1)/most)
+	size := max(1, (len(threads)+maxGroups-1)/maxGroups)
 	var groups []*threadGroup
 	of := map[int64]int{}
 	for from := 0; from < len(threads); from += size {
@@ -40,17 +40,17 @@ func (v *view) threadGroups(ctx context.Context, most int) ([]*threadGroup, map[
 	return groups, of, err
 }
 
-// mentionLine is how often an entry is mentioned, by threads, and with whom.
+// mentionLine shows the mentions of an entry by threads, and the entries that are mentioned in the same scenes.
 type mentionLine struct {
 	Groups []*threadGroup
 	Counts []int // by group
 	Total  int
 	Chart  chart
-	With   []companion
+	With   []coMention
 }
 
-// companion is an entry that is mentioned in the same scenes as another.
-type companion struct {
+// coMention is an entry that is mentioned in the same scenes as another.
+type coMention struct {
 	*annotator.Entry
 	Scenes int
 }
@@ -81,31 +81,31 @@ func (v *view) mentionLine(ctx context.Context, entry int64) (*mentionLine, erro
 		m.Chart.stack(at, []int{n}, []string{"uncached"})
 	}
 	m.Chart.grid()
-	const most = 12
-	m.With, err = v.companions(ctx, entry, most)
+	m.With, err = v.coMentions(ctx, entry)
 	return m, err
 }
 
-func (v *view) companions(ctx context.Context, entry int64, limit int) ([]companion, error) {
+func (v *view) coMentions(ctx context.Context, entry int64) ([]coMention, error) {
+	const limit = 12
 	counts, err := v.Companions(ctx, entry, limit)
 	if err != nil {
 		return nil, err
 	}
 	entries, err := v.Headings(ctx, idsOf(counts, func(c *storage.EntryCount) int64 { return c.Entry }))
-	var list []companion
+	var list []coMention
 	for _, c := range counts {
 		if e := entries[c.Entry]; e != nil {
-			list = append(list, companion{e, c.Count})
+			list = append(list, coMention{e, c.Count})
 		}
 	}
 	return list, err
 }
 
-// castPage is who is mentioned when, and with whom.
+// castPage is a heat map of mentions by threads, and a graph of entries that are mentioned together.
 type castPage struct {
 	Groups []*threadGroup
 	Rows   []castRow
-	Height float64 // of the heat map, with the first and the last thread below it
+	Height float64 // of the heat map, including the labels of threads
 	Nodes  []node
 	Edges  []edge
 }
@@ -118,7 +118,7 @@ type castRow struct {
 	Total int
 }
 
-// heatCell is how often an entry is mentioned in a group of threads.
+// heatCell is the number of mentions of an entry in a group of threads.
 type heatCell struct {
 	X, W    float64
 	Opacity float64 // 0 to 1, by the square root of the count
@@ -130,7 +130,7 @@ type heatCell struct {
 type node struct {
 	*annotator.Entry
 	X, Y   float64
-	Anchor string // of the name, which stands outside of the ellipse
+	Anchor string // of the name, which is outside of the ellipse
 	TextX  float64
 	TextY  float64
 }
@@ -143,7 +143,7 @@ type edge struct {
 	Scenes         int
 }
 
-// The size of the cast's pictures.
+// The sizes of the heat map and the graph.
 const (
 	castRows, castColumns = 24, 60
 	castGraph             = 16
@@ -154,12 +154,13 @@ const (
 
 func showCast(r *request) (*page, error) {
 	ctx := r.Context()
-	most, err := r.view.MostMentioned(ctx, castRows)
+	mentioned, err := r.view.MostMentioned(ctx, castRows)
 	if err != nil {
 		return nil, err
 	}
 	c := new(castPage)
-	if err := c.fillRows(ctx, r.view, idsOf(most, func(m *storage.EntryCount) int64 { return m.Entry })); err != nil {
+	if err := c.fillRows(ctx, r.view, idsOf(mentioned,
+		func(m *storage.EntryCount) int64 { return m.Entry })); err != nil {
 		return nil, err
 	}
 	c.Height = float64(castTop + len(c.Rows)*castStep + castBottom)
@@ -206,7 +207,7 @@ func (c *castPage) fillRows(ctx context.Context, v *view, ids []int64) error {
 	return nil
 }
 
-// fillGraph puts the first entries on a circle, and joins those that are mentioned together.
+// fillGraph places the first entries on an ellipse, with edges between those that are mentioned together.
 func (c *castPage) fillGraph(ctx context.Context, v *view) error {
 	shown := c.Rows[:min(castGraph, len(c.Rows))]
 	at := map[int64]int{}
@@ -217,7 +218,7 @@ func (c *castPage) fillGraph(ctx context.Context, v *view) error {
 		n := node{Entry: shown[i].Entry, X: centerX + radiusX*across, Y: centerY + radiusY*down}
 		n.Anchor, n.TextX, n.TextY = "start", n.X+10, n.Y
 		switch {
-		case math.Abs(across) < 0.01: // the highest and the lowest, between two neighbours
+		case math.Abs(across) < 0.01: // the highest and the lowest node
 			n.Anchor, n.TextX, n.TextY = "middle", n.X, n.Y+math.Copysign(18, down)
 		case across < 0:
 			n.Anchor, n.TextX = "end", n.X-10

@@ -39,8 +39,8 @@ func showNaming(r *request, id int64) (*page, error) {
 	return &page{template: "naming", Title: "Facts that name " + e.Name(), Section: "entries", Data: shown}, err
 }
 
-// naming finds the facts that name an entry, after a point of their order. The full-text index tells which have the words
-// of its names; of these, the page has those whose words are a link to it.
+// naming finds the facts that name an entry, after a place in their order. The full-text index selects facts with the
+// words of its names. The page shows those that link to the entry.
 func (r *request) naming(e *annotator.Entry, after int64) (*namingPage, error) {
 	ctx, shown := r.Context(), &namingPage{Entry: e}
 	names := e.Names()
@@ -72,13 +72,16 @@ func (r *request) naming(e *annotator.Entry, after int64) (*namingPage, error) {
 			return nil, err
 		}
 		if linker.links(c.Text, text, e.ID) {
-			shown.Facts = append(shown.Facts, namingFact{ID: c.ID, Text: text, From: r.view.place(c.From), of: found[i].Entry})
+			shown.Facts = append(shown.Facts, namingFact{
+				ID: c.ID, Text: text, From: r.view.place(c.From),
+				of: found[i].Entry,
+			})
 		}
 	}
 	return shown, r.view.at.Err
 }
 
-// entries returns the entries whose facts these are, each once.
+// entries returns the ids of the entries with these facts, each once.
 func (p *namingPage) entries() (ids []int64) {
 	for i := range p.Facts {
 		if !slices.Contains(ids, p.Facts[i].of) {

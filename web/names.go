@@ -13,7 +13,7 @@ import (
 	"annotator/context/mention"
 )
 
-// mentionSpans returns the names in a scene by the rank of the post, up to the limit.
+// mentionSpans returns the names in a scene, by the rank of the post.
 func (v *view) mentionSpans(ctx context.Context, scene int) (map[int][]namedSpan, error) {
 	found, err := v.MentionsIn(ctx, scene, scene)
 	posts := map[int][]namedSpan{}
@@ -24,10 +24,10 @@ func (v *view) mentionSpans(ctx context.Context, scene int) (map[int][]namedSpan
 	return posts, err
 }
 
-// linker chooses the names in the posts of a scene that become links.
+// linker selects the names in the posts of a scene that become links.
 type linker struct {
 	density string
-	linked  map[namedSpan]bool // what has a link in the scene: entries, and names of several
+	linked  map[namedSpan]bool // entries and ambiguous names with a link in the scene
 }
 
 // links returns the names in a text that become links, in order and without overlaps.
@@ -59,8 +59,8 @@ func setNames(names []namedSpan, body []rune) {
 	}
 }
 
-// distinct sorts names, makes one ambiguous name of those that stand in the same place, and leaves out a name that
-// overlaps the one before.
+// distinct sorts names and joins those at the same place to an ambiguous one. It removes a name that overlaps the one
+// before.
 func distinct(names []namedSpan) []namedSpan {
 	slices.SortStableFunc(names, func(a, b namedSpan) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 	kept := names[:0]
@@ -76,17 +76,16 @@ func distinct(names []namedSpan) []namedSpan {
 	return kept
 }
 
-// termLinker finds the entries that the texts of an entry name: by [[Terms]], by a name as it is, and in any form by the
-// names of the entries that are mentioned in the scenes that tell of it. To read all names of a long story would take too
-// long for a page.
+// termLinker finds the entries that the texts of an entry name. It finds [[Terms]], exact names, and names in any form
+// of the entries that are mentioned in the texts' scenes. It does not read all names of a story, which would be slow.
 type termLinker struct {
 	*request
 	self  int64 // the entry, which is not linked; 0: none
 	names *mention.Index
-	terms map[string]int64 // the entry that a term in brackets stands for; 0: none, or several
+	terms map[string]int64 // entries by terms in brackets; 0: none, or several
 }
 
-// newTermLinker returns a linker for some texts, which scenes tell of.
+// newTermLinker returns a linker for some texts about some scenes.
 func (r *request) newTermLinker(ctx context.Context, self int64, texts []string, scenes []int) (*termLinker, error) {
 	l := &termLinker{request: r, self: self, names: mention.New(), terms: map[string]int64{}}
 	slices.Sort(scenes)
@@ -110,11 +109,11 @@ func (r *request) newTermLinker(ctx context.Context, self int64, texts []string,
 	return l, err
 }
 
-// maxNameWords is the number of words of a name that is found in a text of an entry only as it is.
+// maxNameWords is the maximum number of words of an exact name.
 const maxNameWords = 5
 
-// phrases returns what may be a name in texts, normalised: up to maxNameWords words, without the signs around them and a
-// possessive ending.
+// phrases returns the possible names in texts, normalised: up to maxNameWords words, without punctuation around them
+// and a possessive ending.
 func phrases(texts []string) []string {
 	found := map[string]bool{}
 	for _, text := range texts {
@@ -130,7 +129,7 @@ func phrases(texts []string) []string {
 	return slices.Collect(maps.Keys(found))
 }
 
-// spans splits a text at the terms and names in it, which are links. The brackets are left out.
+// spans splits a text at the terms and names in it, which become links. It removes the brackets.
 func (l *termLinker) spans(ctx context.Context, text string) (spans []span, err error) {
 	for {
 		before, rest, open := strings.Cut(text, "[[")
@@ -163,12 +162,15 @@ func (l *termLinker) term(ctx context.Context, term string) (int64, error) {
 // named splits a text at the names in it.
 func (l *termLinker) named(text string) []span {
 	body := []rune(text)
-	at, runes := 0, 0 // the same place in bytes and in code points
+	at, runes := 0, 0 // one offset, in bytes and in code points
 	var names []namedSpan
 	for _, o := range l.names.Occurrences(text) {
 		runes += utf8.RuneCountInString(text[at:o.Start])
 		at = o.Start
-		names = append(names, namedSpan{start: runes, end: runes + utf8.RuneCountInString(text[o.Start:o.End]), entry: o.ID})
+		names = append(names, namedSpan{
+			start: runes, end: runes + utf8.RuneCountInString(text[o.Start:o.End]),
+			entry: o.ID,
+		})
 	}
 	names = slices.DeleteFunc(distinct(names), func(s namedSpan) bool { return s.entry == l.self && !s.ambiguous })
 	setNames(names, body)
@@ -176,7 +178,7 @@ func (l *termLinker) named(text string) []span {
 	return m.spans()
 }
 
-// links reports whether a text, which spans are the pieces of, names an entry.
+// links reports whether a text names an entry. The spans are those of the text.
 func (l *termLinker) links(text string, spans []span, entry int64) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return s.Entry == entry }) ||
 		slices.ContainsFunc(l.names.Occurrences(text), func(o mention.Occurrence) bool { return o.ID == entry })

@@ -10,7 +10,7 @@ import (
 	"annotator/storage"
 )
 
-// home shows the databases, or the only one. The limit that the address names goes with the reader.
+// home shows the list of databases, or redirects to the only one. Links keep the limit of the URL.
 func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 	r := &request{Request: hr, w: w}
 	point, err := pointOf(hr.URL)
@@ -18,43 +18,43 @@ func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 		s.write(r, s.errorPage(r, annotator.Errorf(annotator.Misused, "the query cannot be read: %w", err)))
 		return
 	}
-	first := func(b *book) string { return (&request{book: b, limit: limit{point: point}}).Link() }
-	if len(s.books) == 1 && len(s.Unread) == 0 {
-		http.Redirect(w, hr, first(s.books[0]), http.StatusSeeOther)
+	first := func(d *servedDatabase) string { return (&request{db: d, limit: limit{point: point}}).Link() }
+	if len(s.served) == 1 && len(s.Unreadable) == 0 {
+		http.Redirect(w, hr, first(s.served[0]), http.StatusSeeOther)
 		return
 	}
-	list := shelf{Unread: s.Unread}
-	for _, b := range s.books {
-		pulse, err := b.DB.Run.Pulse(hr.Context())
-		if b.DB.Replaced() {
+	list := databaseList{Unreadable: s.Unreadable}
+	for _, d := range s.served {
+		pulse, err := d.DB.Run.Pulse(hr.Context())
+		if d.DB.Replaced() {
 			err = annotator.Errorf(annotator.Storage, "%s", isReplaced)
 		}
 		if err != nil {
-			list.Unread = append(slices.Clip(list.Unread), Unread{b.Name, err})
+			list.Unreadable = append(slices.Clip(list.Unreadable), Unreadable{d.Name, err})
 			continue
 		}
 		scenes := pulse.Scenes
-		if b.bounded() {
-			scenes = b.Limit.Place.Scene()
+		if d.bounded() {
+			scenes = d.Limit.Place.Scene()
 		}
-		list.Books = append(list.Books, shelved{b.Name, pulse.Title, first(b), scenes})
+		list.Databases = append(list.Databases, listedDatabase{d.Name, pulse.Title, first(d), scenes})
 	}
 	s.write(r, &page{template: "home", Title: "Codexes", Data: list})
 }
 
-// shelf is the list of the databases.
-type shelf struct {
-	Books  []shelved
-	Unread []Unread
+// databaseList is the list of the databases.
+type databaseList struct {
+	Databases  []listedDatabase
+	Unreadable []Unreadable
 }
 
-// shelved is a database of the list.
-type shelved struct {
+// listedDatabase is a database of the list.
+type listedDatabase struct {
 	Name, Title, URL string
 	Scenes           int // of the story, up to the server's limit
 }
 
-// progress is the state of a run, as far as the limit allows.
+// progress is the state of a run up to the limit.
 type progress struct {
 	Running     bool
 	Halted      string // why; empty under a limit
@@ -76,7 +76,7 @@ func (p *progress) Done() int { return p.Recorded + p.Quarantined }
 // readProgress reads the state of a run up to the limit of a view.
 func (v *view) readProgress(ctx context.Context) (*progress, error) {
 	p := new(progress)
-	db := v.book.DB
+	db := v.db.DB
 	run, err := db.Run.Status(ctx)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (v *view) readProgress(ctx context.Context) (*progress, error) {
 	return p, err
 }
 
-// overview is what the first page of a database shows.
+// overview is the first page of a database.
 type overview struct {
 	Progress *progress
 	Story    *annotator.Episode // the story so far; nil before the first summary
@@ -141,8 +141,8 @@ func showOverview(r *request) (*page, error) {
 	if o.Story, err = r.view.Story(ctx); err != nil {
 		return nil, err
 	}
-	const most = 18
-	mentioned, err := r.view.MostMentioned(ctx, most)
+	const entriesShown = 18
+	mentioned, err := r.view.MostMentioned(ctx, entriesShown)
 	if err != nil {
 		return nil, err
 	}

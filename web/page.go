@@ -17,7 +17,7 @@ import (
 	"annotator/storage"
 )
 
-// page is what a template shows.
+// page is the data of a template.
 type page struct {
 	*request
 	template string
@@ -41,7 +41,8 @@ func (t *pageTemplate) execute(w io.Writer, p *page) error {
 // parseTemplates reads the templates: each page with the layout and the other parts.
 func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 	functions := template.FuncMap{
-		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "plain": codex.WithoutLinks, "time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
+		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "plain": codex.WithoutLinks,
+		"time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
 		"asset": s.asset, "words": words, "field": fieldName, "minus": func(a, b int) int { return a - b },
 	}
 	common, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")
@@ -66,25 +67,25 @@ func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 	return pages, nil
 }
 
-// InBook reports whether the page is one of a database.
-func (p *page) InBook() bool { return p.book != nil }
+// InDatabase reports whether the page is one of a database.
+func (p *page) InDatabase() bool { return p.db != nil }
 
 // Name returns the name of the database in URLs.
-func (p *page) Name() string { return p.book.Name }
+func (p *page) Name() string { return p.db.Name }
 
-// Book returns the title of the story, or the name of the database where it has none.
-func (p *page) Book() (string, error) {
-	pulse, err := p.book.DB.Run.Pulse(p.Context())
-	return cmp.Or(pulse.Title, p.book.Name), err
+// StoryTitle returns the title of the story, or the name of the database where it has none.
+func (p *page) StoryTitle() (string, error) {
+	pulse, err := p.db.DB.Run.Pulse(p.Context())
+	return cmp.Or(pulse.Title, p.db.Name), err
 }
 
-// Shelved reports whether there is a list of databases to go back to.
-func (p *page) Shelved() bool {
-	s := p.book.server
-	return len(s.books)+len(s.Unread) > 1
+// HasList reports whether the server has a list of databases.
+func (p *page) HasList() bool {
+	s := p.db.server
+	return len(s.served)+len(s.Unreadable) > 1
 }
 
-// AsOf returns the limit as links carry it; empty: they carry none.
+// AsOf returns the limit in the form of links; empty if they have none.
 func (p *page) AsOf() string { return p.limit.point }
 
 // Limited reports whether there is a limit.
@@ -97,14 +98,14 @@ func (p *page) At(point string) string {
 	return r.Link("entries")
 }
 
-// Of returns the page with other data, for a part of it that is also sent by itself.
+// Of returns the page with other data, for a part that is also sent alone.
 func (p *page) Of(data any) *page {
 	part := *p
 	part.Data = data
 	return &part
 }
 
-// With returns what a part of a template gets: the page and named values.
+// With returns the data of a part of a template: the page and named values.
 func (p *page) With(pairs ...any) map[string]any {
 	values := map[string]any{"Page": p}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -141,27 +142,27 @@ func (p *page) Densities() []choice {
 type limitBar struct {
 	Limited bool
 	AtScene bool   // the limit is the end of a scene
-	Point   string // as the reader named it
-	Scene   int    // of the limit; of the end of the story where there is none
+	Point   string // of the limit
+	Scene   int    // of the limit; without one, the last scene of the story
 	Thread  string // the title of the limit's thread
-	Last    int    // the last scene that can be chosen; 0: none can
+	Last    int    // the last scene that can be a limit; 0: none
 	Chosen  bool   // the reader has set the limit
 	Bounded bool   // the server has a limit
-	Back    string // the page that the form goes back to
+	Back    string // the page to which the form returns
 	Action  string // of the form
 }
 
 // Bar returns the bar with the limit.
 func (p *page) Bar() (limitBar, error) {
-	bar := limitBar{Limited: p.limit.Limited(), Bounded: p.book.bounded(), Point: p.limit.point, Back: p.URL.RequestURI()}
-	pulse, err := p.book.DB.Run.Pulse(p.Context())
+	bar := limitBar{Limited: p.limit.Limited(), Bounded: p.db.bounded(), Point: p.limit.point, Back: p.URL.RequestURI()}
+	pulse, err := p.db.DB.Run.Pulse(p.Context())
 	if err == nil {
-		bar.Last, err = p.book.lastChoice(p.Context(), pulse.Scenes)
+		bar.Last, err = p.db.lastChoice(p.Context(), pulse.Scenes)
 	}
 	bar.Scene = bar.Last
 	bar.Chosen = bar.Limited && bar.Point != "" && bar.Point != noLimit
 	if bar.Limited && !bar.Chosen {
-		bar.Point = p.book.Point.String()
+		bar.Point = p.db.Point.String()
 	}
 	if p.Method != http.MethodGet {
 		bar.Back = p.URL.Path
@@ -175,7 +176,7 @@ func (p *page) Bar() (limitBar, error) {
 		return bar, err
 	}
 	scene, err := p.view.Scene(p.Context(), bar.Scene)
-	if isNotFound(err) { // the limit is a post within its scene
+	if isNotFound(err) { // the limit is inside its scene
 		return bar, nil
 	}
 	if err == nil {
@@ -184,11 +185,11 @@ func (p *page) Bar() (limitBar, error) {
 	return bar, err
 }
 
-// reached is the form by which a reader sets the limit to the page at hand.
-type reached struct{ Action, Back, Point, Label string }
+// limitForm is the form that sets the limit to the current page.
+type limitForm struct{ Action, Back, Point, Label string }
 
-// Reached returns that form; nil where the limit is there.
-func (p *page) Reached(kind string, id any, label string) *reached {
+// LimitForm returns that form; nil if the limit is already there.
+func (p *page) LimitForm(kind string, id any, label string) *limitForm {
 	point := fmt.Sprintf("%s:%v", kind, id)
 	if p.limit.point == point {
 		return nil
@@ -196,7 +197,7 @@ func (p *page) Reached(kind string, id any, label string) *reached {
 	if _, _, err := p.moment(point); err != nil { // after the server's limit
 		return nil
 	}
-	return &reached{p.Link("limit"), p.URL.RequestURI(), point, label}
+	return &limitForm{p.Link("limit"), p.URL.RequestURI(), point, label}
 }
 
 // plural counts things: "1 scene", "2 entries".
@@ -220,7 +221,7 @@ func groupDigits(n int) string {
 	return text
 }
 
-// shorten cuts a text to so many characters at most, after a word where one ends in the second half.
+// shorten cuts a text to a maximum number of characters, after a word if one ends in the second half.
 func shorten(text string, limit int) string {
 	runes := []rune(text)
 	if len(runes) <= limit {
@@ -233,10 +234,10 @@ func shorten(text string, limit int) string {
 	return cut + "…"
 }
 
-// words writes a code as words.
+// words formats a code as words.
 func words(code any) string { return strings.ReplaceAll(fmt.Sprint(code), "_", " ") }
 
-// fieldName returns what pages call a field of an entry.
+// fieldName returns the name of a field of an entry on pages.
 func fieldName(f annotator.Field) string {
 	switch f {
 	case annotator.FieldAlias:

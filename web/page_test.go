@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestShorten: a shortened text is not longer than asked, begins the text, and ends with a word where one ends in its
-// second half.
+// TestShorten: a shortened text is a prefix within the maximum. It ends with a word if one ends in its second half.
 func TestShorten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

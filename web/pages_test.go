@@ -19,35 +19,46 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPages opens a page of each kind, and looks for what it is there for.
+// TestPages reads a page of each kind, and expects its main content.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	e := s.entry("Ysolde Marrow")
 	q := e.Claims[0].Evidence[0]
 	for path, texts := range map[string][]string{
-		"/lanterns/":                                                     {"The Lanterns of Hallowmere", "No limit:", "Latest scenes", "The story is read to its end"},
-		"/lanterns/entries":                                              {"1 to 50 of", "More →"},
-		"/lanterns/entries?q=ysolde":                                     {"Ysolde Marrow"},
-		"/lanterns/entries?status=merged":                                {"merged"},
-		fmt.Sprintf("/lanterns/entry/%d", e.ID):                          {"Ysolde Marrow", "What the story tells", "narrated"},
-		fmt.Sprintf("/lanterns/entry/%d/history", e.ID):                  {"oldest first", "quotation", "/lanterns/row/"},
+		"/lanterns/": {
+			"The Lanterns of Hallowmere", "No limit:", "Latest scenes",
+			"The story is read to its end",
+		},
+		"/lanterns/entries":               {"1 to 50 of", "More →"},
+		"/lanterns/entries?q=ysolde":      {"Ysolde Marrow"},
+		"/lanterns/entries?status=merged": {"merged"},
+		fmt.Sprintf("/lanterns/entry/%d", e.ID): {
+			"Ysolde Marrow", "What the story tells",
+			"narrated",
+		},
+		fmt.Sprintf("/lanterns/entry/%d/history", e.ID): {
+			"oldest first", "quotation",
+			"/lanterns/row/",
+		},
 		fmt.Sprintf("/lanterns/entry/%d/claim/%d", e.ID, e.Claims[0].ID): {"oldest first"},
 		fmt.Sprintf("/lanterns/revision/%d", e.Revision):                 {"Made by"},
-		"/lanterns/cast":                                                 {"<svg", "Who appears with whom", "The same as a table"},
-		"/lanterns/story":                                                {"scene"},
-		"/lanterns/scene/3":                                              {"Scene 3", "Scene 4"},
-		"/lanterns/snapshots":                                            {"checkpoint"},
-		"/lanterns/snapshot/5":                                           {"No endpoint is configured"},
-		"/lanterns/plots":                                                {"<svg", "The same as a table", "compaction"},
-		"/lanterns/audit":                                                {"glossary_create", "Verify now"},
-		"/lanterns/audit?scene=3":                                        {"Calls to the model"},
-		"/lanterns/turn/3":                                               {"row-", "glossary_"},
-		fmt.Sprintf("/lanterns/scene/%d?quote=%d-%d-%d", e.First.Scene(), q.Post, q.Start, q.End): {`<mark id="quote">`},
+		"/lanterns/cast":          {"<svg", "Who appears with whom", "The same as a table"},
+		"/lanterns/story":         {"scene"},
+		"/lanterns/scene/3":       {"Scene 3", "Scene 4"},
+		"/lanterns/snapshots":     {"checkpoint"},
+		"/lanterns/snapshot/5":    {"No endpoint is configured"},
+		"/lanterns/plots":         {"<svg", "The same as a table", "compaction"},
+		"/lanterns/audit":         {"glossary_create", "Verify now"},
+		"/lanterns/audit?scene=3": {"Calls to the model"},
+		"/lanterns/turn/3":        {"row-", "glossary_"},
+		fmt.Sprintf("/lanterns/scene/%d?quote=%d-%d-%d", e.First.Scene(), q.Post, q.Start,
+			q.End): {`<mark id="quote">`},
 	} {
 		s.want(path, http.StatusOK, texts...)
 	}
-	for _, row := range regexp.MustCompile(`/lanterns/row/[0-9]+`).FindAllString(s.get(fmt.Sprintf("/lanterns/entry/%d/history", e.ID)).body, -1) {
+	for _, row := range regexp.MustCompile(`/lanterns/row/[0-9]+`).
+		FindAllString(s.get(fmt.Sprintf("/lanterns/entry/%d/history", e.ID)).body, -1) {
 		if to := s.get(row); to.StatusCode == http.StatusSeeOther { // of a turn; else it is the curator's
 			s.want(to.Header.Get("Location"), http.StatusOK, `id="row-`+path.Base(row)+`"`)
 		} else {
@@ -58,12 +69,15 @@ func TestPages(t *testing.T) {
 	if err != nil || len(compactions) == 0 {
 		t.Fatalf("%d compactions, %v", len(compactions), err)
 	}
-	if page := s.want(fmt.Sprintf("/lanterns/row/%d", compactions[0].Trace), http.StatusOK, "compaction"); strings.Count(page, `id="row-`) != 1 {
+	if page := s.want(fmt.Sprintf("/lanterns/row/%d", compactions[0].Trace), http.StatusOK,
+		"compaction"); strings.Count(page, `id="row-`) != 1 {
 		t.Error("a compaction is shown with rows that are not its own")
 	}
 	for _, path := range []string{
-		"/nothing/", "/lanterns/entry/99999", "/lanterns/entry/x", "/lanterns/scene/9999", "/lanterns/scene/99999999999999999999", "/lanterns/post/12345678",
-		"/lanterns/revision/0", "/lanterns/snapshot/9999", "/lanterns/turn/9999", "/lanterns/thread/424242", "/lanterns/entry/1/claim/99",
+		"/nothing/", "/lanterns/entry/99999", "/lanterns/entry/x", "/lanterns/scene/9999",
+		"/lanterns/scene/99999999999999999999", "/lanterns/post/12345678",
+		"/lanterns/revision/0", "/lanterns/snapshot/9999", "/lanterns/turn/9999", "/lanterns/thread/424242",
+		"/lanterns/entry/1/claim/99",
 	} {
 		s.want(path, http.StatusNotFound)
 	}
@@ -73,13 +87,16 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestUnreadDatabases lists the databases, with those that cannot be read and why, and every page leads back to the list.
-func TestUnreadDatabases(t *testing.T) {
+// TestUnreadableDatabases reads the list of databases, with the reasons why some cannot be read. Every page has a link
+// to the list.
+func TestUnreadableDatabases(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(o *web.Options) {
-		o.Unread = []web.Unread{{File: "newer<b>.annotator.db", Err: annotator.Errorf(annotator.Misused, "it has schema 999").WithAdvice("use the newer annotator")}}
+		o.Unreadable = []web.Unreadable{{File: "newer<b>.annotator.db", Err: annotator.Errorf(annotator.Misused,
+			"it has schema 999").WithAdvice("use the newer annotator")}}
 	})
-	s.want("/", http.StatusOK, `href="/lanterns/"`, "newer&lt;b&gt;.annotator.db", "it has schema 999; use the newer annotator")
+	s.want("/", http.StatusOK, `href="/lanterns/"`, "newer&lt;b&gt;.annotator.db",
+		"it has schema 999; use the newer annotator")
 	s.want("/lanterns/story", http.StatusOK, `href="/">All codexes</a>`)
 }
 
@@ -88,20 +105,22 @@ func TestJSON(t *testing.T) {
 	s := open(t, nil)
 	e := s.entry("Ysolde Marrow")
 	var one exporters.Entry
-	if err := json.Unmarshal([]byte(s.get(fmt.Sprintf("/lanterns/entry/%d?format=json", e.ID)).body), &one); err != nil || one.Term != e.Term {
+	if err := json.Unmarshal([]byte(s.get(fmt.Sprintf("/lanterns/entry/%d?format=json", e.ID)).body),
+		&one); err != nil || one.Term != e.Term {
 		t.Errorf("entry: %v %q", err, one.Term)
 	}
 	var list struct {
 		Total   int
 		Entries []exporters.Entry
 	}
-	if err := json.Unmarshal([]byte(s.get("/lanterns/entries?q=ysolde&format=json").body), &list); err != nil || list.Total != len(list.Entries) || list.Total == 0 {
+	if err := json.Unmarshal([]byte(s.get("/lanterns/entries?q=ysolde&format=json").body), &list); err != nil ||
+		list.Total != len(list.Entries) || list.Total == 0 {
 		t.Errorf("entries: %v %d %d", err, list.Total, len(list.Entries))
 	}
 }
 
-// TestQuotesLeadIntoTheirPost follows each quotation of an entry, and finds it marked.
-func TestQuotesLeadIntoTheirPost(t *testing.T) {
+// TestQuotesLinkToTheirPosts follows the link of each quotation of an entry, and expects it marked.
+func TestQuotesLinkToTheirPosts(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	for id := int64(1); id <= 12; id++ {
@@ -111,7 +130,8 @@ func TestQuotesLeadIntoTheirPost(t *testing.T) {
 		}
 		for _, c := range e.Claims {
 			for _, q := range c.Evidence {
-				to := s.get(fmt.Sprintf("/lanterns/post/%d?start=%d&end=%d&as-of=all", q.Post, q.Start, q.End)).Header.Get("Location")
+				to := s.get(fmt.Sprintf("/lanterns/post/%d?start=%d&end=%d&as-of=all", q.Post, q.Start,
+					q.End)).Header.Get("Location")
 				if !strings.HasSuffix(to, "#quote") {
 					t.Fatalf("post %d leads to %q", q.Post, to)
 				}
@@ -139,7 +159,8 @@ func marked(html string) string {
 }
 
 func unescape(html string) string {
-	return strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&#43;", "+", "&amp;", "&").Replace(html)
+	return strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&#43;", "+", "&amp;", "&").
+		Replace(html)
 }
 
 // TestNamesAreLinks counts the links in a scene: to all names, to the first of each entry, to none.
@@ -169,21 +190,24 @@ func TestNamesAreLinks(t *testing.T) {
 	}
 }
 
-// TestHostileNames shows entries with names that are markup, and longer than a page: nothing of them is a tag, and no page
+// TestHostileNames reads pages of entries with names that are markup, and very long. No name becomes a tag, and no page
 // fails.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("Zz", 5000)
 	names := []string{
-		`<script>alert(1)</script>`, `"><img src=x onerror=alert(2)>`, `javascript:alert(3)`, long, `{{.Book}}`, "a\u202egnp", `[[<b>x</b>]]`,
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(2)>`, `javascript:alert(3)`, long, `{{.StoryTitle}}`,
+		"a\u202egnp", `[[<b>x</b>]]`,
 	}
 	path := copySample(t)
 	ids := addEntries(t, path, names)
 	s := serve(t, path, nil)
 	for i, id := range ids {
 		pages := []string{
-			fmt.Sprintf("/lanterns/entry/%d", id), fmt.Sprintf("/lanterns/entry/%d/history", id), fmt.Sprintf("/lanterns/entry/%d/claim/1", id),
-			"/lanterns/entries?q=" + url.QueryEscape(names[i]), "/lanterns/entries?tag=" + url.QueryEscape(names[i]), "/lanterns/audit",
+			fmt.Sprintf("/lanterns/entry/%d", id), fmt.Sprintf("/lanterns/entry/%d/history", id),
+			fmt.Sprintf("/lanterns/entry/%d/claim/1", id),
+			"/lanterns/entries?q=" + url.QueryEscape(names[i]), "/lanterns/entries?tag=" + url.QueryEscape(names[i]),
+			"/lanterns/audit",
 		}
 		for _, page := range pages {
 			status := http.StatusOK
@@ -217,7 +241,10 @@ func TestAsk(t *testing.T) {
 	}
 	asked.answer = fmt.Sprintf("She is the keeper [post %d] and <b>more</b> [posts 999999].", first.Posts[0])
 	got := post("/lanterns/snapshot/5?as-of=scene:6", "Who is Ysolde?")
-	for _, text := range []string{"Who is Ysolde?", fmt.Sprintf("/lanterns/post/%d?as-of=scene%%3A6", first.Posts[0]), "&lt;b&gt;more", "[post 999999]"} {
+	for _, text := range []string{
+		"Who is Ysolde?", fmt.Sprintf("/lanterns/post/%d?as-of=scene%%3A6", first.Posts[0]),
+		"&lt;b&gt;more", "[post 999999]",
+	} {
 		if got.StatusCode != http.StatusOK || !strings.Contains(got.body, text) {
 			t.Errorf("the answer has no %q (status %d)", text, got.StatusCode)
 		}
@@ -232,7 +259,8 @@ func TestAsk(t *testing.T) {
 		t.Errorf("the model was asked %q", asked.questions)
 	}
 	asked.err = annotator.Errorf(annotator.Unreachable, "no <server> answers")
-	if got := post("/lanterns/snapshot/5", "Who?"); got.StatusCode != http.StatusBadGateway || !strings.Contains(got.body, "no &lt;server&gt; answers") {
+	if got := post("/lanterns/snapshot/5", "Who?"); got.StatusCode != http.StatusBadGateway ||
+		!strings.Contains(got.body, "no &lt;server&gt; answers") {
 		t.Errorf("a model that is gone: %d", got.StatusCode)
 	}
 	s = open(t, nil)
@@ -245,10 +273,12 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	got := s.do(s.request(http.MethodPost, "/lanterns/verify", url.Values{}))
-	if got.StatusCode != http.StatusOK || !strings.Contains(got.body, "the codex is the sum of its revisions") || strings.Contains(got.body, "violation") {
+	if got.StatusCode != http.StatusOK || !strings.Contains(got.body, "the codex is the sum of its revisions") ||
+		strings.Contains(got.body, "violation") {
 		t.Errorf("status %d:\n%s", got.StatusCode, got.body)
 	}
-	if got := s.do(s.request(http.MethodPost, under("/lanterns/verify", 3), url.Values{})); got.StatusCode != http.StatusNotFound {
+	if got := s.do(s.request(http.MethodPost, under("/lanterns/verify", 3),
+		url.Values{})); got.StatusCode != http.StatusNotFound {
 		t.Errorf("under a limit: status %d", got.StatusCode)
 	}
 }

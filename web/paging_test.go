@@ -60,7 +60,7 @@ func TestListsArePaged(t *testing.T) {
 	s.want(named, 200, "Named by", ">Quillon</a>", named+"/named")
 }
 
-// TestThreadIsPaged is a thread of more scenes than a page lists, with a limit within it and without.
+// TestThreadIsPaged reads a thread with more scenes than a page lists, with and without a limit inside it.
 func TestThreadIsPaged(t *testing.T) {
 	t.Parallel()
 	const scenes = 450
@@ -71,7 +71,10 @@ func TestThreadIsPaged(t *testing.T) {
 		path         string
 		scenes, page int
 	}{
-		{thread, scenes, 3}, {thread + "?as-of=scene:400", 400, 2}, {thread + "?as-of=scene:401", 401, 3}, {thread + "?as-of=scene:7", 7, 1},
+		{thread, scenes, 3},
+		{thread + "?as-of=scene:400", 400, 2},
+		{thread + "?as-of=scene:401", 401, 3},
+		{thread + "?as-of=scene:7", 7, 1},
 	} {
 		found, pages := s.follow(c.path, "next", list)
 		want := make([]int, c.scenes)
@@ -82,7 +85,8 @@ func TestThreadIsPaged(t *testing.T) {
 			t.Errorf("%s: %d pages list %v", c.path, pages, found)
 		}
 	}
-	last := s.want(thread+"?page=3&as-of=scene:430", 200, "401 to 430 of 430 scenes", "I have read this to its end", `rel="prev"`)
+	last := s.want(thread+"?page=3&as-of=scene:430", 200, "401 to 430 of 430 scenes", "I have read this to its end",
+		`rel="prev"`)
 	if strings.Contains(last, `rel="next"`) {
 		t.Error("there is a page after the last")
 	}
@@ -93,7 +97,7 @@ func TestThreadIsPaged(t *testing.T) {
 	s.want("/lanterns/thread/424242", 404)
 }
 
-// oneThread makes the database of a story that is one thread, of which nothing is read.
+// oneThread creates the database of a story with one thread, without recorded scenes.
 func oneThread(t *testing.T, scenes int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "annotator.db")
@@ -102,22 +106,26 @@ func oneThread(t *testing.T, scenes int) (path string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	err = db.Run.Begin(t.Context(), storage.Corpus{Title: "One thread"}, func(yield func(*annotator.Scene, error) bool) {
-		for i := range scenes {
-			post := annotator.Post{ID: int64(i + 1), Thread: 7, Body: "Dawn."}
-			scene := &annotator.Scene{N: i + 1, Thread: annotator.Thread{ID: 7, Order: 1}, Index: i, Posts: []annotator.Post{post}}
-			if !yield(scene, nil) {
-				return
+	err = db.Run.Begin(t.Context(), storage.Corpus{Title: "One thread"},
+		func(yield func(*annotator.Scene, error) bool) {
+			for i := range scenes {
+				post := annotator.Post{ID: int64(i + 1), Thread: 7, Body: "Dawn."}
+				scene := &annotator.Scene{
+					N: i + 1, Thread: annotator.Thread{ID: 7, Order: 1}, Index: i,
+					Posts: []annotator.Post{post},
+				}
+				if !yield(scene, nil) {
+					return
+				}
 			}
-		}
-	})
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// follow reads a page and those that its links of one kind lead to, and returns the numbers that a pattern finds on them.
+// follow reads a page and the pages of its links of one kind. It returns the numbers on them that match a pattern.
 func (s *site) follow(path, rel string, pattern *regexp.Regexp) (found []int, pages int) {
 	s.Helper()
 	next := regexp.MustCompile(`rel="` + rel + `" href="([^"]+)"`)
@@ -139,9 +147,9 @@ func (s *site) follow(path, rel string, pattern *regexp.Regexp) (found []int, pa
 	return found, pages
 }
 
-// TestNamedByIsTheOtherWayRound compares the links of all entries of the sample: one that has another among those that it
-// links to is among those that name the other.
-func TestNamedByIsTheOtherWayRound(t *testing.T) {
+// TestNamedByIsTheInverseOfLinks compares the links of all entries of the sample: if A links to B, A is in the list of
+// entries that name B.
+func TestNamedByIsTheInverseOfLinks(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	to, from := map[[2]int64]bool{}, map[[2]int64]bool{}

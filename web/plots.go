@@ -6,10 +6,10 @@ import (
 	"annotator/storage"
 )
 
-// plotGroups is the number of groups of scenes that a plot shows at most.
+// plotGroups is the maximum number of groups of scenes in a plot.
 const plotGroups = 72
 
-// plotsPage shows what the run has cost, and how full the window was.
+// plotsPage shows the tokens of a run and the size of its window.
 type plotsPage struct {
 	Costs       []storage.SceneCost
 	Tokens      chart
@@ -73,7 +73,8 @@ func windowChart(sizes []storage.WindowSize, compactions []storage.CompactionRow
 	}
 	for i := range sizes {
 		at := c.column(sizes[i].From, sizes[i].To)
-		at.Title = fmt.Sprintf("Scenes %d to %d: %s to %s tokens", sizes[i].From, sizes[i].To, groupDigits(sizes[i].Least), groupDigits(sizes[i].Most))
+		at.Title = fmt.Sprintf("Scenes %d to %d: %s to %s tokens", sizes[i].From, sizes[i].To,
+			groupDigits(sizes[i].Least), groupDigits(sizes[i].Most))
 		c.stack(at, []int{sizes[i].Least, sizes[i].Most - sizes[i].Least}, []string{"least", "most"})
 	}
 	for i := range compactions {

@@ -15,14 +15,15 @@ import (
 	"annotator/web"
 )
 
-// TestHeaders: every answer forbids what the pages do not need, and no page has an inline script or style.
+// TestHeaders: every answer has a restrictive policy, and no page has an inline script or style.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	for _, path := range []string{"/lanterns/", "/lanterns/plots", "/nothing/", "/static/app.css", "/static/nothing"} {
 		got := s.get(path)
 		for name, part := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; script-src 'self'", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'", "X-Content-Type-Options": "nosniff",
+			"Referrer-Policy": "same-origin",
 		} {
 			if !strings.Contains(got.Header.Get(name), part) {
 				t.Errorf("%s: %s is %q", path, name, got.Header.Get(name))
@@ -36,13 +37,15 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestHosts: only names of this server are answered, so that no page of another site can read it under its own.
+// TestHosts: the server answers only to its own names, which prevents DNS rebinding.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(o *web.Options) { o.Hosts = []string{"codex.example"} })
 	for host, known := range map[string]bool{
-		"localhost:8420": true, "localhost": true, "127.0.0.1:1": true, "[::1]:8420": true, "192.168.1.20:8420": true, "codex.example": true,
-		"CODEX.example.:80": true, "evil.test": false, "localhost.evil.test": false, "codex.example.evil.test": false, "javascript:alert(1)": false,
+		"localhost:8420": true, "localhost": true, "127.0.0.1:1": true, "[::1]:8420": true, "192.168.1.20:8420": true,
+		"codex.example":     true,
+		"CODEX.example.:80": true, "evil.test": false, "localhost.evil.test": false, "codex.example.evil.test": false,
+		"javascript:alert(1)": false,
 		"127.0.0.1.evil.test": false,
 	} {
 		r := s.request(http.MethodGet, "/lanterns/", nil)
@@ -53,7 +56,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestForms: forms of other sites and bodies that are too long are refused, and no page takes another method.
+// TestForms: forms of other sites, long bodies and other methods are refused.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
@@ -69,7 +72,8 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s from another site: status %d", path, got.StatusCode)
 		}
 	}
-	if got := s.do(s.request(http.MethodPost, "/lanterns/limit", url.Values{"scene": {"3"}, "back": {strings.Repeat("x", 1<<20)}})); got.StatusCode != http.StatusBadRequest {
+	if got := s.do(s.request(http.MethodPost, "/lanterns/limit",
+		url.Values{"scene": {"3"}, "back": {strings.Repeat("x", 1<<20)}})); got.StatusCode != http.StatusBadRequest {
 		t.Errorf("a long form: status %d", got.StatusCode)
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
@@ -79,7 +83,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestToken: without the token nothing but the form is shown.
+// TestToken: without the token, all pages are the sign-in form.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	const token = "0123456789abcdef"
@@ -94,21 +98,26 @@ func TestToken(t *testing.T) {
 	if got := s.do(r); got.StatusCode != http.StatusOK {
 		t.Errorf("with the token in a header: status %d", got.StatusCode)
 	}
-	if got := s.do(s.request(http.MethodPost, "/sign-in", url.Values{"token": {"wrong"}})); got.StatusCode != http.StatusUnauthorized || len(got.Cookies()) > 0 {
+	if got := s.do(s.request(http.MethodPost, "/sign-in",
+		url.Values{"token": {"wrong"}})); got.StatusCode != http.StatusUnauthorized || len(got.Cookies()) > 0 {
 		t.Errorf("a wrong token: status %d", got.StatusCode)
 	}
 	got := s.do(s.request(http.MethodPost, "/sign-in", url.Values{"token": {token}}))
-	if got.StatusCode != http.StatusSeeOther || len(got.Cookies()) != 1 || strings.Contains(got.Cookies()[0].Value, token) {
+	if got.StatusCode != http.StatusSeeOther || len(got.Cookies()) != 1 ||
+		strings.Contains(got.Cookies()[0].Value, token) {
 		t.Fatalf("the token: status %d, %v", got.StatusCode, got.Cookies())
 	}
-	if asked := s.get("/lanterns/scene/4?as-of=scene:9"); !strings.Contains(asked.body, `value="/lanterns/scene/4?as-of=scene:9"`) {
+	if asked := s.get("/lanterns/scene/4?as-of=scene:9"); !strings.Contains(asked.body,
+		`value="/lanterns/scene/4?as-of=scene:9"`) {
 		t.Errorf("the form forgets the page: %s", asked.body)
 	}
 	for back, want := range map[string]string{
-		"/lanterns/scene/4?as-of=scene:9": "/lanterns/scene/4?as-of=scene:9", "": "/", "//evil.test/x": "/", "https://evil.test/": "/", `/\evil.test`: "/",
+		"/lanterns/scene/4?as-of=scene:9": "/lanterns/scene/4?as-of=scene:9", "": "/", "//evil.test/x": "/",
+		"https://evil.test/": "/", `/\evil.test`: "/",
 		"javascript:alert(1)": "/", "/%2f/evil.test": "/", "lanterns": "/",
 	} {
-		if got := s.do(s.request(http.MethodPost, "/sign-in", url.Values{"token": {token}, "back": {back}})); got.Header.Get("Location") != want {
+		if got := s.do(s.request(http.MethodPost, "/sign-in",
+			url.Values{"token": {token}, "back": {back}})); got.Header.Get("Location") != want {
 			t.Errorf("back to %q leads to %q, want %q", back, got.Header.Get("Location"), want)
 		}
 	}
@@ -119,8 +128,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestSlowFormsDelayNobody begins forms that are never sent to their end. Pages are made meanwhile.
-func TestSlowFormsDelayNobody(t *testing.T) {
+// TestSlowFormsDelayNoPage begins forms that are never complete. Other pages are made in the meantime.
+func TestSlowFormsDelayNoPage(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	for range runtime.GOMAXPROCS(0) {
@@ -134,7 +143,8 @@ func TestSlowFormsDelayNobody(t *testing.T) {
 			"Content-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "100") { // the form is being read
+		// the form is being read
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "100") {
 			t.Fatalf("%q, %v", line, err)
 		}
 	}

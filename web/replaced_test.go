@@ -11,8 +11,8 @@ import (
 	"annotator/web"
 )
 
-// TestReplacedDatabase deletes, moves and replaces the file of a database that is served: every page and the live page say so,
-// and show nothing of either file.
+// TestReplacedDatabase deletes, moves and replaces the file of a served database. Every page has an error, and shows
+// nothing of either file.
 func TestReplacedDatabase(t *testing.T) {
 	t.Parallel()
 	longtest.Unix(t, "an open file cannot be moved elsewhere")
@@ -39,7 +39,8 @@ func TestReplacedDatabase(t *testing.T) {
 				}
 			}
 			s := serve(t, path, nil)
-			shelf := serve(t, path, func(o *web.Options) { o.Unread = []web.Unread{{File: "other.db", Err: os.ErrNotExist}} })
+			databaseList := serve(t, path,
+				func(o *web.Options) { o.Unreadable = []web.Unreadable{{File: "other.db", Err: os.ErrNotExist}} })
 			s.want("/lanterns/", http.StatusOK)
 			live, stop := s.stream("/lanterns/live", "")
 			defer stop()
@@ -54,7 +55,7 @@ func TestReplacedDatabase(t *testing.T) {
 					t.Errorf("%s shows something of the story", page)
 				}
 			}
-			shelf.want("/", http.StatusOK, says)
+			databaseList.want("/", http.StatusOK, says)
 			events(t, live, says)
 		})
 	}

@@ -18,20 +18,20 @@ import (
 type request struct {
 	*http.Request
 	w     http.ResponseWriter
-	book  *book
+	db    *servedDatabase
 	limit limit
 	view  *view
-	made  func() // another page may be made: what follows waits for the reader, or for a model
+	made  func() // releases the slot of Server.making, before a wait for the reader or a model
 }
 
-// limit is the point up to which the reader wants to be told, or the server's limit.
+// limit is the limit of the reader, or of the server.
 type limit struct {
-	point    string // that the reader has chosen, as a URL has it: "scene:200"; "all" for none that outweighs a remembered one; empty: none
-	explicit bool   // the URL names it
+	point    string // of the reader: "scene:200"; noLimit; or empty for none
+	explicit bool   // it is in the URL
 	moment   storage.Moment
 }
 
-// noLimit is the value of as-of that outweighs a remembered limit. It does not outweigh the server's.
+// noLimit is the value of as-of that removes a remembered limit. It does not remove the server's.
 const noLimit = "all"
 
 // asOf is the query parameter that names a limit.
@@ -42,54 +42,54 @@ const limitCookie = asOf
 
 func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) (*request, error) {
 	r := &request{Request: hr, w: w}
-	for _, b := range s.books {
-		if b.Name == hr.PathValue("db") {
-			r.book = b
+	for _, d := range s.served {
+		if d.Name == hr.PathValue("db") {
+			r.db = d
 		}
 	}
-	if r.book == nil {
+	if r.db == nil {
 		return r, notFound()
 	}
-	r.limit.moment = r.book.Limit
+	r.limit.moment = r.db.Limit
 	return r, nil
 }
 
-// limited makes a handler read through a view, up to the limit of the request.
+// limited sets the view of a request up to its limit, before a handler.
 func limited(show handler) handler {
 	return func(r *request) (*page, error) {
 		switch err := r.readLimit(); annotator.KindOf(err) {
 		case "":
 		case annotator.NotFound, annotator.Misused:
-			return r.noSuchLimit(), nil
+			return r.unknownLimitPage(), nil
 		default:
-			r.book = nil // an error page without a limit must not show anything of the story
+			r.db = nil // without a known limit, an error page must not show anything of the story
 			return nil, err
 		}
-		r.view = newView(r.Context(), r.book, r.limit.moment)
+		r.view = newView(r.Context(), r.db, r.limit.moment)
 		return show(r)
 	}
 }
 
-// lostLimit is a limit that the story does not have, with the form that chooses another.
-type lostLimit struct {
+// unknownLimit is a limit that does not exist in the story, with the form that sets another.
+type unknownLimit struct {
 	Point, Back, Action string
-	Remembered          bool // by the browser, of an earlier run for example
+	Remembered          bool // by a cookie, for example of an earlier run
 	Bounded             bool // the server has a limit
-	First               bool // the first scene may be chosen
+	First               bool // the first scene can be the limit
 }
 
-// noSuchLimit returns the page that says so. It shows nothing of the story, as it is not known how much may be shown.
-func (r *request) noSuchLimit() *page {
-	lost := lostLimit{Point: r.limit.point, Back: r.URL.Path, Remembered: !r.limit.explicit, Bounded: r.book.bounded()}
+// unknownLimitPage returns the page for a limit that does not exist. It shows nothing of the story.
+func (r *request) unknownLimitPage() *page {
+	lost := unknownLimit{Point: r.limit.point, Back: r.URL.Path, Remembered: !r.limit.explicit, Bounded: r.db.bounded()}
 	r.limit = limit{}
-	first, err := r.book.lastChoice(r.Context(), 1)
+	first, err := r.db.lastChoice(r.Context(), 1)
 	lost.First = err == nil && first > 0
 	lost.Action = r.Link("limit")
-	r.book = nil
+	r.db = nil
 	return &page{template: "nolimit", Title: "There is no such limit", status: http.StatusBadRequest, Data: lost}
 }
 
-// readLimit reads the limit: the URL counts over the cookie, and neither over the server's.
+// readLimit reads the limit. The URL takes precedence over the cookie. The server's limit always applies.
 func (r *request) readLimit() error {
 	var err error
 	r.limit.point, err = pointOf(r.URL)
@@ -109,8 +109,8 @@ func (r *request) readLimit() error {
 	return err
 }
 
-// pointOf returns the limit that a URL names; empty for none. A parameter that is almost as-of was meant to be one, and a reader
-// would be shown everything in its place.
+// pointOf returns the limit in a URL; empty for none. It rejects misspelt forms of as-of: to ignore one would show the
+// whole story.
 func pointOf(u *url.URL) (point string, err error) {
 	for name, values := range u.Query() {
 		letters := strings.Map(func(r rune) rune {
@@ -129,29 +129,29 @@ func pointOf(u *url.URL) (point string, err error) {
 	return point, nil
 }
 
-// moment finds the moment of a point, and the form of the point that links have.
+// moment finds the moment of a point, and the form of the point in links.
 func (r *request) moment(named string) (point string, m storage.Moment, err error) {
 	p, err := storage.ParsePoint(named)
 	if err != nil {
 		return named, m, err
 	}
-	m, err = r.book.moment(r.Context(), p)
+	m, err = r.db.moment(r.Context(), p)
 	return p.String(), m, err
 }
 
 // Limited reports whether there is a limit.
 func (l *limit) Limited() bool { return !l.moment.IsZero() }
 
-// mayTake lets an answer take longer than that of most pages, and other pages be made meanwhile.
-func (r *request) mayTake(most time.Duration) error {
+// extendTimeout sets the timeout of an answer that takes longer than most pages. Other pages can be made in parallel.
+func (r *request) extendTimeout(timeout time.Duration) error {
 	r.made()
-	return http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(most))
+	return http.NewResponseController(r.w).SetWriteDeadline(time.Now().Add(timeout))
 }
 
-// notFound is the error of what is not there, and of what comes after the limit.
+// notFound is the error for items that do not exist, or come after the limit.
 func notFound() error { return annotator.Errorf(annotator.NotFound, "there is nothing here") }
 
-// numbered makes a handler of one that shows what the number in its path names.
+// numbered passes the number in the path to a handler.
 func numbered(show func(r *request, id int64) (*page, error)) handler {
 	return func(r *request) (*page, error) {
 		id, err := r.number("id")
@@ -171,10 +171,10 @@ func (r *request) number(name string) (int64, error) {
 	return n, nil
 }
 
-// maxNumber is more than any number of a scene.
+// maxNumber is greater than any number of a scene.
 const maxNumber = 1<<31 - 1
 
-// queryNumber returns a number of the query, 0 if it is not there or none.
+// queryNumber returns a number of the query; 0 if it is missing or invalid.
 func (r *request) queryNumber(name string) int64 {
 	n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
 	if err != nil || n < 0 {
@@ -183,16 +183,16 @@ func (r *request) queryNumber(name string) int64 {
 	return n
 }
 
-// pageNumber returns the number of the part of a list that the URL names, from 1.
+// pageNumber returns the number of the part of a list in the URL, from 1.
 func (r *request) pageNumber() int { return int(min(max(1, r.queryNumber("page")), 1<<20)) }
 
 // part is a part of a list whose parts have numbers.
 type part struct {
-	From, To, Total int // the elements of the part, and how many the list has; From counts from 0, and To is exclusive
+	From, To, Total int // the elements of the part, from 0 and exclusive, and the number of all
 	Before, After   int // the neighbouring parts, from 1; 0: there is none
 }
 
-// part returns the part that the URL names of a list of total elements, with size of them in each.
+// part returns the part in the URL of a list of total elements, with parts of a size.
 func (r *request) part(total, size int) part {
 	number := r.pageNumber()
 	p := part{From: min((number-1)*size, total), To: min(number*size, total), Total: total, Before: number - 1}
@@ -202,10 +202,10 @@ func (r *request) part(total, size int) part {
 	return p
 }
 
-// Link returns the URL of a page of the database, under the limit of the request. The parts are those of the path, then
-// "?" with names and values of the query, then "#" with a fragment. A value that is empty is left out.
+// Link returns the URL of a page of the database, with the limit of the request. The parts are those of the path, then
+// "?" with names and values of the query, then "#" with a fragment. Empty values are omitted.
 func (r *request) Link(parts ...any) string {
-	path, values := []string{"", url.PathEscape(r.book.Name)}, url.Values{}
+	path, values := []string{"", url.PathEscape(r.db.Name)}, url.Values{}
 	in, name, fragment := "", "", ""
 	for _, part := range parts {
 		switch text := fmt.Sprint(part); {
@@ -236,7 +236,7 @@ func (r *request) Link(parts ...any) string {
 	return strings.Join(path, "/") + fragment
 }
 
-// setLimit remembers the limit that the form of every page sends, and goes back to the page under it.
+// setLimit stores the limit of the form in a cookie, and redirects to the page of the form.
 func setLimit(r *request) (*page, error) {
 	point := r.PostFormValue(asOf)
 	if point == "" {
@@ -248,7 +248,7 @@ func setLimit(r *request) (*page, error) {
 		point = storage.Point{Kind: storage.PointScene, ID: int64(max(1, n+step))}.String()
 	}
 	cookie := &http.Cookie{
-		Name: limitCookie, Path: "/" + url.PathEscape(r.book.Name) + "/", MaxAge: 400 * 24 * 3600, HttpOnly: true,
+		Name: limitCookie, Path: "/" + url.PathEscape(r.db.Name) + "/", MaxAge: 400 * 24 * 3600, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
 	}
 	if point == noLimit {
@@ -265,22 +265,21 @@ func setLimit(r *request) (*page, error) {
 	return nil, nil
 }
 
-// backUnder returns the URL of the page that a form was on, under another limit. It never leaves the database.
+// backUnder returns the URL of the page from which a form was sent, under another limit. It is one of this database.
 func (r *request) backUnder(point string) string {
-	home := "/" + url.PathEscape(r.book.Name) + "/"
-	back, err := url.Parse(r.PostFormValue("back"))
-	if err != nil || back.Host != "" || back.Scheme != "" || back.Opaque != "" || !strings.HasPrefix(back.EscapedPath(), home) ||
-		strings.Contains(back.Path, "\\") || strings.Contains(back.Path, "..") {
-		back = &url.URL{Path: "/" + r.book.Name + "/"}
+	back := localURL(r.PostFormValue("back"))
+	if back == nil || strings.Contains(back.Path, "..") ||
+		!strings.HasPrefix(back.EscapedPath(), "/"+url.PathEscape(r.db.Name)+"/") {
+		back = &url.URL{Path: "/" + r.db.Name + "/"}
 	}
 	values := back.Query()
 	values.Del(asOf)
 	if point != noLimit {
 		values.Set(asOf, point)
 	}
-	back.RawQuery, back.Fragment = values.Encode(), ""
+	back.RawQuery = values.Encode()
 	return back.String()
 }
 
-// isNotFound reports whether an error says that something is not there.
+// isNotFound reports whether an error is of kind annotator.NotFound.
 func isNotFound(err error) bool { return errors.Is(err, annotator.NotFound) }

@@ -1,17 +1,18 @@
 // Package web shows codexes in a browser, while a run goes on and after it.
 //
-// Every page is HTML made on the server and works without JavaScript. A reader may limit what is shown to a point of the
-// story: the query parameter as-of, or a cookie, names it. Everything that a page shows of a run is read through a view,
-// which returns nothing that comes after the limit. Pages change nothing in the codex. A question to a snapshot writes
-// its own rows, through the Asker that the server was given.
+// Pages are HTML from the server and work without JavaScript. A reader may limit them to a point of the story, by the
+// query parameter as-of or a cookie. Pages read a run through a view, which returns nothing after the limit. They do
+// not change the codex. A question to a snapshot is recorded through the Asker.
 package web
 
 import (
 	"bytes"
 	"context"
 	"embed"
+	"io"
 	"io/fs"
 	"log"
+	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -43,42 +44,42 @@ type Database struct {
 	Name  string // in URLs: letters, digits, ".", "-" and "_"
 	DB    *storage.DB
 	Story Story // nil if the corpus is not there
-	// Limit is the furthest moment that pages show, whatever a reader sets; zero for none. Point is what names it.
+	// Limit is the furthest limit of all readers, and zero for none. Point names it.
 	Limit storage.Moment
 	Point storage.Point
-	// Source returns what verification compares with the corpus; nil if it is not there.
+	// Source returns the corpus for verification; nil if it is missing.
 	Source func(context.Context) (*storage.Source, error)
 }
 
-// Unread is a database that cannot be read. The first page names it.
-type Unread struct {
+// Unreadable is a database that cannot be read. The first page names it.
+type Unreadable struct {
 	File string // its name, without its folder
 	Err  error
 }
 
 // Options are the options of a server.
 type Options struct {
-	Databases []Database
-	Unread    []Unread
-	Token     string           // that a reader must know; empty: anyone who can connect may read
-	Hosts     []string         // names of this server, besides localhost and addresses
-	Asker     Asker            // nil: no questions can be asked
-	Log       func(error)      // receives the faults of the server itself
-	Now       func() time.Time // the clock
-	Poll      time.Duration    // how often a live page looks for changes; 0: once a second
+	Databases  []Database
+	Unreadable []Unreadable
+	Token      string           // required of readers; empty: none
+	Hosts      []string         // names of this server, in addition to localhost and addresses
+	Asker      Asker            // nil: no questions can be asked
+	Log        func(error)      // receives internal errors of the server
+	Now        func() time.Time // the clock
+	Poll       time.Duration    // interval at which live pages look for changes; 0: one second
 }
 
 // Server serves the pages.
 type Server struct {
 	Options
-	books     []*book
+	served    []*servedDatabase
 	templates map[string]*pageTemplate
 	assets    map[string]asset
-	session   string        // value of the cookie of a reader who has given the token
-	making    chan struct{} // holds an element for each page that is being made
+	session   string        // value of the session cookie
+	making    chan struct{} // a semaphore of the pages that are made at the same time
 }
 
-// AnswerTimeout is how long the answer to a question to a model may take, which may be slow, and how long verification may.
+// AnswerTimeout is the timeout of a question to a model, and of verification.
 const AnswerTimeout = time.Hour
 
 // Limits of the server.
@@ -89,9 +90,9 @@ const (
 	writeTimeout   = time.Minute
 	idleTimeout    = 2 * time.Minute
 	pageSize       = 50
-	maxStreams     = 256 // live pages at once, of each database
+	maxStreams     = 256 // open live pages of each database
 	heartbeat      = 15 * time.Second
-	slowReader     = 10 * time.Second // that an event may take to be sent
+	eventTimeout   = 10 * time.Second // to send an event
 	defaultPolling = time.Second
 )
 
@@ -102,7 +103,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{Options: o, session: sessionOf(o.Token)}
 	for i := range o.Databases {
-		s.books = append(s.books, &book{Database: &o.Databases[i], server: s})
+		s.served = append(s.served, &servedDatabase{Database: &o.Databases[i], server: s})
 	}
 	static, err := fs.Sub(files, "static")
 	if err != nil {
@@ -122,8 +123,10 @@ func (s *Server) HTTP(ctx context.Context) *http.Server { return NewHTTP(ctx, s.
 // NewHTTP returns a server for net/http with the limits that a public address needs.
 func NewHTTP(ctx context.Context, handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: log.New(discard{}, "", 0), BaseContext: contextOf(ctx),
+		Handler: handler, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog: log.New(io.Discard, "", 0), // it would contain text of clients
 	}
 }
 
@@ -157,7 +160,7 @@ func (s *Server) Handler() http.Handler {
 	} {
 		mux.HandleFunc(pattern, s.page(limited(show)))
 	}
-	mux.HandleFunc("POST /{db}/limit", s.page(setLimit)) // also where the limit that it replaces cannot be read
+	mux.HandleFunc("POST /{db}/limit", s.page(setLimit)) // not limited: the limit that it replaces may be invalid
 	return s.protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, ok := strings.CutPrefix(r.URL.Path, "/static/"); ok {
 			s.serveAsset(w, r, name)
@@ -167,19 +170,14 @@ func (s *Server) Handler() http.Handler {
 	}))
 }
 
-// discard drops what net/http logs of its own accord, which is what clients send.
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
-// handler answers a request for a database. It returns the page to show, or nil if it has answered already.
+// handler answers a request for a database. It returns the page to show, or nil if it has sent the answer.
 type handler func(*request) (*page, error)
 
-// page serves the pages of one pattern: it finds the database and the limit, and shows what the handler returns. Half of
-// the processors make pages, so that readers leave the others to a run on this machine.
+// page serves the pages of one pattern: it finds the database, calls the handler, and writes its page. At most half of
+// the processors make pages at the same time; the others are free for a run on this machine.
 func (s *Server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
-		form := hr.ParseForm() // which may arrive slowly, while other pages are made
+		form := hr.ParseForm() // before it takes a slot, since a form may arrive slowly
 		select {
 		case s.making <- struct{}{}:
 		case <-hr.Context().Done():
@@ -189,12 +187,12 @@ func (s *Server) page(show handler) http.HandlerFunc {
 		defer made()
 		r, err := s.newRequest(w, hr)
 		r.made = made
-		if form != nil { // a pair that cannot be read may be the limit
-			r.book, err = nil, annotator.Errorf(annotator.Misused, "the query or the form cannot be read: %w", form)
+		if form != nil { // the invalid part may be the limit
+			r.db, err = nil, annotator.Errorf(annotator.Misused, "the query or the form cannot be read: %w", form)
 		}
 		var p *page
 		switch {
-		case err == nil && r.book.DB.Replaced():
+		case err == nil && r.db.DB.Replaced():
 			p = r.replaced()
 		case err == nil:
 			p, err = show(r)
@@ -208,12 +206,12 @@ func (s *Server) page(show handler) http.HandlerFunc {
 	}
 }
 
-// write renders a page as a whole, and then sends it: an error in a template gives an error page, not half a page.
+// write renders a page completely before it sends it, so that an error in a template gives an error page.
 func (s *Server) write(r *request, p *page) {
 	p.request = r
 	var text bytes.Buffer
 	if err := s.templates[p.template].execute(&text, p); err != nil {
-		if r.Context().Err() == nil { // else the reader has gone
+		if r.Context().Err() == nil { // otherwise the reader has disconnected
 			s.Log(err)
 		}
 		http.Error(r.w, "this page cannot be shown: internal error", http.StatusInternalServerError)
@@ -229,16 +227,17 @@ func (s *Server) write(r *request, p *page) {
 	_, _ = text.WriteTo(r.w)
 }
 
-// isReplaced is what pages say of a database whose file is not there any more, or is another's.
-const isReplaced = "The database of this story was deleted, moved or replaced. Start the server again to see what is there now."
+// isReplaced is the message for a database whose file was deleted, moved or replaced.
+const isReplaced = "The database of this story was deleted, moved or replaced. Start the server again to see what " +
+	"is there now."
 
 // replaced returns the page of such a database.
 func (r *request) replaced() *page {
-	r.book = nil // its connections may read different files
+	r.db = nil // its connections may read different files
 	return &page{template: "error", Title: isReplaced, status: http.StatusServiceUnavailable}
 }
 
-// errorPage returns the page of an error. What is not there and what comes after the limit look the same.
+// errorPage returns the page of an error. Items that do not exist and those after the limit give the same page.
 func (s *Server) errorPage(r *request, err error) *page {
 	status, what := http.StatusInternalServerError, "This page cannot be shown."
 	switch annotator.KindOf(err) {
@@ -248,7 +247,8 @@ func (s *Server) errorPage(r *request, err error) *page {
 		status, what = http.StatusBadRequest, "This address or form is not understood."
 	case annotator.Malformed:
 		status, what = http.StatusBadGateway, err.Error()
-	case annotator.Transient, annotator.Overloaded, annotator.Unreachable, annotator.Refused, annotator.Misconfigured, annotator.PromptTooLong:
+	case annotator.Transient, annotator.Overloaded, annotator.Unreachable, annotator.Refused, annotator.Misconfigured,
+		annotator.PromptTooLong:
 		status, what = http.StatusBadGateway, "The model gave no answer: "+err.Error()
 	default:
 		if r.Context().Err() == nil {

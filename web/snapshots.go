@@ -16,7 +16,10 @@ type snapshotList struct {
 }
 
 func showSnapshots(r *request) (*page, error) {
-	found, err := r.view.Snapshots(r.Context(), storage.SnapshotQuery{Before: r.queryNumber("before"), Limit: pageSize + 1})
+	found, err := r.view.Snapshots(r.Context(), storage.SnapshotQuery{
+		Before: r.queryNumber("before"),
+		Limit:  pageSize + 1,
+	})
 	list := snapshotList{Snapshots: found}
 	if len(found) > pageSize {
 		list.Snapshots, list.Older = found[:pageSize], found[pageSize-1].ID
@@ -44,7 +47,8 @@ func showSnapshot(r *request, id int64) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{template: "snapshot", Title: fmt.Sprintf("Snapshot %d", shown.ID), Section: "snapshots", Data: shown}, nil
+	return &page{template: "snapshot", Title: fmt.Sprintf("Snapshot %d", shown.ID), Section: "snapshots", Data: shown},
+		nil
 }
 
 // snapshot reads a snapshot.
@@ -53,8 +57,8 @@ func (r *request) snapshot(id int64) (*snapshotPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := r.book.DB.Episodes.At(r.Context(), &s)
-	return &snapshotPage{Snapshot: s, Memory: memory, CanAsk: r.book.server.Asker != nil}, err
+	memory, err := r.db.DB.Episodes.At(r.Context(), &s)
+	return &snapshotPage{Snapshot: s, Memory: memory, CanAsk: r.db.server.Asker != nil}, err
 }
 
 // maxQuestion is the length of a question, in bytes.
@@ -72,10 +76,10 @@ func askSnapshot(r *request, id int64) (*page, error) {
 	case question == "" || len(question) > maxQuestion:
 		return nil, annotator.Errorf(annotator.Misused, "a question has 1 to %d bytes", maxQuestion)
 	}
-	if err := r.mayTake(AnswerTimeout); err != nil {
+	if err := r.extendTimeout(AnswerTimeout); err != nil {
 		return nil, err
 	}
-	answer, err := r.book.server.Asker.Ask(r.Context(), r.book.DB, shown.ID, question)
+	answer, err := r.db.server.Asker.Ask(r.Context(), r.db.DB, shown.ID, question)
 	if err != nil {
 		return nil, err
 	}
@@ -83,10 +87,11 @@ func askSnapshot(r *request, id int64) (*page, error) {
 	if shown.Answer, err = r.linkPosts(answer); err != nil {
 		return nil, err
 	}
-	return &page{template: "snapshot", Title: fmt.Sprintf("Snapshot %d", shown.ID), Section: "snapshots", Data: shown}, nil
+	return &page{template: "snapshot", Title: fmt.Sprintf("Snapshot %d", shown.ID), Section: "snapshots", Data: shown},
+		nil
 }
 
-// linkPosts splits an answer at the posts that it cites. A post that may not be shown is no link.
+// linkPosts splits an answer at the posts that it cites. A post after the limit is not a link.
 func (r *request) linkPosts(answer string) (parts []answerPart, err error) {
 	last := 0
 	for _, cited := range codex.Citations(answer) {

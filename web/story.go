@@ -17,7 +17,7 @@ type storyPage struct {
 	Threads []storage.ThreadSpan
 }
 
-// listSize is the number of threads, and of scenes, on a page of their list.
+// listSize is the number of threads or scenes on a page of a list.
 const listSize = 200
 
 func showStory(r *request) (*page, error) {
@@ -53,14 +53,15 @@ func showThread(r *request) (*page, error) {
 		return nil, err
 	}
 	t.Summary, err = r.view.SummaryOf(ctx, id)
-	return &page{template: "thread", Title: cmp.Or(t.Title, fmt.Sprintf("Thread %d", id)), Section: "story", Data: t}, err
+	return &page{template: "thread", Title: cmp.Or(t.Title, fmt.Sprintf("Thread %d", id)), Section: "story", Data: t},
+		err
 }
 
-// scenePage is a scene as one reads it.
+// scenePage is the page of a scene.
 type scenePage struct {
 	*annotator.SceneRow
-	Posts         []postText // nil if the corpus is not there
-	Before, After int        // the neighbouring scenes; 0: none that may be shown
+	Posts         []postText // nil if the corpus is missing
+	Before, After int        // the neighbouring scenes within the limit; 0: none
 	Density       string     // which names are links: all, first or none
 }
 
@@ -82,8 +83,8 @@ func showScene(r *request, n int64) (*page, error) {
 	} else if !isNotFound(err) {
 		return nil, err
 	}
-	if r.book.Story != nil {
-		posts, err := r.book.Story.Scene(ctx, scene.Thread.ID, scene.Posts)
+	if r.db.Story != nil {
+		posts, err := r.db.Story.Scene(ctx, scene.Thread.ID, scene.Posts)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ const (
 	namesNone  = "none"
 )
 
-// density returns which names are links: as the URL says.
+// density returns the choice in the URL of which names are links.
 func (r *request) density() string {
 	switch d := r.URL.Query().Get("names"); d {
 	case namesAll, namesNone:
@@ -153,7 +154,7 @@ func quotation(text string) (post int64, start, end int) {
 	return post, start, end
 }
 
-// showPost leads to a post in its scene, with a quotation marked if the URL names one: start and end.
+// showPost redirects to a post in its scene. It marks the quotation that the URL names by start and end.
 func showPost(r *request) (*page, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {

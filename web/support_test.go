@@ -11,7 +11,7 @@ import (
 	"annotator/storage"
 )
 
-// asker answers every question alike, or fails.
+// asker gives every question the same answer, or fails.
 type asker struct {
 	answer    string
 	err       error
@@ -44,13 +44,13 @@ func copySample(t *testing.T) string {
 	return path
 }
 
-// addEntries makes an entry with each name, which is also its fact and its tag, as a tool would.
+// addEntries makes an entry with each name, which is also its fact and its tag.
 func addEntries(t *testing.T, path string, names []string) (ids []int64) {
 	t.Helper()
 	return addEntriesWith(t, path, names, func(name string) []string { return []string{name} })
 }
 
-// addEntriesWith makes an entry with each name, which is also its tag, and with some facts.
+// addEntriesWith makes an entry with each name, which is also its tag, and some facts.
 func addEntriesWith(t *testing.T, path string, names []string, facts func(name string) []string) (ids []int64) {
 	t.Helper()
 	ctx := t.Context()
@@ -69,16 +69,26 @@ func addEntriesWith(t *testing.T, path string, names []string, facts func(name s
 	}
 	at := annotator.PlaceAt(scene.N, 0)
 	for i, name := range names {
-		row := &annotator.Trace{Turn: run.Turn, Seq: 1000 + i, Kind: annotator.TraceResult, Scene: scene.N, Tool: "glossary_create", Content: name}
+		row := &annotator.Trace{
+			Turn: run.Turn, Seq: 1000 + i, Kind: annotator.TraceResult, Scene: scene.N,
+			Tool: "glossary_create", Content: name,
+		}
 		err := db.Journal.RunTool(ctx, row, nil, func(g *storage.Glossary, _ *annotator.Trace) error {
 			revisions := []annotator.Revision{
 				{Field: annotator.FieldTerm, New: name, At: at, Actor: annotator.ActorModel},
-				{Field: annotator.FieldAlias, New: annotator.EncodeJSON(annotator.Alias{Name: name, From: at}), At: at, Actor: annotator.ActorModel},
+				{
+					Field: annotator.FieldAlias, New: annotator.EncodeJSON(annotator.Alias{Name: name, From: at}),
+					At:    at,
+					Actor: annotator.ActorModel,
+				},
 				{Field: annotator.FieldTag, New: name, At: at, Actor: annotator.ActorModel},
 			}
 			for i, text := range facts(name) {
 				claim := annotator.Claim{ID: int64(i + 1), Ord: i, Text: text, Kind: annotator.Narrated, From: at}
-				revisions = append(revisions, annotator.Revision{Field: annotator.FieldClaim, New: annotator.EncodeJSON(claim), At: at, Actor: annotator.ActorModel})
+				revisions = append(revisions, annotator.Revision{
+					Field: annotator.FieldClaim,
+					New:   annotator.EncodeJSON(claim), At: at, Actor: annotator.ActorModel,
+				})
 			}
 			e, err := g.Revise(ctx, revisions)
 			if err == nil {

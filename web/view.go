@@ -8,8 +8,8 @@ import (
 	"annotator/storage"
 )
 
-// book is a database with what the server keeps for it in memory.
-type book struct {
+// servedDatabase is a served database with its state in memory.
+type servedDatabase struct {
 	*Database
 	server *Server
 	live   live
@@ -17,42 +17,42 @@ type book struct {
 }
 
 // bounded reports whether the server has a limit.
-func (b *book) bounded() bool { return !b.Limit.IsZero() }
+func (d *servedDatabase) bounded() bool { return !d.Limit.IsZero() }
 
-// moment finds the moment of a point that a reader names. A point after the server's limit is as one that the story does not
-// have.
-func (b *book) moment(ctx context.Context, p storage.Point) (storage.Moment, error) {
-	m, err := b.DB.History.Limit(ctx, p)
-	if err == nil && !m.Within(&b.Limit) {
+// moment finds the moment of a reader's point. A point after the server's limit gives the same error as one that does
+// not exist.
+func (d *servedDatabase) moment(ctx context.Context, p storage.Point) (storage.Moment, error) {
+	m, err := d.DB.History.Limit(ctx, p)
+	if err == nil && !m.Within(&d.Limit) {
 		return storage.Moment{}, notFound()
 	}
 	return m, err
 }
 
-// lastChoice returns the number of the last scene that a reader may name as a limit, of a story with so many scenes; 0 for
-// none, as where the server's limit is a snapshot.
-func (b *book) lastChoice(ctx context.Context, scenes int) (int, error) {
-	if !b.bounded() {
+// lastChoice returns the last scene that a reader can set as the limit, given the number of scenes. It is 0 if there is
+// none: the server's limit may be a snapshot.
+func (d *servedDatabase) lastChoice(ctx context.Context, scenes int) (int, error) {
+	if !d.bounded() {
 		return scenes, nil
 	}
-	n := b.Limit.Place.Scene()
-	for _, last := range []int{n, n - 1} { // the limit may be within its scene
-		if _, err := b.moment(ctx, storage.Point{Kind: storage.PointScene, ID: int64(last)}); !isNotFound(err) {
+	n := d.Limit.Place.Scene()
+	for _, last := range []int{n, n - 1} { // the limit may be inside its scene
+		if _, err := d.moment(ctx, storage.Point{Kind: storage.PointScene, ID: int64(last)}); !isNotFound(err) {
 			return last, err
 		}
 	}
 	return 0, nil
 }
 
-// view is a view of a database, with the ids of its places.
+// view is a storage.View with the positions of places.
 type view struct {
 	*storage.View
-	book *book
-	at   *storage.Positions
+	db *servedDatabase
+	at *storage.Positions
 }
 
-func newView(ctx context.Context, b *book, m storage.Moment) *view {
-	return &view{View: b.DB.View(m), book: b, at: b.DB.Scenes.Positions(ctx)}
+func newView(ctx context.Context, d *servedDatabase, m storage.Moment) *view {
+	return &view{View: d.DB.View(m), db: d, at: d.DB.Scenes.Positions(ctx)}
 }
 
 // limited reports whether there is a limit.
@@ -70,7 +70,7 @@ func (v *view) lastScene(ctx context.Context) (int, error) {
 	return threads[len(threads)-1].Last, err
 }
 
-// idsOf returns the id that each item of a list has.
+// idsOf returns the ids of the items of a list.
 func idsOf[T any](list []T, id func(*T) int64) []int64 {
 	ids := make([]int64, len(list))
 	for i := range list {
@@ -79,7 +79,7 @@ func idsOf[T any](list []T, id func(*T) int64) []int64 {
 	return ids
 }
 
-// named returns the live entry that a name stands for; nil if there is none, or several.
+// named returns the live entry with a name; nil if there is none, or several.
 func (v *view) named(ctx context.Context, name string) (*annotator.Entry, error) {
 	found, err := v.Named(ctx, name)
 	if err != nil || len(found) != 1 || !found[0].Status.Live() {

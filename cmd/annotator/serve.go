@@ -89,13 +89,13 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 			return err
 		}
 		if err != nil {
-			options.Unread = append(options.Unread, web.Unread{File: filepath.Base(path), Err: advise(err)})
+			options.Unreadable = append(options.Unreadable, web.Unreadable{File: filepath.Base(path), Err: advise(err)})
 			continue
 		}
 		database.Name = nameForWeb(path, options.Databases)
 		options.Databases = append(options.Databases, *database)
 	}
-	for _, u := range options.Unread {
+	for _, u := range options.Unreadable {
 		o.printError(u.Err)
 	}
 	if len(options.Databases) == 0 {

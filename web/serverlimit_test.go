@@ -13,7 +13,7 @@ import (
 	"annotator/web"
 )
 
-// everyPage returns an address of each pattern, of things that are told by scene 4.
+// everyPage returns an address of each pattern, for items up to scene 4.
 func (s *site) everyPage() []string {
 	s.Helper()
 	first, err := s.db.Scenes.Get(s.Context(), 1)
@@ -21,9 +21,12 @@ func (s *site) everyPage() []string {
 		s.Fatal(err)
 	}
 	return []string{
-		"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=lamp", "/lanterns/entry/1", "/lanterns/entry/1?format=json", "/lanterns/entry/1/history",
-		"/lanterns/entry/1/claim/1", "/lanterns/entry/1/named", "/lanterns/revision/1", "/lanterns/cast", "/lanterns/story", fmt.Sprintf("/lanterns/thread/%d", first.Thread.ID), "/lanterns/scene/1",
-		"/lanterns/snapshots", "/lanterns/snapshot/1", "/lanterns/plots", "/lanterns/audit", "/lanterns/turn/1", "/lanterns/row/1", "/lanterns/live",
+		"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=lamp", "/lanterns/entry/1",
+		"/lanterns/entry/1?format=json", "/lanterns/entry/1/history",
+		"/lanterns/entry/1/claim/1", "/lanterns/entry/1/named", "/lanterns/revision/1", "/lanterns/cast",
+		"/lanterns/story", fmt.Sprintf("/lanterns/thread/%d", first.Thread.ID), "/lanterns/scene/1",
+		"/lanterns/snapshots", "/lanterns/snapshot/1", "/lanterns/plots", "/lanterns/audit", "/lanterns/turn/1",
+		"/lanterns/row/1", "/lanterns/live",
 	}
 }
 
@@ -35,14 +38,17 @@ func with(path, query string) string {
 	return path + "?" + query
 }
 
-// TestUnreadableLimits: where an address does not say clearly how much may be shown, nothing is.
+// TestUnreadableLimits: an address with an unclear limit shows nothing of the story.
 func TestUnreadableLimits(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	unreadable := []string{
-		"as-of=scene:3;x=1", "x=1;as-of=scene:3", "as-of=scene:3%", "as-of=scene:3%zz", "x=%&as-of=scene:3", "as-of=scene:3&as-of=all", "as-of=all&as-of=scene:3",
-		"as-of=scene:3&as-of=scene:3", "AS-OF=scene:3", "as_of=scene:3", "asof=3", "as-of[]=scene:3", "as-of%00=scene:3", "as-of=scene", "as-of=scene:0", "as-of=scene:-1",
-		"as-of=scene:99999", "as-of=ALL", "as-of=%20", "as-of=scene:3%00", "as-of=scene:3,4", "as-of=thread:", "as-of=snapshot:99999", "as-of=none",
+		"as-of=scene:3;x=1", "x=1;as-of=scene:3", "as-of=scene:3%", "as-of=scene:3%zz", "x=%&as-of=scene:3",
+		"as-of=scene:3&as-of=all", "as-of=all&as-of=scene:3",
+		"as-of=scene:3&as-of=scene:3", "AS-OF=scene:3", "as_of=scene:3", "asof=3", "as-of[]=scene:3",
+		"as-of%00=scene:3", "as-of=scene", "as-of=scene:0", "as-of=scene:-1",
+		"as-of=scene:99999", "as-of=ALL", "as-of=%20", "as-of=scene:3%00", "as-of=scene:3,4", "as-of=thread:",
+		"as-of=snapshot:99999", "as-of=none",
 	}
 	for _, query := range unreadable {
 		for _, path := range s.everyPage() {
@@ -59,8 +65,12 @@ func TestUnreadableLimits(t *testing.T) {
 			t.Errorf("/?%s ends with status %d at %s", query, got.StatusCode, got.Request.URL)
 		}
 	}
-	for _, form := range []string{"as-of=scene:3;x&scene=9&step=0", "as-of=scene:3%&scene=9&step=0", "as-of=ALL&scene=9", "scene=0", "scene=x", "scene=9;&step=0", ""} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/lanterns/limit", strings.NewReader(form))
+	for _, form := range []string{
+		"as-of=scene:3;x&scene=9&step=0", "as-of=scene:3%&scene=9&step=0",
+		"as-of=ALL&scene=9", "scene=0", "scene=x", "scene=9;&step=0", "",
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/lanterns/limit",
+			strings.NewReader(form))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +81,7 @@ func TestUnreadableLimits(t *testing.T) {
 	}
 }
 
-// redirected gets a page with a remembered limit, over all redirects.
+// redirected gets a page with a remembered limit, and follows all redirects.
 func (s *site) redirected(path, remembered string) response {
 	s.Helper()
 	for range 5 {
@@ -88,7 +98,7 @@ func (s *site) redirected(path, remembered string) response {
 	return response{}
 }
 
-// TestLimitIsKept: the limit goes the whole way to a page, and an empty one in the address leaves the remembered one.
+// TestLimitIsKept: redirects keep the limit, and an empty limit in the address does not replace the remembered one.
 func TestLimitIsKept(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
@@ -105,15 +115,18 @@ func TestLimitIsKept(t *testing.T) {
 		{"/lanterns//story?as-of=scene:4", "", "scene 4</strong>"},
 		{"/lanterns/../lanterns/story?as-of=scene:4", "", "scene 4</strong>"},
 	} {
-		if got := s.redirected(c.path, c.remembered); got.StatusCode != http.StatusOK || !strings.Contains(got.body, c.says) {
+		if got := s.redirected(c.path, c.remembered); got.StatusCode != http.StatusOK ||
+			!strings.Contains(got.body, c.says) {
 			t.Errorf("%s with %q remembered: status %d, without %q", c.path, c.remembered, got.StatusCode, c.says)
 		}
 	}
-	if got := s.redirected("/lanterns?as-of=scene:4", ""); got.StatusCode == http.StatusOK && !strings.Contains(got.body, "scene 4</strong>") {
+	if got := s.redirected("/lanterns?as-of=scene:4", ""); got.StatusCode == http.StatusOK &&
+		!strings.Contains(got.body, "scene 4</strong>") {
 		t.Error("/lanterns loses the limit")
 	}
-	shelf := open(t, func(o *web.Options) { o.Unread = []web.Unread{{File: "other.db", Err: errors.New("broken")}} })
-	shelf.want("/?as-of=scene:4", http.StatusOK, `href="/lanterns/?as-of=scene%3A4"`)
+	databaseList := open(t,
+		func(o *web.Options) { o.Unreadable = []web.Unreadable{{File: "other.db", Err: errors.New("broken")}} })
+	databaseList.want("/?as-of=scene:4", http.StatusOK, `href="/lanterns/?as-of=scene%3A4"`)
 	secret := open(t, func(o *web.Options) { o.Token = "0123456789abcdef" })
 	got := secret.do(secret.request(http.MethodPost, "/lanterns/limit?as-of=scene%3A4", url.Values{"scene": {"9"}}))
 	if !strings.Contains(got.body, `value="/?as-of=scene%3A4"`) {
@@ -121,7 +134,8 @@ func TestLimitIsKept(t *testing.T) {
 	}
 }
 
-// TestServersLimit sets limits by addresses, cookies and forms on a server that has one itself. No page shows anything later.
+// TestServersLimit sets limits by addresses, cookies and forms on a server with a limit. No page shows anything after
+// it.
 func TestServersLimit(t *testing.T) {
 	t.Parallel()
 	for _, ceiling := range []string{"scene:6", "thread", "post", "snapshot:6"} {
@@ -130,7 +144,7 @@ func TestServersLimit(t *testing.T) {
 			var at storage.Moment
 			s := open(t, func(o *web.Options) {
 				o.Asker = &asker{answer: "Nobody knows. [post 99]"}
-				o.Unread = []web.Unread{{File: "other.db", Err: errors.New("broken")}}
+				o.Unreadable = []web.Unreadable{{File: "other.db", Err: errors.New("broken")}}
 				db := o.Databases[0].DB
 				scene, err := db.Scenes.Get(t.Context(), 6)
 				if err != nil {
@@ -160,9 +174,13 @@ func TestServersLimit(t *testing.T) {
 			paths := append([]string{"/"}, s.everyPage()...)
 			for _, path := range beyond(s, last) {
 				base, query, _ := strings.Cut(path, "?")
-				paths = append(paths, strings.TrimSuffix(base+"?"+strings.ReplaceAll(query, fmt.Sprintf("as-of=scene:%d", last), ""), "?"))
+				paths = append(paths, strings.TrimSuffix(base+"?"+strings.ReplaceAll(query,
+					fmt.Sprintf("as-of=scene:%d", last), ""), "?"))
 			}
-			later := []string{"", "all", fmt.Sprintf("scene:%d", last+1), fmt.Sprintf("scene:%d", run.Corpus.Scenes), "snapshot:30", "thread:3", "99999"}
+			later := []string{
+				"", "all", fmt.Sprintf("scene:%d", last+1), fmt.Sprintf("scene:%d", run.Corpus.Scenes),
+				"snapshot:30", "thread:3", "99999",
+			}
 			for i, path := range paths {
 				if strings.HasSuffix(path, "/live") {
 					continue
@@ -171,7 +189,10 @@ func TestServersLimit(t *testing.T) {
 					if i >= len(s.everyPage()) && k != i%len(later) {
 						continue
 					}
-					for _, r := range []*http.Request{s.request(http.MethodGet, with(path, "as-of="+point), nil), s.request(http.MethodGet, path, nil)} {
+					for _, r := range []*http.Request{
+						s.request(http.MethodGet, with(path, "as-of="+point), nil),
+						s.request(http.MethodGet, path, nil),
+					} {
 						r.AddCookie(&http.Cookie{Name: "as-of", Value: point})
 						got := s.do(r)
 						if got.StatusCode >= 500 {
@@ -181,7 +202,10 @@ func TestServersLimit(t *testing.T) {
 						if text := l.found(body); text != "" {
 							t.Fatalf("%s with %q shows %q", path, point, text)
 						}
-						for _, tells := range []string{"No limit:", "Verify now", fmt.Sprintf(">%d scenes", run.Corpus.Scenes), fmt.Sprintf(`max="%d"`, run.Corpus.Scenes)} {
+						for _, tells := range []string{
+							"No limit:", "Verify now",
+							fmt.Sprintf(">%d scenes", run.Corpus.Scenes), fmt.Sprintf(`max="%d"`, run.Corpus.Scenes),
+						} {
 							if strings.Contains(got.body, tells) {
 								t.Errorf("%s with %q has %q", path, point, tells)
 							}
@@ -190,15 +214,18 @@ func TestServersLimit(t *testing.T) {
 				}
 			}
 			for _, point := range later[1:] {
-				got := s.do(s.request(http.MethodPost, "/lanterns/limit", url.Values{"as-of": {point}, "back": {"/lanterns/story"}}))
-				if to := got.Header.Get("Location"); point == "all" && to != "/lanterns/story" || point != "all" && got.StatusCode < 400 {
+				got := s.do(s.request(http.MethodPost, "/lanterns/limit",
+					url.Values{"as-of": {point}, "back": {"/lanterns/story"}}))
+				if to := got.Header.Get("Location"); point == "all" && to != "/lanterns/story" || point != "all" &&
+					got.StatusCode < 400 {
 					t.Errorf("the form takes %s: status %d, to %q", point, got.StatusCode, to)
 				}
 			}
 			if got := s.do(s.request(http.MethodPost, "/lanterns/verify", nil)); got.StatusCode != http.StatusNotFound {
 				t.Errorf("verification: status %d", got.StatusCode)
 			}
-			if got := s.do(s.request(http.MethodPost, "/lanterns/snapshot/30?as-of=all", url.Values{"question": {"Who?"}})); got.StatusCode != http.StatusNotFound {
+			if got := s.do(s.request(http.MethodPost, "/lanterns/snapshot/30?as-of=all",
+				url.Values{"question": {"Who?"}})); got.StatusCode != http.StatusNotFound {
 				t.Errorf("a later snapshot is asked: status %d", got.StatusCode)
 			}
 			for _, query := range []string{"", "?as-of=all"} {
@@ -217,19 +244,22 @@ func TestServersLimit(t *testing.T) {
 	}
 }
 
-// TestUnderTheServersLimit: an earlier limit holds, and the page says which is the server's.
+// TestUnderTheServersLimit: an earlier limit of a reader applies, and the page shows the server's.
 func TestUnderTheServersLimit(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(o *web.Options) {
 		o.Databases[0].Point = storage.Point{Kind: storage.PointScene, ID: 9}
 		var err error
-		if o.Databases[0].Limit, err = o.Databases[0].DB.History.Limit(context.Background(), o.Databases[0].Point); err != nil {
+		if o.Databases[0].Limit, err = o.Databases[0].DB.History.Limit(context.Background(),
+			o.Databases[0].Point); err != nil {
 			t.Fatal(err)
 		}
 	})
 	s.want("/lanterns/story", http.StatusOK, "scene 9</strong>", "This is the limit of this server.", `max="9"`)
 	s.want("/lanterns/story?as-of=scene:9", http.StatusOK, "scene 9</strong>")
-	s.want("/lanterns/story?as-of=scene:4", http.StatusOK, "scene 4</strong>", "Show all that this server shows", `max="9"`)
-	s.want("/lanterns/story?as-of=scene:10", http.StatusBadRequest, "is no point of this story up to the limit of this server")
+	s.want("/lanterns/story?as-of=scene:4", http.StatusOK, "scene 4</strong>",
+		"Show all that this server shows", `max="9"`)
+	s.want("/lanterns/story?as-of=scene:10", http.StatusBadRequest,
+		"is no point of this story up to the limit of this server")
 	s.want("/lanterns/scene/10", http.StatusNotFound)
 }
