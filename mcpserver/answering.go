@@ -9,11 +9,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxAnswerTime is how long answers are waited for after the end of the input: the model may be asked for one.
+// maxAnswerTime is the maximum wait for answers after the end of the input. An answer may require the model.
 const maxAnswerTime = 10 * time.Minute
 
-// answeringConnection is a connection whose input ends only when what was read from it is answered: its protocol cancels the
-// requests that are open at the end.
+// answeringConnection is a connection whose input ends only after all requests are answered. Without it, the protocol
+// cancels open requests at the end of the input.
 type answeringConnection struct {
 	mcp.Connection
 	answered chan struct{} // holds a value after an answer

@@ -14,18 +14,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// MaxRequest is the most bytes of a request.
+// MaxRequest is the maximum size of a request in bytes.
 const MaxRequest = 1 << 20
 
-// Lines is a transport of one message a line, as over standard input and output. A line that is no message is answered with
-// an error, and the next is read: the transport of the SDK ends there.
+// Lines is a transport with one message a line, for standard input and output. It answers an invalid line with an error
+// and continues. The transport of the SDK ends at an invalid line.
 type Lines struct {
 	Reader io.Reader
 	Writer io.Writer
 }
 
-// Connect begins to read. Reading ends with the reader, whose error ends the connection
-// once what was read before is answered.
+// Connect begins to read. An error of the reader ends the connection after all earlier requests are answered.
 func (l *Lines) Connect(ctx context.Context) (mcp.Connection, error) {
 	messages, sent := io.Pipe()
 	out := &wholeWriter{w: l.Writer}
@@ -34,7 +33,7 @@ func (l *Lines) Connect(ctx context.Context) (mcp.Connection, error) {
 	return newAnswering(connection), err
 }
 
-// forward copies the lines that are messages, and answers the others.
+// forward copies the lines that are messages, and answers other lines with an error.
 func forward(from io.Reader, to, answers io.Writer) error {
 	lines := bufio.NewReaderSize(from, MaxRequest)
 	for {
@@ -61,7 +60,7 @@ func forward(from io.Reader, to, answers io.Writer) error {
 	}
 }
 
-// refusalOf returns the answer to a line that is no message; nil for a message, and for an empty line.
+// refusalOf returns the answer to an invalid line; nil for a message, and for an empty line.
 func refusalOf(line []byte, tooLong bool) []byte {
 	if len(line) == 0 && !tooLong {
 		return nil
@@ -84,7 +83,7 @@ func refusalOf(line []byte, tooLong bool) []byte {
 	if id := message.ID; len(id) == 0 || id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9') {
 		message.ID = json.RawMessage("null")
 	}
-	answer, _ := json.Marshal(map[string]any{ // of strings, a number and valid JSON
+	answer, _ := json.Marshal(map[string]any{ // strings, a number and valid JSON cannot fail
 		"jsonrpc": "2.0", "id": message.ID, "error": map[string]any{"code": code, "message": what},
 	})
 	return append(answer, '\n')
@@ -102,5 +101,5 @@ func (o *wholeWriter) Write(p []byte) (int, error) {
 	return o.w.Write(p)
 }
 
-// Close does nothing: the writer is not the connection's.
+// Close does nothing: the connection does not own the writer.
 func (o *wholeWriter) Close() error { return nil }

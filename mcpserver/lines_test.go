@@ -9,13 +9,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// FuzzLines forwards any lines before a message: what is forwarded are messages, each other line has an answer, and the message
-// arrives.
+// FuzzLines forwards any lines and then a message. Only messages are forwarded, each other line has an answer, and the
+// last message arrives.
 func FuzzLines(f *testing.F) {
 	for _, text := range []string{
-		"hello", "[]", "{}", "null", `"x"`, `{"jsonrpc":"1.0","id":3,"method":"ping"}`, `{"jsonrpc":"2.0","id":{},"method":"ping"}`,
-		`{"jsonrpc":"2.0","id":1,"method":"ping"} {"jsonrpc":"2.0","id":2,"method":"ping"}`, `{"jsonrpc":"2.0","id":"a","method":5}`,
-		"\r\n \n", "{\n", "\x00", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":3,"result":{}} `, strings.Repeat("[", 20_000),
+		"hello", "[]", "{}", "null", `"x"`, `{"jsonrpc":"1.0","id":3,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"} {"jsonrpc":"2.0","id":2,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":"a","method":5}`,
+		"\r\n \n", "{\n", "\x00", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":3,"result":{}} `,
+		strings.Repeat("[", 20_000),
 	} {
 		f.Add([]byte(text))
 	}
@@ -50,15 +53,16 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// TestLongLines: a line that is too long is answered, and what follows it is read.
-func TestLongLines(t *testing.T) {
+// TestLongLinesAreAnswered: a line that is too long gets an answer, and the next line is read.
+func TestLongLinesAreAnswered(t *testing.T) {
 	t.Parallel()
 	const message = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for _, length := range []int{MaxRequest - 1, MaxRequest, MaxRequest + 1, 3*MaxRequest + 5} {
 		var messages, answers bytes.Buffer
 		_ = forward(strings.NewReader(strings.Repeat("x", length)+"\n"+message+"\n"), &messages, &answers)
 		var answer struct{ Error jsonrpc.Error }
-		if err := json.Unmarshal(answers.Bytes(), &answer); err != nil || answer.Error.Code != jsonrpc.CodeParseError || messages.String() != message+"\n" {
+		if err := json.Unmarshal(answers.Bytes(), &answer); err != nil || answer.Error.Code != jsonrpc.CodeParseError ||
+			messages.String() != message+"\n" {
 			t.Errorf("%d bytes: answered %q, forwarded %q", length, answers.String(), messages.String())
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The beginnings of the URIs of resources; a number follows.
+// The prefixes of URIs of resources. A number follows.
 const (
 	entryURI = "codex://entry/"
 	sceneURI = "codex://scene/"
@@ -21,13 +21,15 @@ const (
 // addResources adds the resources: entries as JSON, and scenes as text.
 func (s *server) addResources() {
 	s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
-		Name: "entry", Title: "An entry of the codex", Description: "an entry by its id, as JSON", MIMEType: "application/json", URITemplate: entryURI + "{id}",
+		Name: "entry", Title: "An entry of the codex", Description: "an entry by its id, as JSON",
+		MIMEType: "application/json", URITemplate: entryURI + "{id}",
 	}, s.readEntry)
 	if s.Posts == nil {
 		return
 	}
 	s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
-		Name: "scene", Title: "A scene of the story", Description: "the posts of a scene by its number", MIMEType: "text/plain", URITemplate: sceneURI + "{n}",
+		Name: "scene", Title: "A scene of the story", Description: "the posts of a scene by its number",
+		MIMEType: "text/plain", URITemplate: sceneURI + "{n}",
 	}, s.readScene)
 }
 

@@ -18,17 +18,26 @@ import (
 func (s *server) addTools() error {
 	const entry = " The entry is named by any of its names, or by its id."
 	errs := []error{
-		addTool(s, "search", "Search the codex", "Find entries by words in their names and facts; without words, list them by name.", s.search),
-		addTool(s, "show", "Show an entry", "Everything that the codex knows of an entry: what it is now, names, facts and quotations."+entry, s.show),
-		addTool(s, "timeline", "Timeline of an entry", "The facts of an entry in the order of the story, with the scenes at which they begin and end."+entry, s.timeline),
-		addTool(s, "evidence", "Evidence for facts", "The quotations that the facts of an entry rest on, with their posts and scenes."+entry, s.evidence),
-		addTool(s, "history", "History of an entry", "Every change of an entry: who made it, when, and where in the story."+entry, s.history),
+		addTool(s, "search", "Search the codex",
+			"Find entries by words in their names and facts; without words, list them by name.", s.search),
+		addTool(s, "show", "Show an entry",
+			"Everything that the codex knows of an entry: what it is now, names, facts and quotations."+entry, s.show),
+		addTool(s, "timeline", "Timeline of an entry",
+			"The facts of an entry in the order of the story, with the scenes at which they begin and end."+entry,
+			s.timeline),
+		addTool(s, "evidence", "Evidence for facts",
+			"The quotations that the facts of an entry rest on, with their posts and scenes."+entry, s.evidence),
+		addTool(s, "history", "History of an entry",
+			"Every change of an entry: who made it, when, and where in the story."+entry, s.history),
 	}
 	if s.Posts != nil {
-		errs = append(errs, addTool(s, "mentions", "Mentions of an entry", "Where the names of an entry stand in the story, with the text around."+entry, s.mentions))
+		errs = append(errs, addTool(s, "mentions", "Mentions of an entry",
+			"Where the names of an entry stand in the story, with the text around."+entry, s.mentions))
 	}
 	if s.Ask != nil {
-		errs = append(errs, addTool(s, "ask", "Ask about the story", "A question that the model answers from what it had read at the limit, with the posts that the answer rests on.", s.ask))
+		errs = append(errs, addTool(s, "ask", "Ask about the story",
+			"A question that the model answers from what it had read at the limit, with the posts that the "+
+				"answer rests on.", s.ask))
 	}
 	return errors.Join(errs...)
 }
@@ -42,12 +51,12 @@ type searchArguments struct {
 }
 
 type searchResult struct {
-	Total   int     `json:"total" jsonschema:"how many entries were found in all"`
-	Entries []brief `json:"entries"`
+	Total   int            `json:"total" jsonschema:"how many entries were found in all"`
+	Entries []entrySummary `json:"entries"`
 }
 
-// brief is an entry in a list.
-type brief struct {
+// entrySummary is an entry in a list.
+type entrySummary struct {
 	ID     int64            `json:"id"`
 	Name   string           `json:"name"`
 	Status annotator.Status `json:"status"`
@@ -64,11 +73,14 @@ func (s *server) search(ctx context.Context, a searchArguments) (searchResult, e
 	}
 	limit := min(cmp.Or(max(a.Limit, 0), 20), 100)
 	page, err := view.FindWhole(ctx, annotator.Query{Text: a.Query, Tags: a.Tags, Offset: max(a.Skip, 0), Limit: limit})
-	result := searchResult{Total: page.Total, Entries: []brief{}}
+	result := searchResult{Total: page.Total, Entries: []entrySummary{}}
 	words := codex.NewWords(page.Words)
 	for i := range page.Entries {
 		e := &page.Entries[i]
-		b := brief{ID: e.ID, Name: e.Name(), Status: e.Status, Tags: append([]string{}, e.Tags...), Text: shortened(cmp.Or(codex.Present(e), e.Definition()))}
+		b := entrySummary{
+			ID: e.ID, Name: e.Name(), Status: e.Status, Tags: append([]string{}, e.Tags...),
+			Text: shortened(cmp.Or(codex.Present(e), e.Definition())),
+		}
 		if c := words.Best(e.Claims); c != nil {
 			b.Match, b.Fact = c.ID, shortened(c.Text)
 		}
@@ -77,7 +89,7 @@ func (s *server) search(ctx context.Context, a searchArguments) (searchResult, e
 	return result, err
 }
 
-// shortened cuts a text of a list to 300 code points.
+// shortened cuts a text in a list to 300 code points.
 func shortened(text string) string {
 	const most = 300
 	if runes := []rune(text); len(runes) > most {
@@ -91,7 +103,7 @@ type entryArguments struct {
 	Entry string `json:"entry" jsonschema:"any name of the entry, or its id"`
 }
 
-// entry finds the entry that a call names. A name of several is an error that lists them.
+// entry finds the entry that a call names. The error for a name of several entries lists them.
 func (s *server) entry(ctx context.Context, a entryArguments) (*storage.View, *annotator.Entry, error) {
 	view, err := s.view(ctx, a.limited)
 	if err != nil {
@@ -107,13 +119,15 @@ func (s *server) entry(ctx context.Context, a entryArguments) (*storage.View, *a
 	case err != nil:
 		return nil, nil, err
 	case len(found) == 0:
-		return nil, nil, annotator.Errorf(annotator.NotFound, "there is no entry %q", a.Entry).WithAdvice("find one with search")
+		return nil, nil, annotator.Errorf(annotator.NotFound, "there is no entry %q", a.Entry).
+			WithAdvice("find one with search")
 	case len(found) > 1:
 		var names []string
 		for i := range found {
 			names = append(names, strconv.FormatInt(found[i].ID, 10)+": "+found[i].Name())
 		}
-		return nil, nil, annotator.Errorf(annotator.Misused, "%q is a name of several entries", a.Entry).WithAdvice("name one by its id: %s", strings.Join(names, ", "))
+		return nil, nil, annotator.Errorf(annotator.Misused, "%q is a name of several entries", a.Entry).
+			WithAdvice("name one by its id: %s", strings.Join(names, ", "))
 	}
 	return view, &found[0], nil
 }
@@ -128,12 +142,12 @@ func (s *server) show(ctx context.Context, a entryArguments) (exporters.Entry, e
 }
 
 type timelineResult struct {
-	Name  string  `json:"name"`
-	Facts []event `json:"facts" jsonschema:"in the order of the story"`
+	Name  string         `json:"name"`
+	Facts []timelineFact `json:"facts" jsonschema:"in the order of the story"`
 }
 
-// event is the beginning of a fact.
-type event struct {
+// timelineFact is a fact with the positions at which it begins and ends.
+type timelineFact struct {
 	From  annotator.Position  `json:"from"`
 	Until *annotator.Position `json:"until,omitempty" jsonschema:"where it ended"`
 	Fact  exporters.Claim     `json:"fact"`
@@ -141,11 +155,11 @@ type event struct {
 
 func (s *server) timeline(ctx context.Context, a entryArguments) (timelineResult, error) {
 	e, err := s.show(ctx, a)
-	result := timelineResult{Name: e.Term, Facts: []event{}}
+	result := timelineResult{Name: e.Term, Facts: []timelineFact{}}
 	for _, c := range e.Claims {
-		result.Facts = append(result.Facts, event{c.From, c.Until, c})
+		result.Facts = append(result.Facts, timelineFact{c.From, c.Until, c})
 	}
-	slices.SortStableFunc(result.Facts, func(a, b event) int { return cmp.Compare(a.From.Scene, b.From.Scene) })
+	slices.SortStableFunc(result.Facts, func(a, b timelineFact) int { return cmp.Compare(a.From.Scene, b.From.Scene) })
 	return result, err
 }
 
@@ -155,12 +169,12 @@ type evidenceArguments struct {
 }
 
 type evidenceResult struct {
-	Name  string   `json:"name"`
-	Facts []backed `json:"facts"`
+	Name  string         `json:"name"`
+	Facts []factEvidence `json:"facts"`
 }
 
-// backed is a fact with its quotations.
-type backed struct {
+// factEvidence is a fact with its quotations.
+type factEvidence struct {
 	Fact   int64               `json:"fact" jsonschema:"its number within the entry"`
 	Text   string              `json:"text"`
 	Kind   annotator.ClaimKind `json:"kind" jsonschema:"narrated, claimed by somebody, or inferred"`
@@ -179,12 +193,12 @@ func (s *server) evidence(ctx context.Context, a evidenceArguments) (evidenceRes
 	if err != nil {
 		return evidenceResult{}, err
 	}
-	result := evidenceResult{Name: e.Name(), Facts: []backed{}}
+	result := evidenceResult{Name: e.Name(), Facts: []factEvidence{}}
 	for _, c := range e.Claims {
 		if a.Fact != 0 && a.Fact != c.ID {
 			continue
 		}
-		fact := backed{Fact: c.ID, Text: c.Text, Kind: c.Kind, Quotes: []quote{}}
+		fact := factEvidence{Fact: c.ID, Text: c.Text, Kind: c.Kind, Quotes: []quote{}}
 		for _, v := range c.Evidence {
 			place, err := view.PlaceOf(ctx, v.Post)
 			if err != nil && annotator.KindOf(err) != annotator.NotFound {
@@ -251,12 +265,15 @@ func (s *server) mentions(ctx context.Context, a mentionsArguments) (mentionsRes
 		if err != nil {
 			return mentionsResult{}, err
 		}
-		result.Mentions = append(result.Mentions, mentionText{position, around([]rune(posts[0].Body), m.Start, m.End), m.Others})
+		result.Mentions = append(result.Mentions, mentionText{
+			position, around([]rune(posts[0].Body), m.Start, m.End),
+			m.Others,
+		})
 	}
 	return result, at.Err
 }
 
-// around returns a range of a text with some of the text on both sides.
+// around returns a range of a text with some context on both sides.
 func around(text []rune, start, end int) string {
 	const most = 80 // code points on a side
 	return string(text[max(0, start-most):min(len(text), end+most)])

@@ -41,7 +41,8 @@ const MaxBytes = 64 << 10
 func Parse(path string, text []byte, tools []string) (*Policy, error) {
 	r := reader{path: path, tools: tools, policy: &Policy{modes: map[Mode]map[string][]string{}}}
 	if len(text) > MaxBytes {
-		return nil, annotator.Errorf(annotator.Misused, "%s has %d bytes; a policy may have %d", path, len(text), MaxBytes)
+		return nil, annotator.Errorf(annotator.Misused, "%s has %d bytes; a policy may have %d", path,
+			len(text), MaxBytes)
 	}
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	var document, more yaml.Node
@@ -152,9 +153,11 @@ func (r *reader) intent(key, value *yaml.Node) {
 	case strings.ContainsFunc(key.Value, func(c rune) bool { return (c < 'A' || c > 'Z') && c != '_' }):
 		r.fail(key, "", "the intent %.100q is not written in capitals", key.Value)
 	case len(key.Value) > maxName:
-		r.fail(key, "", "the name of the intent %.40s... has %d bytes; it may have %d", key.Value, len(key.Value), maxName)
+		r.fail(key, "", "the name of the intent %.40s... has %d bytes; it may have %d", key.Value,
+			len(key.Value), maxName)
 	case value.Kind != yaml.ScalarNode || meaning == "" || value.Tag == "!!null":
-		r.fail(key, "say in a few words what the model does with this intent", "the intent %s has no meaning", key.Value)
+		r.fail(key, "say in a few words what the model does with this intent", "the intent %s has no meaning",
+			key.Value)
 	case len(meaning) > maxMeaning:
 		r.fail(value, "", "the meaning of %s has %d bytes; it may have %d", key.Value, len(meaning), maxMeaning)
 	}

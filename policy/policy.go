@@ -2,9 +2,9 @@
 // declared.
 //
 // The matrix of modes, intents and tools is a file, policy.yaml, which a configuration can replace. Decide is total and
-// fails closed: it denies an unknown mode, intent or tool, and a call for which the check itself fails. A model declares
-// an intent by calling SelectIntent before any other tool. The intent is in force until the turn ends or another one is
-// declared. Turn computes it from the rows of the turn.
+// fails closed: it denies an unknown mode, intent or tool, and a call for which the check itself fails. A model
+// declares an intent by calling SelectIntent before any other tool. The intent is in force until the turn ends or
+// another one is declared. Turn computes it from the rows of the turn.
 package policy
 
 import (
@@ -16,7 +16,7 @@ import (
 // SelectIntent is the name of the tool by which a model declares its intent.
 const SelectIntent = "select_active_intent"
 
-// Level says how strictly a run applies the policy.
+// Level is how strictly a run applies the policy.
 type Level string
 
 // The levels.
@@ -36,9 +36,9 @@ type Mode string
 const (
 	Annotate  Mode = "annotate"  // read a scene
 	Curate    Mode = "curate"    // judge an entry
-	Summon    Mode = "summon"    // answer itself, as it was at a snapshot
-	Summarise Mode = "summarise" // sum up the window
-	Ask       Mode = "ask"       // answer a person, as it was at a snapshot
+	Summon    Mode = "summon"    // answer its own question, at a snapshot
+	Summarise Mode = "summarise" // summarise the window
+	Ask       Mode = "ask"       // answer the question of a person, at a snapshot
 )
 
 // Modes returns the modes.
@@ -57,7 +57,8 @@ type Policy struct {
 	modes   map[Mode]map[string][]string // tools, by intent
 }
 
-// Hash identifies the file that the policy was read from, as 64 hexadecimal digits; empty for the default policy, and for none.
+// Hash returns the SHA-256 of the policy's file as 64 hexadecimal digits. It is empty for the default policy and for
+// nil.
 func (p *Policy) Hash() string {
 	if p == nil {
 		return ""

@@ -77,7 +77,8 @@ func TestDecide(t *testing.T) {
 func TestDecideFailsClosed(t *testing.T) {
 	t.Parallel()
 	var none *policy.Policy
-	if d := none.Decide(policy.Annotate, "PROPOSE", "glossary_create"); d.Permitted() || d.Code != policy.CheckFailed || d.Reason == "" {
+	if d := none.Decide(policy.Annotate, "PROPOSE", "glossary_create"); d.Permitted() || d.Code != policy.CheckFailed ||
+		d.Reason == "" {
 		t.Errorf("without a policy: %+v", d)
 	}
 	if d := new(policy.Policy).Decide(policy.Annotate, "PROPOSE", "glossary_create"); d.Permitted() {
@@ -85,7 +86,7 @@ func TestDecideFailsClosed(t *testing.T) {
 	}
 }
 
-// TestDecideIsTotal checks any input: only what the matrix lists is permitted, and a denial has a reason.
+// TestDecideIsTotal checks any input: only the calls in the matrix are permitted, and a denial has a reason.
 func TestDecideIsTotal(t *testing.T) {
 	t.Parallel()
 	p := policy.Default()
@@ -99,7 +100,8 @@ func TestDecideIsTotal(t *testing.T) {
 		d := p.Decide(mode, intent, tool)
 		declared := slices.ContainsFunc(p.Intents(mode), func(i policy.Intent) bool { return i.Name == intent })
 		listed := mode == policy.Annotate && (tool == policy.SelectIntent || declared && slices.Contains(names(), tool))
-		if d.Permitted() && !listed || !d.Permitted() && d.Reason == "" || d.Intent != intent || d.Mode != mode || d.Tool != tool {
+		if d.Permitted() && !listed || !d.Permitted() && d.Reason == "" || d.Intent != intent || d.Mode != mode ||
+			d.Tool != tool {
 			t.Fatalf("%+v", d)
 		}
 	})
@@ -123,11 +125,20 @@ func TestParseRefuses(t *testing.T) {
 		{intents + "modes:\n  annotat: {}\n", `:5: there is no mode "annotat"`},
 		{intents + "modes:\n  annotate:\n    FIND: []\n", `:6: the intent "FIND" is not among the intents`},
 		{intents + "modes:\n  annotate:\n    SEARCH: glossary_search\n", ":6: SEARCH takes a list of tools"},
-		{intents + "modes:\n  annotate:\n    SEARCH:\n      - glossary_serch\n", `:7: there is no tool "glossary_serch"`},
+		{
+			intents + "modes:\n  annotate:\n    SEARCH:\n      - glossary_serch\n",
+			`:7: there is no tool "glossary_serch"`,
+		},
 		{intents + "modes:\n  annotate:\n    SEARCH: [read_post, read_post]\n", ":6: read_post is listed twice"},
 		{intents + "modes:\n  annotate:\n    SEARCH: [[read_post]]\n", ":6: a tool is not a name"},
-		{intents + "modes:\n  annotate:\n    SEARCH: [select_active_intent]\n", ":6: select_active_intent needs no permission"},
-		{intents + "modes:\n  annotate:\n    NONE: []\n  ask:\n    SEARCH: [read_post]\n", ":8: the mode ask runs no tools"},
+		{
+			intents + "modes:\n  annotate:\n    SEARCH: [select_active_intent]\n",
+			":6: select_active_intent needs no permission",
+		},
+		{
+			intents + "modes:\n  annotate:\n    NONE: []\n  ask:\n    SEARCH: [read_post]\n",
+			":8: the mode ask runs no tools",
+		},
 		{intents + "modes:\n  ask: {}\n", ":5: the mode annotate has no intent"},
 		{intents + "modes: {annotate: {SEARCH: [read_post]}}\n---\nmodes: {}\n", "more than one document"},
 		{intents + "modes: {annotate: {SEARCH: [read_post]}}\n---\na: [\n", "more than one document"},
@@ -166,7 +177,8 @@ func TestParseReads(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if d := p.Decide(policy.Annotate, "PROPOSE", "glossary_create"); !d.Permitted() || p.RequiredIntent(policy.Annotate, "glossary_create") != "PROPOSE" {
+		if d := p.Decide(policy.Annotate, "PROPOSE", "glossary_create"); !d.Permitted() ||
+			p.RequiredIntent(policy.Annotate, "glossary_create") != "PROPOSE" {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -179,29 +191,57 @@ func TestTurn(t *testing.T) {
 		return annotator.Trace{Kind: annotator.TraceResult, Tool: policy.SelectIntent, Content: content, Error: code}
 	}
 	creates := func(code string) annotator.Trace {
-		return annotator.Trace{Kind: annotator.TraceResult, Tool: "glossary_create", Content: `{"ok":true,"intent":"RETIRE"}`, Error: code}
+		return annotator.Trace{
+			Kind: annotator.TraceResult, Tool: "glossary_create",
+			Content: `{"ok":true,"intent":"RETIRE"}`, Error: code,
+		}
 	}
 	inBlock := func(row annotator.Trace) annotator.Trace {
 		row.Kind = annotator.TraceUpdate
 		return row
 	}
-	scene, reply, note := annotator.Trace{Kind: annotator.TraceScene}, annotator.Trace{Kind: annotator.TraceReply}, annotator.Trace{Kind: annotator.TraceNote}
+	scene, reply, note := annotator.Trace{Kind: annotator.TraceScene}, annotator.Trace{Kind: annotator.TraceReply},
+		annotator.Trace{Kind: annotator.TraceNote}
 	proposed := selects(`{"ok":true,"intent":"PROPOSE"}`, "")
 	for name, test := range map[string]struct {
 		rows []annotator.Trace
 		want policy.Turn
 	}{
-		"nothing yet":                       {[]annotator.Trace{scene, reply}, policy.Turn{}},
-		"declared":                          {[]annotator.Trace{scene, reply, proposed, creates(""), reply}, policy.Turn{Intent: "PROPOSE"}},
-		"declared anew":                     {[]annotator.Trace{scene, proposed, selects(`{"ok":true,"intent":"NONE"}`, "")}, policy.Turn{Intent: "NONE"}},
-		"a declaration that failed":         {[]annotator.Trace{scene, proposed, selects(`{"ok":false}`, "INVALID_ARGUMENTS")}, policy.Turn{Intent: "PROPOSE"}},
-		"an answer that cannot be read":     {[]annotator.Trace{scene, proposed, selects(`{`, "")}, policy.Turn{}},
-		"a call that came too early":        {[]annotator.Trace{scene, creates(policy.IntentRequired)}, policy.Turn{Undeclared: true}},
-		"and was made up for":               {[]annotator.Trace{scene, creates(policy.IntentRequired), proposed}, policy.Turn{Intent: "PROPOSE"}},
-		"a correction begins anew":          {[]annotator.Trace{scene, proposed, creates(""), note}, policy.Turn{}},
-		"a correction after an early call":  {[]annotator.Trace{scene, creates(policy.IntentRequired), note}, policy.Turn{}},
-		"declared in a block":               {[]annotator.Trace{scene, reply, inBlock(proposed), reply}, policy.Turn{Intent: "PROPOSE"}},
-		"a block that came too early":       {[]annotator.Trace{scene, reply, inBlock(creates(policy.IntentRequired))}, policy.Turn{}},
+		"nothing yet": {[]annotator.Trace{scene, reply}, policy.Turn{}},
+		"declared": {
+			[]annotator.Trace{scene, reply, proposed, creates(""), reply},
+			policy.Turn{Intent: "PROPOSE"},
+		},
+		"declared anew": {
+			[]annotator.Trace{scene, proposed, selects(`{"ok":true,"intent":"NONE"}`, "")},
+			policy.Turn{Intent: "NONE"},
+		},
+		"a declaration that failed": {
+			[]annotator.Trace{scene, proposed, selects(`{"ok":false}`, "INVALID_ARGUMENTS")},
+			policy.Turn{Intent: "PROPOSE"},
+		},
+		"an answer that cannot be read": {[]annotator.Trace{scene, proposed, selects(`{`, "")}, policy.Turn{}},
+		"a call that came too early": {
+			[]annotator.Trace{scene, creates(policy.IntentRequired)},
+			policy.Turn{Undeclared: true},
+		},
+		"and was made up for": {
+			[]annotator.Trace{scene, creates(policy.IntentRequired), proposed},
+			policy.Turn{Intent: "PROPOSE"},
+		},
+		"a correction begins anew": {[]annotator.Trace{scene, proposed, creates(""), note}, policy.Turn{}},
+		"a correction after an early call": {
+			[]annotator.Trace{scene, creates(policy.IntentRequired), note},
+			policy.Turn{},
+		},
+		"declared in a block": {
+			[]annotator.Trace{scene, reply, inBlock(proposed), reply},
+			policy.Turn{Intent: "PROPOSE"},
+		},
+		"a block that came too early": {
+			[]annotator.Trace{scene, reply, inBlock(creates(policy.IntentRequired))},
+			policy.Turn{},
+		},
 		"another tool's answer says RETIRE": {[]annotator.Trace{scene, creates("")}, policy.Turn{}},
 	} {
 		var turn policy.Turn
@@ -214,7 +254,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// FuzzParse parses any file: it is refused, or a policy that decides every call.
+// FuzzParse parses any file: the result is an error, or a policy that decides every call.
 func FuzzParse(f *testing.F) {
 	f.Add(policy.Text())
 	f.Add("intents: {A: b}\nmodes: {annotate: {A: [read_post]}}")
@@ -232,7 +272,8 @@ func FuzzParse(f *testing.F) {
 			for _, intent := range append(p.Intents(mode), policy.Intent{Name: "NOBODY"}) {
 				for _, tool := range append(names(), "drop_table") {
 					d := p.Decide(mode, intent.Name, tool)
-					if d.Permitted() && (mode != policy.Annotate || intent.Meaning == "" || tool == "drop_table") || d.Code == policy.CheckFailed {
+					if d.Permitted() && (mode != policy.Annotate || intent.Meaning == "" || tool == "drop_table") ||
+						d.Code == policy.CheckFailed {
 						t.Fatalf("%q permits %+v", text, d)
 					}
 				}

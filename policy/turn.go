@@ -6,8 +6,8 @@ import (
 	"annotator"
 )
 
-// Turn is the state of the intent within a turn. The zero value is a turn without a declaration. It is computed from the
-// journal, so that a resumed run decides as an uninterrupted one does.
+// Turn is the state of the intent within a turn. The zero value is a turn without a declaration. It is computed from
+// the journal, so that a resumed run decides as an uninterrupted one does.
 type Turn struct {
 	Intent     string // in force; empty if none
 	Undeclared bool   // a tool was called without an intent, and none has been declared since

@@ -16,21 +16,21 @@ import (
 type Request struct {
 	Question    string
 	Entries     string // of the codex, shown with the question; see Entries
-	Turn        int64  // in which the model itself asks; 0 of a person
+	Turn        int64  // of the model's own question; 0: a person asks
 	Scene       int
-	Context     int // tokens that prompt and answer may have together; 0: not known
+	Context     int // tokens for prompt and answer; 0: unknown
 	MaxTokens   int // of the answer
 	Temperature float64
 	Stream      bool
 	Counter     *tokens.Counter // estimates the prompt; nil: by rule
 }
 
-// ErrNoAnswer is the error of a question to which the model gave no answer in words.
+// ErrNoAnswer is the error for a question if the model gives no answer in text.
 var ErrNoAnswer = annotator.Errorf(annotator.Malformed, "the summoned model gave no answer in words").
 	WithAdvice("ask in other words")
 
-// Ask returns the answer to a question, and the call that brought it, which the caller ends. The context stays as it
-// is. A model that calls tools is asked once more. The error may be ErrNoAnswer or a *model.Unanswered.
+// Ask returns the answer to a question, and its call, which the caller must commit. The context does not change. If the
+// model calls tools, Ask asks once more. The error may be ErrNoAnswer or a *model.Unanswered.
 func (c *Context) Ask(
 	ctx context.Context, client *model.Client, r *Request,
 ) (answer string, call *annotator.Call, err error) {
@@ -70,7 +70,7 @@ func (c *Context) Ask(
 	}
 }
 
-// answerText returns an answer as it is stored.
+// answerText returns an answer in the form in which it is stored.
 func answerText(reply *model.Reply) string {
 	text := codex.Clean(strings.TrimSpace(reply.Text))
 	if text != "" && reply.Outcome == model.OutcomeLength {
@@ -79,7 +79,7 @@ func answerText(reply *model.Reply) string {
 	return text
 }
 
-// refuseCalls appends the tool calls of a reply, each with a result that says that none can be made.
+// refuseCalls appends the tool calls of a reply, each with an error as its result.
 func (c *Context) refuseCalls(p *window.Prompt, reply *model.Reply) error {
 	called := annotator.Message{Role: annotator.RoleAssistant, Content: strings.TrimSpace(reply.Text)}
 	var results []annotator.Message

@@ -15,7 +15,7 @@ import (
 	"annotator/tools"
 )
 
-// Context is what the model had in view at a snapshot, byte for byte, followed by the questions and answers since.
+// Context is the context of the model at a snapshot, byte for byte, followed by the questions and answers since.
 type Context struct {
 	Snapshot annotator.Snapshot
 	Stored   storage.Prompt // the system prompt and the tools that were in force
@@ -27,15 +27,15 @@ type Journal interface {
 	window.Journal
 	// Prompt returns the system prompt and the tools that a snapshot names.
 	Prompt(ctx context.Context, id int64) (storage.Prompt, error)
-	// AnswerTo returns a question to the curator by its row, and the reply to it; empty where there is none.
+	// AnswerTo returns a question to the curator by its row, and the reply to it, which is empty if there is none.
 	AnswerTo(ctx context.Context, question int64) (text, reply string, err error)
 }
 
-// noAnswer is what the curator says by rule where no answer of it is on record, so that roles alternate.
+// noAnswer is the curator's reply if none is recorded, so that roles alternate.
 const noAnswer = "I have given no usable answer."
 
-// Restore computes the context at a snapshot from the journal, in the form of a wire. That of a fork is what the curator was asked
-// with, followed by its answer.
+// Restore computes the context at a snapshot from the journal, in the form of a wire. The context of a fork is the
+// question to the curator, followed by its answer.
 func Restore(
 	ctx context.Context, snapshot annotator.Snapshot, wire model.Encoder, journal Journal, episodes window.Episodes,
 ) (*Context, error) {
@@ -87,21 +87,22 @@ func (c *Context) addExchange(question, answer string) error {
 	return c.prompt.Add(annotator.Message{Role: annotator.RoleAssistant, Content: answer})
 }
 
-// question is the message that asks a question, with entries of the codex or none. The question is data: it may quote the
-// story.
+// question is the message that asks a question, with entries of the codex or none. The question is data: it may quote
+// the story.
 func question(entries, text string) string {
 	if entries != "" {
 		entries = strings.TrimSpace(entries) + "\n"
 	}
-	return entries + "Set the scenes aside and answer a question about what you have read so far. Call no tool: nothing that " +
-		"you say here changes the glossary. Answer only from what stands above; where that does not tell, say so. Name " +
-		"the posts that the answer rests on in the form [post 123].\n<question>\n" + prompt.Escape(text) + "\n</question>"
+	return entries + "Set the scenes aside and answer a question about what you have read so far. Call no tool: " +
+		"nothing that you say here changes the glossary. Answer only from what stands above; where that does " +
+		"not tell, say so. Name the posts that the answer rests on in the form [post 123].\n<question>\n" +
+		prompt.Escape(text) + "\n</question>"
 }
 
-// maxQuotes is the number of quotations that the model is shown of an entry.
+// maxQuotes is the maximum number of quotations of an entry in a question.
 const maxQuotes = 10
 
-// Entries renders entries of the codex for a question: their facts that hold, and the quotations with their posts.
+// Entries renders entries of the codex for a question: the facts in force, and the quotations with their posts.
 func Entries(entries []annotator.Entry) string {
 	var rendered []string
 	for i := range entries {

@@ -13,8 +13,8 @@ import (
 	"annotator/tools"
 )
 
-// Tools has snapshots answer one call of a tool. What the call changes is in Change, which the caller commits with the
-// call's result. It implements tools.Summoner.
+// Tools executes one call of a tool that asks snapshots. The effects of the call are in Change, which the caller
+// commits with the result. It implements tools.Summoner.
 type Tools struct {
 	Journal       Journal
 	Episodes      window.Episodes
@@ -23,7 +23,7 @@ type Tools struct {
 	Client        *model.Client
 	Request       Request                     // the settings of every question
 	MaxQuestions  int                         // that a scene may ask
-	Check         func(context.Context) error // returns a *model.Unanswered if the server is not to be asked now
+	Check         func(context.Context) error // returns a *model.Unanswered if the server must not be asked
 	Change        storage.ConversationChange
 }
 
@@ -78,7 +78,7 @@ func (t *Tools) Dismiss(ctx context.Context, summary string) error {
 	return nil
 }
 
-// current returns the open conversation. Without one the call has failed.
+// current returns the open conversation. If there is none, the call fails.
 func (t *Tools) current(ctx context.Context) (*storage.Conversation, error) {
 	open, err := t.Conversations.Current(ctx)
 	if err == nil && open == nil {
@@ -87,7 +87,7 @@ func (t *Tools) current(ctx context.Context) (*storage.Conversation, error) {
 	return open, err
 }
 
-// ask asks a question in a conversation, if the scene may ask another.
+// ask asks a question in a conversation, if the scene has questions left.
 func (t *Tools) ask(ctx context.Context, open *storage.Conversation, question string) (tools.Answer, error) {
 	none := tools.Answer{}
 	asked, err := t.Conversations.Questions(ctx, t.Request.Turn)
@@ -136,7 +136,7 @@ func (t *Tools) restore(ctx context.Context, open *storage.Conversation) (*Conte
 	return c, err
 }
 
-// unanswered returns the error of a question as a failure of the tool, if only this question is at fault.
+// unanswered converts the error of a question to a failure of the tool, if other questions may succeed.
 func unanswered(err error) error {
 	switch {
 	case errors.Is(err, ErrNoAnswer):
