@@ -1,6 +1,6 @@
-// Package atomicfile writes a file whole or not at all: under a hidden temporary name in the target's folder, renamed
-// to the target at the end. Create removes the temporary files of processes that were killed, and CreateFolder their
-// temporary folders. A live process holds a lock file beside its own; the operating system releases the lock when the
+// Package atomicfile writes files atomically: to a hidden temporary file in the target's folder, which is renamed to
+// the target at the end. Create removes the temporary files of killed processes, and CreateFolder their temporary
+// folders. An active process holds a lock on a file next to its own; the operating system releases the lock when the
 // process ends.
 package atomicfile
 
@@ -25,23 +25,23 @@ const (
 	lockSuffix = ".lock" // follows the temporary file's name
 
 	isWindows = runtime.GOOS == "windows"
-	patience  = time.Second // with another process that has a file open
+	patience  = time.Second // for another process that has a file open
 )
 
-// File is a temporary file that takes the place of its target when it is committed, or a temporary folder for files of
-// the target.
+// File is a temporary file that replaces its target when it is committed, or a temporary folder for files of the
+// target.
 type File struct {
 	Path   string // of the temporary file or folder
 	target string
-	lock   *flock.Flock // nil once the file is committed or discarded
+	lock   *flock.Flock // nil after Commit or Discard
 }
 
-// Create makes an empty temporary file for the target, which only its owner can read. It removes temporary files of the
-// same target whose processes are gone.
+// Create creates an empty temporary file for the target, which only its owner can read. It removes temporary files of
+// the same target whose processes have ended.
 func Create(target string) (*File, error) { return create(target, createWith(0o600)) }
 
-// CreateShared is Create for a file that may be read by whom the umask of the process allows. A file that takes the place
-// of another has its permissions.
+// CreateShared is Create for a file with the permissions that the umask of the process allows. A file that replaces
+// another has its permissions.
 func CreateShared(target string) (*File, error) {
 	f, err := create(target, createWith(0o666))
 	if err != nil {
@@ -57,12 +57,12 @@ func CreateShared(target string) (*File, error) {
 	return f, nil
 }
 
-// CreateFolder makes an empty temporary folder in the target's folder, whose files the caller moves from one to the
-// other. It removes temporary folders of the same target whose processes are gone.
+// CreateFolder creates an empty temporary folder in the target's folder. The caller moves its files to the target. It
+// removes temporary folders of the same target whose processes have ended.
 func CreateFolder(target string) (*File, error) { return create(target, os.MkdirTemp) }
 
-// createWith returns a function that makes a file with permissions, less those of the umask. os.CreateTemp knows only
-// private files. The name that a pattern stands for has a number in place of its asterisk.
+// createWith returns a function that creates a file with permissions, less those of the umask. os.CreateTemp creates
+// private files only. A number replaces the asterisk in the pattern of the name.
 func createWith(permissions fs.FileMode) func(folder, pattern string) (string, error) {
 	return func(folder, pattern string) (string, error) {
 		before, after, _ := strings.Cut(pattern, "*")
@@ -89,7 +89,7 @@ func create(target string, makeTemp func(folder, pattern string) (string, error)
 	}
 }
 
-// tryCreate makes a temporary file or folder and locks it. It returns nil if another process removed it before it was
+// tryCreate creates a temporary file or folder and locks it. It returns nil if another process removed it before it was
 // locked.
 func tryCreate(target string, makeTemp func(folder, pattern string) (string, error)) (*File, error) {
 	folder, prefix := split(target)
@@ -98,7 +98,8 @@ func tryCreate(target string, makeTemp func(folder, pattern string) (string, err
 		return nil, err
 	}
 	f := &File{Path: path, target: target, lock: lockOf(path)}
-	// On a file system without locks, the temporary file of a killed process stays. Nothing else depends on the lock.
+	// On a file system without locks, the temporary file of a killed process is not removed. Nothing else depends on
+	// the lock.
 	if free, err := f.lock.TryLock(); err == nil && !free {
 		return nil, nil
 	}
@@ -109,8 +110,8 @@ func tryCreate(target string, makeTemp func(folder, pattern string) (string, err
 	return f, nil
 }
 
-// Commit renames the temporary file to the target and replaces what was there. It syncs the folder, so that the rename
-// survives a power failure. The caller syncs the file's content before.
+// Commit renames the temporary file to the target and replaces an existing one. It syncs the folder, so that the rename
+// survives a power failure. The caller must sync the content before.
 func (f *File) Commit() error {
 	if err := Rename(f.Path, f.target); err != nil {
 		return err
@@ -119,8 +120,8 @@ func (f *File) Commit() error {
 	return syncFolder(filepath.Dir(f.target))
 }
 
-// CommitNew is Commit for a target that must not exist; the error is fs.ErrExist if it does. A process that is killed
-// leaves the target whole or not at all.
+// CommitNew is Commit for a target that must not exist; the error is fs.ErrExist if it does. After a kill, the target
+// is complete or missing.
 func (f *File) CommitNew() error {
 	if err := renameNew(f.Path, f.target); err != nil {
 		return err
@@ -129,8 +130,8 @@ func (f *File) CommitNew() error {
 	return syncFolder(filepath.Dir(f.target))
 }
 
-// renameUnlessExists renames a file where no call of the system does so only if the new name is free. A file that
-// another process gives that name between the two steps is replaced.
+// renameUnlessExists renames a file on systems without an atomic call for it. A file that another process creates under
+// the new name between the two steps is replaced.
 func renameUnlessExists(from, to string) error {
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return &fs.PathError{Op: "rename", Path: to, Err: cmp.Or(Cause(err), fs.ErrExist)}
@@ -138,7 +139,7 @@ func renameUnlessExists(from, to string) error {
 	return Rename(from, to)
 }
 
-// Cause returns the reason of an error about a temporary file, whose name means nothing to the user.
+// Cause returns the cause of an error without the name of the temporary file, which means nothing to the user.
 func Cause(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err
@@ -146,7 +147,7 @@ func Cause(err error) error {
 	return err
 }
 
-// syncFolder makes a rename in the folder durable. Windows has no such call, and needs none.
+// syncFolder makes a rename in the folder durable. Windows does not need it.
 func syncFolder(folder string) error {
 	if isWindows {
 		return nil
@@ -194,7 +195,7 @@ func split(target string) (folder, prefix string) {
 
 func lockOf(path string) *flock.Flock { return flock.New(path+lockSuffix, flock.SetPermissions(0o600)) }
 
-// remove removes a temporary file or folder, the files that SQLite keeps beside a database, and the lock file.
+// remove removes a temporary file or folder, SQLite's files for a database, and the lock file.
 func remove(path string, lock *flock.Flock) {
 	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
 		_ = os.RemoveAll(path + suffix)
@@ -202,9 +203,9 @@ func remove(path string, lock *flock.Flock) {
 	_ = RemoveLock(lock)
 }
 
-// RemoveLock removes a lock file and releases the lock. The lock is held until the file is gone: a process that comes later
-// creates a new one. Windows removes no open file, so there it is removed after the release, if no other process has opened
-// it by then.
+// RemoveLock removes a lock file and releases the lock. It holds the lock until the file is removed: a later process
+// creates a new file. Windows cannot remove an open file. There it removes the file after the release, unless another
+// process has opened it.
 func RemoveLock(lock *flock.Flock) error {
 	first := os.Remove(lock.Path())
 	if err := lock.Unlock(); err != nil {
@@ -216,8 +217,8 @@ func RemoveLock(lock *flock.Flock) error {
 	return nil
 }
 
-// Rename renames a file and replaces what was there. Windows refuses that for a moment while another process renames to the
-// same name or reads the file, as scanners of new files do; it is tried again until patience has passed.
+// Rename renames a file and replaces an existing one. On Windows this fails while another process renames to the same
+// name or reads the file, for example a virus scanner. Rename repeats it until patience has passed.
 func Rename(from, to string) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(patience / 50) {
 		err := os.Rename(from, to)

@@ -17,7 +17,7 @@ import (
 	"annotator/internal/atomicfile"
 )
 
-// holdEnv names the file that a child process makes a temporary file for before it is killed.
+// holdEnv names the target of a child process, which creates a temporary file and waits to be killed.
 const holdEnv = "ANNOTATOR_TEST_ATOMICFILE"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hold starts a process that makes a temporary file for the target, and returns the path of that file.
+// hold starts a process that creates a temporary file for the target, and returns the path of that file.
 func hold(t *testing.T, target string) (path string, kill func()) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -76,12 +76,16 @@ func in(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// TestKilled: Create removes the temporary file of a killed process. It leaves that of a live process, and files of other names.
-func TestKilled(t *testing.T) {
+// TestKilledProcessesLeaveNoFile: Create removes the temporary file of a killed process. It keeps that of a live
+// process, and files of other names.
+func TestKilledProcessesLeaveNoFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	target := filepath.Join(folder, "codex.json")
-	others := []string{".codex.json.1.tmp", ".codex.json.draft.txt", ".codex.json.mine.draft", ".codex.json.old.12.draft", ".codex.jsonl.12.draft"}
+	others := []string{
+		".codex.json.1.tmp", ".codex.json.draft.txt", ".codex.json.mine.draft",
+		".codex.json.old.12.draft", ".codex.jsonl.12.draft",
+	}
 	for _, name := range others {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
@@ -132,8 +136,8 @@ func TestDiscarded(t *testing.T) {
 	}
 }
 
-// TestAtOnce: concurrent writers of one target do not disturb each other.
-func TestAtOnce(t *testing.T) {
+// TestConcurrentWriters of one target do not disturb each other.
+func TestConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	target := filepath.Join(folder, "codex.json")
@@ -169,8 +173,8 @@ func commit(target, text string) error {
 	return f.Commit()
 }
 
-// TestNewTargetsAreWhole looks at a new target at every moment of CommitNew: at none is it there without its content,
-// so a process that is killed leaves no empty one.
+// TestNewTargetsAreWhole reads a new target repeatedly during CommitNew. The target never exists without its content,
+// so a killed process leaves no empty file.
 func TestNewTargetsAreWhole(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -210,7 +214,7 @@ func TestNewTargetsAreWhole(t *testing.T) {
 	}
 }
 
-// TestNewTargetsAreNew: CommitNew leaves a target that is there as it is.
+// TestNewTargetsAreNew: CommitNew does not change an existing target.
 func TestNewTargetsAreNew(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -2,5 +2,5 @@
 
 package atomicfile
 
-// renameNew renames a file to a name that must be free.
+// renameNew renames a file to a name that must not exist.
 func renameNew(from, to string) error { return renameUnlessExists(from, to) }

@@ -1,4 +1,4 @@
-// Package codextest is what the tests of entries share.
+// Package codextest has shared helpers for tests of entries.
 package codextest
 
 import (
@@ -6,8 +6,8 @@ import (
 	"annotator/codex"
 )
 
-// Replay returns the entries that revisions add up to, by id. The revisions may belong to any number of entries and are
-// ordered by id. A prefix of them gives an earlier state of the codex.
+// Replay returns the entries that result from revisions, by id. The revisions may belong to any number of entries and
+// are ordered by id. A prefix of them gives an earlier state of the codex.
 func Replay(revisions []annotator.Revision) (map[int64]*annotator.Entry, error) {
 	entries := map[int64]*annotator.Entry{}
 	for i := range revisions {

@@ -1,13 +1,17 @@
 // Package laxjson reads JSON as language models write it: lenient in form, strict in content.
 //
-// Beside strict JSON it reads strings in single or curly quotes and in the quotes of Python and Gemma, line breaks and
-// tabs in strings, unknown escapes (as the character behind the backslash), True, False and None in any case, tuples,
-// keys without quotes, commas behind the last element, no comma between two objects of a list, and comments. Nothing is
-// added or guessed: a value that does not end, an expression, a bare word as a value, another missing comma, an unescaped
-// quote, a key twice in an object and words behind a value are errors.
+// In addition to strict JSON it accepts:
+//   - strings in single or curly quotes and in the quotes of Python and Gemma
+//   - line breaks, tabs and unknown escapes in strings; an unknown escape is the character after the backslash
+//   - True, False and None in any case, and tuples
+//   - keys without quotes, trailing commas, and a missing comma between two objects of a list
+//   - comments
 //
-// Readings reads two slips more, a bracket too many and commas that are missing in objects. They may leave several
-// readings, of which a caller takes the one that fits a schema.
+// It adds and guesses nothing. Errors are: an incomplete value, an expression, a bare word as a value, another missing
+// comma, an unescaped quote, a duplicate key, and text after a value.
+//
+// Readings accepts two more errors: an extra closing bracket, and missing commas in objects. There may be several
+// readings. The caller selects one that fits a schema.
 package laxjson
 
 import (
@@ -23,11 +27,11 @@ import (
 	"annotator"
 )
 
-// MaxDepth is how many levels of arrays and objects are read.
+// MaxDepth is the maximum nesting of arrays and objects.
 const MaxDepth = 18
 
-// Prefix reads the value at the beginning of a text. It returns the value as strict JSON, which is the text itself
-// where that is strict, and the length of what was read. With an error, n is where the mistake is.
+// Prefix reads the value at the beginning of a text. It returns the value as strict JSON, which is the text itself if
+// that is strict, and the length of the value. After an error, n is its offset.
 func Prefix(text string) (strict string, n int, err error) {
 	r := reader{text: text, surplus: -1}
 	if strict, err = r.read(); err != nil && r.lineEnd > 0 {
@@ -42,15 +46,15 @@ type Reading struct {
 	Size   int    // of what was read, in bytes
 }
 
-// Limits of how many closing brackets are taken for the one too many, each by itself.
+// Limits of the number of closing brackets that are tried as the extra one.
 const (
 	maxReadings = 32
 	minReadings = 2
 	maxReread   = 1 << 18 // bytes in all
 )
 
-// Readings returns all ways to read the value at the beginning of a text in which one closing bracket may be too many, and
-// commas may be missing before the keys of an object. No reading has an end that the text has not.
+// Readings returns all readings of the value at the beginning of a text. One closing bracket may be extra, and commas
+// may be missing before the keys of an object. A reading never ends before the text does.
 func Readings(text string) (all []Reading) {
 	first := reader{text: text, surplus: -1, slips: true}
 	strict, err := first.read()
@@ -73,14 +77,14 @@ func Readings(text string) (all []Reading) {
 	return all
 }
 
-// goesOn reports whether a text behind a value has more brackets to close.
+// goesOn reports whether the text after a value has more closing brackets.
 func goesOn(text string) bool {
 	text = text[Space(text):]
 	return text != "" && strings.IndexByte("}]", text[0]) >= 0
 }
 
-// Value reads a text that is one value and nothing else, beside a fence, a byte order mark, comments and marks of the
-// end of a message.
+// Value reads a text that is exactly one value. It ignores a fence, a byte order mark, comments and marks of the end of
+// a message.
 func Value(text string) (strict string, err error) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "\ufeff")
 	text = text[len(openingFence.FindString(text)):]
@@ -99,8 +103,8 @@ var (
 	endMarks     = regexp.MustCompile("^(?:\\s|```|;|</[\\w:]{1,40}>|<[|｜][^<>|｜]{1,40}[|｜]>)*$")
 )
 
-// Object reads a text that is one object and nothing else, as Value does. The object may be encoded twice: a string
-// that holds it.
+// Object reads a text that is exactly one object, like Value. The object may be encoded twice, as a string that
+// contains it.
 func Object(text string) (strict string, err error) {
 	for range 2 {
 		if strict, err = Value(text); err != nil {
@@ -117,7 +121,7 @@ func Object(text string) (strict string, err error) {
 }
 
 // Space returns the length of white space and comments at the beginning of a text. Models also write line breaks as
-// escapes where no string is.
+// escapes outside of strings.
 func Space(text string) int { return len(space.FindString(text)) }
 
 var space = regexp.MustCompile(`^(?:[\s\x{a0}\x{feff}]|\\[nrt]|//[^\n]*|#[^\n]*|/\*[^*]{0,200}\*/)*`)
@@ -126,12 +130,12 @@ var space = regexp.MustCompile(`^(?:[\s\x{a0}\x{feff}]|\\[nrt]|//[^\n]*|#[^\n]*|
 type reader struct {
 	text    string
 	at      int
-	lineEnd int // where the newest string has its first line break: a quote may be missing there; 0 for none
+	lineEnd int // the first line break in the newest string, where a quote may be missing; 0 for none
 	out     strings.Builder
 
 	slips   bool  // commas may be missing before the keys of an object
-	surplus int   // where the closing bracket is that is too many; -1 for none
-	ends    []int // where the closing brackets are
+	surplus int   // the offset of the extra closing bracket; -1 for none
+	ends    []int // the offsets of the closing brackets
 }
 
 // read reads the value.
@@ -156,7 +160,7 @@ func (r *reader) skip() {
 	}
 }
 
-// errEnd is the error of a value that does not end.
+// errEnd is the error for an incomplete value.
 var errEnd = errors.New("the text ends inside the value")
 
 func (r *reader) value(depth int) error {
@@ -253,7 +257,7 @@ func (r *reader) member(keys map[string]bool, depth int) error {
 	return r.value(depth)
 }
 
-// quotes are the pairs of quotes around strings. A longer one comes before one that it begins with.
+// quotes are the pairs of quotes around strings. A longer one precedes its prefixes.
 var quotes = [][2]string{
 	{`"""`, `"""`},
 	{"'''", "'''"},
@@ -265,7 +269,7 @@ var quotes = [][2]string{
 	{"<escape>", "<escape>"}, // Gemma
 }
 
-// quoted reads a string with its quotes, where one begins.
+// quoted reads a string with its quotes, if one begins here.
 func (r *reader) quoted() (text string, isString bool, err error) {
 	for _, pair := range quotes {
 		body, found := strings.CutPrefix(r.text[r.at:], pair[0])
@@ -283,7 +287,8 @@ func (r *reader) quoted() (text string, isString bool, err error) {
 	return "", false, nil
 }
 
-// unquote reads the characters of a string up to its closing quote, and returns how many bytes they and the quote take.
+// unquote reads the characters of a string up to its closing quote. It returns their length in bytes, including the
+// quote.
 func unquote(body, end string) (text string, n int, err error) {
 	var b strings.Builder
 	for n < len(body) {
@@ -326,7 +331,7 @@ func unescape(b *strings.Builder, text string) (n int, err error) {
 	return 1 + size, nil
 }
 
-// unescapeCode reads the escape of a character's number, or two for the halves of one.
+// unescapeCode reads the escape of a code point, or two for a surrogate pair.
 func unescapeCode(b *strings.Builder, text string, digits int) (n int, err error) {
 	code := func(text string) (rune, error) {
 		if len(text) < 2+digits || text[0] != '\\' || text[1] != 'u' && digits == 4 {

@@ -39,11 +39,16 @@ func TestRead(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		``, `{`, `{"a"`, `{"a":`, `{"a": "b`, `{"a": "b"`, `{"a": ["b"}`, `{"a": 1 "b": 2}`, `{"a": 1,, "b": 2}`, `{,}`, `{"a": b}`, `{"a": f(1)}`,
-		`{"a": "b" + "c"}`, `{"a": "b"*2}`, `{"a": 1+2}`, `{"a": (1)}`, `{"a": "b" "c"}`, `{"a": "say "b" now"}`, `{"a": 'it's'}`, `{"a": 1, 'a': 2}`,
-		`{"a": 1, ...}`, `{"a": [1, ...]}`, `{"a": 1} and`, `{"a": 1}{"b": 2}`, `{"a": 007}`, `{"a": 1.}`, `{"a": Trueish}`, `{'a': '\ud800'}`, `[1]`, `{1: 2}`,
-		`{"a": [{"b": 1} "c"]}`, `{"a": ["c" {"b": 1}]}`, `{"a": [[1] [2]]}`, `{{"b": 1} {"c": 2}}`, `{"a": {"b": 1} {"c": 2}}`,
-		`{"a": [{"b": "the sign "} {" hung"}]}`, `{"a": "b\`, `{"a": f"b"}`, `{"a": NaN}`, strings.Repeat(`{"a":`, 30) + "1" + strings.Repeat("}", 30),
+		``, `{`, `{"a"`, `{"a":`, `{"a": "b`, `{"a": "b"`, `{"a": ["b"}`, `{"a": 1 "b": 2}`, `{"a": 1,, "b": 2}`, `{,}`,
+		`{"a": b}`, `{"a": f(1)}`,
+		`{"a": "b" + "c"}`, `{"a": "b"*2}`, `{"a": 1+2}`, `{"a": (1)}`, `{"a": "b" "c"}`, `{"a": "say "b" now"}`,
+		`{"a": 'it's'}`, `{"a": 1, 'a': 2}`,
+		`{"a": 1, ...}`, `{"a": [1, ...]}`, `{"a": 1} and`, `{"a": 1}{"b": 2}`, `{"a": 007}`, `{"a": 1.}`,
+		`{"a": Trueish}`, `{'a': '\ud800'}`, `[1]`, `{1: 2}`,
+		`{"a": [{"b": 1} "c"]}`, `{"a": ["c" {"b": 1}]}`, `{"a": [[1] [2]]}`, `{{"b": 1} {"c": 2}}`,
+		`{"a": {"b": 1} {"c": 2}}`,
+		`{"a": [{"b": "the sign "} {" hung"}]}`, `{"a": "b\`, `{"a": f"b"}`, `{"a": NaN}`,
+		strings.Repeat(`{"a":`, 30) + "1" + strings.Repeat("}", 30),
 	} {
 		if got, err := laxjson.Object(text); err == nil {
 			t.Errorf("%s is read as %s", text, got)
@@ -51,7 +56,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestReadings: a bracket too many and missing commas leave the readings that have all of the text in them.
+// TestReadings: an extra bracket and missing commas give the readings that contain all of the text.
 func TestReadings(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
@@ -63,9 +68,11 @@ func TestReadings(t *testing.T) {
 		`{"a": [{"b": 1}}, {"b": 2}]}`:    {`{"a":[{"b":1},{"b":2}]}`},
 		`{"a": 1 "b": 'c' 'd': {"e": 2}}`: {`{"a":1,"b":"c","d":{"e":2}}`},
 		`{"a": [1, 2]]} and`:              {`{"a":[1,2]}`},
-		// None of these has one that needs no guess.
-		`{"a": 1}}}`: nil, `{"a": 1}]}`: nil, `{"a": "b" "c"}`: nil, `{"a": ["b" "c"]}`: nil, `{"a": 1 b: 2}`: nil, `{"a": "say "b" now"}`: nil,
-		`{"a": {"b": 1}`: nil, `{"a": [1}`: nil, `{"a": [{"b": 1}}`: nil, `{"a": 1 "a": 2}`: nil, ``: nil, `}`: nil,
+		// These have no reading without a guess.
+		`{"a": 1}}}`: nil, `{"a": 1}]}`: nil, `{"a": "b" "c"}`: nil, `{"a": ["b" "c"]}`: nil, `{"a": 1 b: 2}`: nil,
+		`{"a": "say "b" now"}`: nil,
+		`{"a": {"b": 1}`:       nil, `{"a": [1}`: nil, `{"a": [{"b": 1}}`: nil, `{"a": 1 "a": 2}`: nil,
+		``: nil, `}`: nil,
 	} {
 		seen := map[string]bool{}
 		for _, r := range laxjson.Readings(text) {
@@ -77,8 +84,8 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestReadingsAddNoEnd: of strict JSON that is cut off there is no reading, and of the whole the first is what it says. One with a
-// bracket more, or with a comma less before a key, has it among its readings.
+// TestReadingsAddNoEnd: truncated strict JSON has no reading. The first reading of complete JSON is the value itself.
+// With an extra bracket, or without a comma before a key, the value is among the readings.
 func TestReadingsAddNoEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -90,7 +97,8 @@ func TestReadingsAddNoEnd(t *testing.T) {
 		}
 		comma := strings.LastIndex(text, `,"b":`)
 		for _, slip := range []string{text, text + "}", text[:comma] + " " + text[comma+1:]} {
-			if !slices.ContainsFunc(laxjson.Readings(slip), func(r laxjson.Reading) bool { return equal(r.Strict, text) && r.Size == len(slip) }) {
+			if !slices.ContainsFunc(laxjson.Readings(slip),
+				func(r laxjson.Reading) bool { return equal(r.Strict, text) && r.Size == len(slip) }) {
 				t.Fatalf("%s is read as %+v", slip, laxjson.Readings(slip))
 			}
 		}
@@ -127,7 +135,7 @@ func draw(t *rapid.T, depth int) any {
 	return text
 }
 
-// TestStrictReadsTheSame: strict JSON is returned as it is, and a part of it that is cut off is never an object.
+// TestStrictReadsTheSame: strict JSON is returned unchanged, and a truncated part of it is never an object.
 func TestStrictReadsTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,16 +152,20 @@ func TestStrictReadsTheSame(t *testing.T) {
 	})
 }
 
-// FuzzObject: what is read is a strict object that is read the same again, and no part of it that ends earlier is one.
+// FuzzObject: the result is a strict object that is read unchanged, and no prefix of it is an object.
 func FuzzObject(f *testing.F) {
-	for _, text := range []string{`{'a': 'b', c: True, "d": (1, 2), /* e */ "f": "g\_h",}`, `{"a": "b\u00e9\ud83d\ude00"}`, `"{\"a\": 1}"`, "{“a”: ‘b’}", `{a:<|"|>b<|"|>}`} {
+	for _, text := range []string{
+		`{'a': 'b', c: True, "d": (1, 2), /* e */ "f": "g\_h",}`,
+		`{"a": "b\u00e9\ud83d\ude00"}`, `"{\"a\": 1}"`, "{“a”: ‘b’}", `{a:<|"|>b<|"|>}`,
+	} {
 		f.Add(text)
 	}
 	f.Add(`{"a": {"b": 1}, "c": 2}}`)
 	f.Add(`{"a": 1 "b": [{}}, 2]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, r := range laxjson.Readings(text) {
-			if again, n, err := laxjson.Prefix(r.Strict); !json.Valid([]byte(r.Strict)) || n != len(r.Strict) || again != r.Strict || err != nil || r.Size > len(text) {
+			if again, n, err := laxjson.Prefix(r.Strict); !json.Valid([]byte(r.Strict)) || n != len(r.Strict) ||
+				again != r.Strict || err != nil || r.Size > len(text) {
 				t.Fatalf("%q may be %q, of %d bytes; then %q, %v", text, r.Strict, r.Size, again, err)
 			}
 		}

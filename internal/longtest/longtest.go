@@ -1,7 +1,7 @@
-// Package longtest is the switch between the quick form of the long tests and their full form.
+// Package longtest selects between the quick and the full form of long tests.
 //
-// Crash sweeps, fault catalogues, long stories and the like run a sample by default, so that `go test ./...` takes minutes.
-// With ANNOTATOR_LONG=1 in the environment they run in full.
+// Crash sweeps, fault catalogues, long stories and similar tests run a sample by default, so that `go test ./...` takes
+// minutes. With ANNOTATOR_LONG=1 in the environment they run in full.
 package longtest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that turns the full form on, with the value 1.
+// Variable is the environment variable that selects the full form, with the value 1.
 const Variable = "ANNOTATOR_LONG"
 
 // Enabled reports whether the long tests run in full.
@@ -23,7 +23,7 @@ func Pick[T any](sample, full T) T {
 	return sample
 }
 
-// Only skips a test that has no quick form. Cost says why.
+// Only skips a test without a quick form. Cost is the reason.
 func Only(tb testing.TB, cost string) {
 	tb.Helper()
 	if !Enabled() {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ProcessorTime skips the test: it is measured on Unix only.
+// ProcessorTime skips the test: it is supported on Unix only.
 func ProcessorTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	tb.Skip("processor time is measured on Unix only")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ProcessorTime returns what this process has used of the processors, in its own code and in the kernel's.
+// ProcessorTime returns the processor time of this process, in user mode and in the kernel.
 func ProcessorTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	var usage syscall.Rusage

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Unix skips a test of something that Windows does not have, such as the modes of files or signals to other processes.
+// Unix skips a test of a feature that Windows does not have, such as file modes or signals to other processes.
 func Unix(tb testing.TB, what string) {
 	tb.Helper()
 	if runtime.GOOS == "windows" {

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// aloneFor is how long a connection takes a file for unchanged.
+// aloneFor is how long a connection may assume that a file does not change.
 const aloneFor = time.Second
 
-// openAlone opens a file that has no log, for reading. The readers of a WAL file share an index of its log, in a file beside
-// it. On read-only media and on a full disk that file cannot be made. There is no log either, so the database can be read by
-// itself. SQLite then takes it for unchanged, but it changes once the disk has room: the pool opens its connections anew.
+// openAlone opens a file without a log, for reading. Readers of a WAL file share an index of its log, in a separate
+// file. On read-only media and on a full disk that file cannot be created. Since there is no log, the database can be
+// read without it. SQLite then assumes that the file does not change. It may change when the disk has space again, so
+// the pool reopens its connections.
 func openAlone(ctx context.Context, path string, mode Mode, conns int, connector cachingConnector) (*sql.DB, error) {
 	immutable := parameters(mode)
 	immutable.Set("immutable", "1")
@@ -32,7 +33,7 @@ func openAlone(ctx context.Context, path string, mode Mode, conns int, connector
 	return db, err
 }
 
-// aloneConnector opens a file by itself, or with the log and the index that another process has made since.
+// aloneConnector opens a file without log and index, or with those that another process has created since.
 type aloneConnector struct {
 	driver.Connector
 	shared driver.Connector

@@ -8,22 +8,23 @@ import (
 	"annotator"
 )
 
-// Claim holds a lock on a database file itself. SQLite's log and its index are named after the path, so two writers that
-// open one file by two paths would not see each other's commits.
+// Claim holds a lock on a database file itself. SQLite derives the names of the log and its index from the path. So two
+// writers that open one file by two paths would not see each other's commits.
 type Claim struct{ file *os.File }
 
-// claimWait is how long TakeClaim waits for the claim: a process has it for an instant longer where it starts another.
+// claimWait is how long TakeClaim waits: a process that starts another holds the claim for a moment longer.
 const claimWait = 300 * time.Millisecond
 
-// TakeClaim locks the file at path until the claim is released or the process ends. The error is of kind InUse where
-// another process has it, by whatever path, and of kind Misused where the file has several names or its file system
-// has no locks. A file that cannot be written is not locked, and neither is one on a system that mounts no single files.
+// TakeClaim locks the file at path until the claim is released or the process ends. The error is of kind InUse if
+// another process has it, by any path. It is of kind Misused if the file has several names or its file system has no
+// locks. TakeClaim does not lock a file that cannot be written, or on a system that cannot mount single files.
 //
-// The claim must be released after the last connection of the process to the file is closed, because a process that
-// closes any descriptor of a file loses SQLite's locks on it.
+// Release the claim after the last connection of the process to the file is closed. A process that closes any
+// descriptor of a file loses SQLite's locks on it.
 func TakeClaim(path string) (*Claim, error) {
 	if n := linksOf(path); n > 1 {
-		return nil, annotator.Errorf(annotator.Misused, "open %s to write: it has %d names (hard links), and its log has that of one", path, n).
+		return nil, annotator.Errorf(annotator.Misused,
+			"open %s to write: it has %d names (hard links), and its log has that of one", path, n).
 			WithReason(annotator.ReasonLinked, path)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -38,7 +39,8 @@ func TakeClaim(path string) (*Claim, error) {
 	case err != nil:
 		err = annotator.Errorf(annotator.Misused, "lock %s: %w", path, err).WithReason(annotator.ReasonNoLocks)
 	case held:
-		err = annotator.Errorf(annotator.InUse, "%s is in use by a process that opened it by another path, or whose lock file was removed", path).
+		err = annotator.Errorf(annotator.InUse,
+			"%s is in use by a process that opened it by another path, or whose lock file was removed", path).
 			WithReason(annotator.ReasonOtherPath)
 	default:
 		return &Claim{file}, nil
@@ -47,7 +49,7 @@ func TakeClaim(path string) (*Claim, error) {
 	return nil, err
 }
 
-// Release gives the lock up. It does nothing for nil.
+// Release releases the lock. It does nothing for nil.
 func (c *Claim) Release() error {
 	if c == nil || c.file == nil {
 		return nil
@@ -55,7 +57,7 @@ func (c *Claim) Release() error {
 	return c.file.Close()
 }
 
-// HasLog reports whether a file has a write-ahead log that is not empty beside it.
+// HasLog reports whether a file has a write-ahead log that is not empty.
 func HasLog(path string) bool {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

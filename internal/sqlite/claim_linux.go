@@ -9,11 +9,11 @@ import (
 )
 
 // claimByte is the byte of a database file that a claim locks. It is the first after those that SQLite locks, which
-// begin at 1 GiB; none of them is ever written.
+// begin at 1 GiB. None of them is ever written.
 const claimByte = 1<<30 + 512
 
-// lockByIdentity locks a file for the open descriptor, by a byte. Unlike SQLite's locks, such a lock is not lost when the
-// process closes another descriptor of the file; unlike flock, it shows whether SQLite's kind of lock works there.
+// lockByIdentity locks a byte of a file for the open descriptor. Unlike SQLite's locks, the lock persists when the
+// process closes another descriptor of the file. Unlike flock, it fails where SQLite's kind of lock does not work.
 func lockByIdentity(file *os.File) (held bool, err error) {
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: claimByte, Len: 1}
 	err = unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &lock)

@@ -4,6 +4,6 @@ package sqlite
 
 import "os"
 
-// lockByIdentity locks nothing. Only Linux mounts single files, so elsewhere a file with one name has one path, up to
-// links and folders that its log and its lock file follow.
+// lockByIdentity locks nothing. Only Linux mounts single files. Elsewhere, all paths of a file with one name lead to
+// the same folder, with the same log and lock file.
 func lockByIdentity(*os.File) (held bool, err error) { return false, nil }

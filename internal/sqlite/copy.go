@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// hasLogOnly reports whether a file has a write-ahead log, and no index of it beside it: no process uses the file.
+// hasLogOnly reports whether a file has a write-ahead log without an index: no process uses the file.
 func hasLogOnly(path string) bool {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -19,8 +19,8 @@ func hasLogOnly(path string) bool {
 	return err == nil && log.Size() > 0 && errors.Is(index, os.ErrNotExist)
 }
 
-// openCopy opens a copy of a file and its write-ahead log, for reading. On read-only media nothing can make the index
-// that a reader of the log needs. The copy is removed when the pool is closed.
+// openCopy opens a copy of a file and its write-ahead log, for reading. On read-only media, the index that a reader of
+// the log needs cannot be created. Closing the pool removes the copy.
 func openCopy(ctx context.Context, path string, conns int, connector cachingConnector) (*sql.DB, error) {
 	folder, err := os.MkdirTemp("", "annotator-")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// TestCopyHasTheLog reads what only the log has, and leaves no copy behind.
+// TestCopyHasTheLog reads data that only the log has, and leaves no copy.
 func TestCopyHasTheLog(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)

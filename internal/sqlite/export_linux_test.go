@@ -1,6 +1,6 @@
 package sqlite
 
-// For the tests: no network is there to be mounted.
+// These functions are for tests, which cannot mount a network file system.
 var (
 	NetworkName = networkName
 	FileSystem  = fileSystem

@@ -9,11 +9,12 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// maxValue bounds a text, a blob and a row that a reader meets, in bytes. A view can compute values of any length.
+// maxValue is the maximum size of a text, a blob or a row that is read, in bytes. A view can compute values of any
+// length.
 const maxValue = 32 << 20
 
 // limitValues lowers the length limit of a connection of the driver. The driver sets limits only through a sql.Conn, so
-// the connection is lent to a pool of its own. The pool is closed; a connection in use is not closed with it.
+// the connection is lent to a separate pool. The pool is closed; a connection in use is not closed with it.
 func limitValues(ctx context.Context, c driver.Conn) error {
 	pool := sql.OpenDB(lent{c})
 	borrowed, err := pool.Conn(ctx)

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// linksOf returns how many names a file has; 0 where that is not known.
+// linksOf returns the number of names of a file; 0 if unknown.
 func linksOf(path string) int {
 	info, err := os.Stat(path)
 	if err != nil {

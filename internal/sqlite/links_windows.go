@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// linksOf returns how many names a file has; 0 where that is not known.
+// linksOf returns the number of names of a file; 0 if unknown.
 func linksOf(path string) int {
 	file, err := os.Open(path)
 	if err != nil {

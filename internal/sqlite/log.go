@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// RestartLog copies the write-ahead log into the file and has the next transaction start it over, if no reader needs it. It
-// waits for nobody. The pool has one connection.
+// RestartLog copies the write-ahead log into the file. If no reader needs the log, the next transaction restarts it. It
+// does not wait for readers. The pool must have one connection.
 func RestartLog(ctx context.Context, db *sql.DB) (done bool, err error) {
 	if _, err := db.ExecContext(ctx, `PRAGMA busy_timeout = 0`); err != nil {
 		return false, err

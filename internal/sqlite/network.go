@@ -6,9 +6,9 @@ import (
 	"annotator"
 )
 
-// RefuseNetwork refuses a file on a network file system, for writing; the error is of kind Misused. The write-ahead
-// log of SQLite uses memory that all processes share, which a network file system does not have: one machine could
-// undo what another has committed.
+// RefuseNetwork refuses a file on a network file system, for writing; the error is of kind Misused. SQLite's
+// write-ahead log uses shared memory, which a network file system does not have. One machine could overwrite what
+// another has committed.
 func RefuseNetwork(path string) error {
 	file := path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -19,6 +19,8 @@ func RefuseNetwork(path string) error {
 	if name == "" {
 		return nil
 	}
-	return annotator.Errorf(annotator.Misused, "open %s to write: %s is on a file system of another machine or program (%s), where a database can be lost", path, folder, name).
+	return annotator.Errorf(annotator.Misused,
+		"open %s to write: %s is on a file system of another machine or program (%s), where a database can be lost",
+		path, folder, name).
 		WithReason(annotator.ReasonNetworkDisk)
 }

@@ -2,10 +2,10 @@ package sqlite
 
 import "syscall"
 
-// networkOf returns the name of the network file system that a folder is on, and "" for any other or an unknown one.
+// networkOf returns the name of a folder's network file system, and "" for any other or an unknown one.
 func networkOf(folder string) string { return networkName(fileSystem(folder)) }
 
-// fileSystem returns the number of the file system that a folder is on; 0 where that is not known.
+// fileSystem returns the number of a folder's file system; 0 if unknown.
 func fileSystem(folder string) uint32 {
 	var s syscall.Statfs_t
 	if syscall.Statfs(folder, &s) != nil {
@@ -14,8 +14,8 @@ func fileSystem(folder string) uint32 {
 	return uint32(s.Type)
 }
 
-// networkName returns the name of a network file system by its number, and "" for any other. FUSE and 9p may be either;
-// a program serves them, and few of these programs share memory and locks between processes as SQLite needs it.
+// networkName returns the name of a network file system by its number, and "" for any other. FUSE and 9p may be either.
+// Few of the programs that serve them share memory and locks between processes, as SQLite requires.
 func networkName(magic uint32) string {
 	switch magic {
 	case 0x6969:

@@ -6,13 +6,14 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// TestNetworkIsTold knows file systems by their numbers in Linux's magic.h.
-func TestNetworkIsTold(t *testing.T) {
+// TestNetworkName tests numbers of file systems in Linux's magic.h.
+func TestNetworkName(t *testing.T) {
 	t.Parallel()
 	for magic, want := range map[uint32]string{
 		0x6969: "NFS", 0xff534d42: "SMB", 0xfe534d42: "SMB", 0x517b: "SMB", 0x5346414f: "AFS", 0x00c36400: "Ceph",
 		0x65735546: "FUSE", 0x01021997: "9p",
-		0xef53: "", 0x9123683e: "", 0x58465342: "", 0x01021994: "", 0x794c7630: "", 0: "", // ext4, btrfs, xfs, tmpfs, overlay
+		// ext4, btrfs, xfs, tmpfs, overlay
+		0xef53: "", 0x9123683e: "", 0x58465342: "", 0x01021994: "", 0x794c7630: "", 0: "",
 	} {
 		if got := sqlite.NetworkName(magic); got != want {
 			t.Errorf("%#x is %q, want %q", magic, got, want)

@@ -2,5 +2,5 @@
 
 package sqlite
 
-// networkOf knows the file systems of Linux and Windows only.
+// networkOf supports only Linux and Windows.
 func networkOf(string) string { return "" }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// networkOf returns the drive or the share that a folder is on, if another machine has it; else "".
+// networkOf returns the drive or the share of a folder, if it is on another machine; else "".
 func networkOf(folder string) string {
 	full, err := filepath.Abs(folder)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Observer is called with each row that a connection inserts or deletes, and with both the old and the new state of a
-// row that it updates. The values are in the order of the table's columns: nil, int64, float64, string or []byte. A
-// text ends at its first NUL.
+// Observer is called with each row that a connection inserts or deletes. For an update, it is called with the old and
+// the new row. The values are in the order of the table's columns: nil, int64, float64, string or []byte. A text ends
+// at its first NUL.
 type Observer func(table string, row []any)
 
-// OpenObserved is Open for one connection that may write. The observer is told of its changes to the file; temporary
-// tables are left out. It runs in the middle of a statement, and must not use the connection. What is temporary stays in
-// memory: a migration must not need a folder for it.
+// OpenObserved is Open for one connection that may write. The observer receives its changes, except those of temporary
+// tables. It runs during a statement, and must not use the connection. Temporary data are in memory: a migration must
+// not need a folder for them.
 func OpenObserved(ctx context.Context, path string, mode Mode, observer Observer) (*sql.DB, error) {
 	if err := CheckPath(path, mode); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func OpenObserved(ctx context.Context, path string, mode Mode, observer Observer
 	return open(ctx, path, query, 1, observer)
 }
 
-// observe registers the observer with a connection of the driver; nil removes the former one.
+// observe registers the observer with a connection of the driver; nil removes it.
 func observe(c driver.Conn, observer Observer) {
 	registerer, ok := c.(modernc.HookRegisterer)
 	switch {

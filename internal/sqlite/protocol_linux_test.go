@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLocksDoNotWork has the index of a log locked for ever, at the byte by which a process shows that it uses the index. To
-// SQLite this is a file system without locks.
+// TestLocksDoNotWork locks the index of a log permanently, at the byte by which a process marks that it uses the index.
+// SQLite gives the same error on a file system without locks.
 func TestLocksDoNotWork(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
@@ -25,7 +25,10 @@ func TestLocksDoNotWork(t *testing.T) {
 	}
 	defer func() { _ = index.Close() }()
 	const inUse = 128
-	if err := unix.FcntlFlock(index.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: inUse, Len: 1}); err != nil {
+	if err := unix.FcntlFlock(index.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{
+		Type: unix.F_WRLCK, Whence: io.SeekStart,
+		Start: inUse, Len: 1,
+	}); err != nil {
 		t.Skip(err)
 	}
 	_, err = sqlite.Open(t.Context(), path, sqlite.ReadOnly, 1)

@@ -1,5 +1,4 @@
-// Package sqlite opens SQLite files. It is the one place that knows the driver, the data source name and the error
-// codes.
+// Package sqlite opens SQLite files. Only this package depends on the driver, the data source name and the error codes.
 package sqlite
 
 import (
@@ -22,25 +21,25 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Mode says what a connection may do with a file.
+// Mode is what a connection may do with a file.
 type Mode string
 
-// The modes. Only Create makes a file that is not there: a mistyped path must not leave an empty database.
+// The modes. Only Create creates a missing file: a mistyped path must not leave an empty database.
 const (
 	ReadOnly      Mode = "ro"
-	ReadOnlyClean Mode = "ro clean" // as ReadOnly, but no -wal or -shm file is left beside a file that no other process uses
-	ReadOnlyAny   Mode = "ro any"   // as ReadOnly, of a file that any program may have made: values are at most 32 MiB
+	ReadOnlyClean Mode = "ro clean" // as ReadOnly, but no -wal or -shm file remains if no other process uses the file
+	ReadOnlyAny   Mode = "ro any"   // as ReadOnly, for a file of any program: values are at most 32 MiB
 	ReadWrite     Mode = "rw"
 	Create        Mode = "rwc"
 )
 
-// busyTimeout is how long a connection waits for another's lock, in milliseconds.
+// busyTimeout is how long a connection waits for a lock, in milliseconds.
 const busyTimeout = "busy_timeout(10000)"
 
 // Open opens the file at path as a pool of at most conns connections. It reads the file before it returns, so that a
-// file that is no database is an error here. Writable files are in WAL mode with synchronous=FULL. Their transactions
-// are immediate: one that reads first and writes later could not wait for a lock. The automatic checkpoint has a high
-// limit, so that the owner can run one between transactions.
+// file that is not a database gives an error here. Writable files are in WAL mode with synchronous=FULL. Their
+// transactions are immediate, since one that reads first and writes later could not wait for a lock. The automatic
+// checkpoint has a high limit, so that the owner can run one between transactions.
 func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, error) {
 	if err := CheckPath(path, mode); err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 	query := parameters(mode)
 	if mode == ReadOnlyClean && hasNoLog(path) && RefuseNetwork(path) == nil {
 		// The last connection that closes a WAL file removes the empty log and its index, but only if it may write. The
-		// log of a killed process is not empty, so this does not touch it.
+		// log of a killed process is not empty, so it remains.
 		query.Set("mode", string(ReadWrite))
 	}
 	connector := cachingConnector{limited: mode == ReadOnlyAny}
@@ -66,8 +65,10 @@ func open(ctx context.Context, path string, query url.Values, conns int, observe
 	return openFile(ctx, path, query, conns, cachingConnector{observer: observer})
 }
 
-// openFile opens a pool by a connector that lacks the driver's.
-func openFile(ctx context.Context, path string, query url.Values, conns int, connector cachingConnector) (*sql.DB, error) {
+// openFile opens a pool by a connector without the driver.
+func openFile(ctx context.Context, path string, query url.Values, conns int,
+	connector cachingConnector,
+) (*sql.DB, error) {
 	var err error
 	if connector.Connector, err = connectorOf(path, query); err != nil {
 		return nil, err
@@ -98,8 +99,7 @@ func openPool(ctx context.Context, path string, conns int, connector cachingConn
 	return db, nil
 }
 
-// hasNoLog reports whether the file itself has all that was ever committed: no process uses it, and none was killed
-// while it did.
+// hasNoLog reports whether the file itself has all commits: no process uses it, and none was killed while it did.
 func hasNoLog(path string) bool {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -112,15 +112,16 @@ func hasNoLog(path string) bool {
 	return true
 }
 
-// The beginning of a database file, and where it has PRAGMA user_version, as https://www.sqlite.org/fileformat.html says.
+// The beginning of a database file, and the offset of PRAGMA user_version. See https://www.sqlite.org/fileformat.html.
 const (
 	headerMagic   = "SQLite format 3\x00"
 	headerSize    = 100
 	versionOffset = 60
 )
 
-// FileVersion reads PRAGMA user_version of the file itself, whatever its log says. It reads no further than the header: the
-// rest may be half written where the power has failed, which the log mends. It is not known of a file without a header.
+// FileVersion reads PRAGMA user_version of the file itself, without its log. It reads only the header: after a power
+// failure the rest may be half written, until the log is recovered. The second result is false for a file without a
+// header.
 func FileVersion(path string) (version int, known bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -135,10 +136,11 @@ func FileVersion(path string) (version int, known bool, err error) {
 	if n < headerSize || !strings.HasPrefix(string(header[:]), headerMagic) {
 		return 0, false, nil
 	}
-	return int(int32(binary.BigEndian.Uint32(header[versionOffset:]))), true, nil //nolint:gosec // SQLite takes it as signed
+	return int(int32(binary.BigEndian.Uint32(header[versionOffset:]))), true, nil //nolint:gosec // it is signed
 }
 
-// CheckPath refuses what cannot be a database, a network file system for writing, and a missing file unless the mode is Create.
+// CheckPath refuses a path that cannot be a database, a network file system for writing, and a missing file unless the
+// mode is Create.
 func CheckPath(path string, mode Mode) error {
 	info, err := os.Stat(path)
 	switch {
@@ -149,7 +151,8 @@ func CheckPath(path string, mode Mode) error {
 	case err == nil && !info.Mode().IsRegular():
 		return annotator.Errorf(annotator.Misused, "%s is a pipe or a device, not a database", path)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return annotator.Errorf(annotator.Storage, "open %s: %w", path, errors.Unwrap(err)).WithAdvice("check that you may read its folder")
+		return annotator.Errorf(annotator.Storage, "open %s: %w", path, errors.Unwrap(err)).
+			WithAdvice("check that you may read its folder")
 	case !isReader(mode):
 		return RefuseNetwork(path)
 	}
@@ -161,10 +164,11 @@ func isReader(mode Mode) bool {
 	return mode == ReadOnly || mode == ReadOnlyClean || mode == ReadOnlyAny
 }
 
-// Recover rolls back what a killed process has left in a file that was not in WAL mode yet. Only a connection that
-// may write can do that. It changes nothing else.
+// Recover rolls back the transaction of a killed process in a file that is not in WAL mode. Only a connection that may
+// write can do that. It changes nothing else.
 func Recover(ctx context.Context, path string) error {
-	db, err := open(ctx, path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {busyTimeout}}, 1, nil)
+	db, err := open(ctx, path, url.Values{"mode": {string(ReadWrite)}, "_defensive": {"1"}, "_pragma": {busyTimeout}},
+		1, nil)
 	if err != nil {
 		return err
 	}
@@ -176,17 +180,18 @@ func NeedsRecovery(err error) bool {
 	return Code(err) == lib.SQLITE_READONLY_ROLLBACK || Code(err) == lib.SQLITE_READONLY_RECOVERY
 }
 
-// parameters returns those of a connection, for its address.
+// parameters returns the parameters of a connection, for its address.
 func parameters(mode Mode) url.Values {
 	query := url.Values{
 		"mode": {string(mode)}, "_defensive": {"1"}, "_dqs": {"0"}, "_error_rc": {"1"}, "_txlock": {"immediate"},
 	}
 	pragmas := []string{busyTimeout, "foreign_keys(1)", "trusted_schema(0)", "mmap_size(0)"}
 	if !isReader(mode) {
-		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)", "journal_size_limit(16777216)",
+		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(16000)",
+			"journal_size_limit(16777216)",
 			"cache_size(-8000)")
 	} else {
-		// A commit of the writer invalidates the cache of a reader, so a larger one would be of no use.
+		// A commit of the writer invalidates the cache of a reader, so a larger cache has no benefit.
 		pragmas = append(pragmas, "query_only(1)", "cache_size(-1000)")
 		query.Set("mode", string(ReadOnly))
 		query.Set("_txlock", "deferred")
@@ -195,7 +200,7 @@ func parameters(mode Mode) url.Values {
 	return query
 }
 
-// address returns the data source name. It begins with "file:": without that, SQLite ignores the mode and opens
+// address returns the data source name. It begins with "file:"; without that, SQLite ignores the mode and opens
 // read-write.
 func address(path string, query url.Values) (string, error) {
 	full, err := filepath.Abs(path)
@@ -205,7 +210,8 @@ func address(path string, query url.Values) (string, error) {
 	return uri(filepath.ToSlash(full), query), nil
 }
 
-// uri returns the address of an absolute path with slashes: "/book.db", in Windows "C:/book.db" or "//server/share/book.db".
+// uri returns the address of an absolute path with slashes: "/book.db", in Windows "C:/book.db" or
+// "//server/share/book.db".
 func uri(path string, query url.Values) string {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -218,7 +224,7 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Each hands the rows of a query to a function.
+// Each calls a function for each row of a query.
 func Each(ctx context.Context, q Querier, read func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -244,8 +250,8 @@ func Code(err error) int {
 // IsConstraint reports whether err says that a row breaks a constraint.
 func IsConstraint(err error) bool { return Code(err)&0xff == lib.SQLITE_CONSTRAINT }
 
-// Wrap turns an error of the driver into one with a kind and advice. It returns nil, and errors that have a kind, as
-// they are.
+// Wrap converts an error of the driver to one with a kind and advice. It returns nil, and errors that have a kind,
+// unchanged.
 func Wrap(err error, format string, args ...any) error {
 	if err == nil || annotator.KindOf(err) != "" || errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -257,7 +263,8 @@ func Wrap(err error, format string, args ...any) error {
 		}
 	}
 	if Code(err) == lib.SQLITE_PROTOCOL {
-		return annotator.Errorf(annotator.Misused, "%s: the locks of its file system do not work: %w", fmt.Sprintf(format, args...), err).
+		return annotator.Errorf(annotator.Misused, "%s: the locks of its file system do not work: %w",
+			fmt.Sprintf(format, args...), err).
 			WithReason(annotator.ReasonNoLocks)
 	}
 	wrapped := annotator.Errorf(annotator.Storage, "%s: %w", fmt.Sprintf(format, args...), err)
@@ -271,8 +278,9 @@ func Wrap(err error, format string, args ...any) error {
 	case lib.SQLITE_CORRUPT:
 		return wrapped.WithAdvice("the database is damaged: restore a backup")
 	case lib.SQLITE_ERROR:
-		// The program's SQL is sound, so the file is not what it was when it was opened.
-		return wrapped.WithAdvice("the file does not hold what it should: put it back as it was, or restore a backup, then run again")
+		// The program's SQL is valid, so the file has changed since it was opened.
+		return wrapped.WithAdvice("the file does not hold what it should: put it back as it was, or restore " +
+			"a backup, then run again")
 	case lib.SQLITE_FULL:
 		return wrapped.WithAdvice("free space on the disk, then run again")
 	case lib.SQLITE_IOERR:
@@ -294,14 +302,14 @@ func Wrap(err error, format string, args ...any) error {
 	return wrapped
 }
 
-// IsUnreadable reports whether err says that a query met a value that it cannot read, such as JSON that is none.
+// IsUnreadable reports whether err says that a query could not parse a value, for example invalid JSON.
 func IsUnreadable(err error) bool { return Code(err)&0xff == lib.SQLITE_ERROR }
 
-// IsCorrupt reports whether err says that something in the file contradicts itself.
+// IsCorrupt reports whether err says that the file is inconsistent.
 func IsCorrupt(err error) bool { return Code(err)&0xff == lib.SQLITE_CORRUPT }
 
-// tryFiles opens as many files as a connection needs, and returns the error where the process may not have so many. SQLite
-// only says that it cannot open a file.
+// tryFiles opens as many files as a connection needs, and returns the error if the process has reached its limit of
+// open files. SQLite only reports that it cannot open a file.
 func tryFiles() error {
 	for range 4 {
 		file, err := os.Open(os.DevNull)
@@ -313,14 +321,14 @@ func tryFiles() error {
 	return nil
 }
 
-// IsBusy reports whether err says that another connection held a lock for longer than this one waits.
+// IsBusy reports whether err says that another connection held a lock for longer than the timeout.
 func IsBusy(err error) bool {
 	code := Code(err) & 0xff
 	return code == lib.SQLITE_BUSY || code == lib.SQLITE_LOCKED
 }
 
-// IsUnwritable reports whether err says that the file cannot be written, or cannot be opened because its folder
-// cannot, or has no room for the index of its log.
+// IsUnwritable reports whether err says that the file cannot be written or opened. The cause may be its folder, or
+// missing space for the index of its log.
 func IsUnwritable(err error) bool {
 	code := Code(err)
 	if code == lib.SQLITE_IOERR_SHMSIZE {

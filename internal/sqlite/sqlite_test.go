@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// table makes a database with a table at path, closed again.
+// table creates a database with a table at path, and closes it.
 func table(t rapid.TB, path string) {
 	t.Helper()
 	db := open(t, path, sqlite.Create)
@@ -54,16 +54,17 @@ func ask(t rapid.TB, db *sql.DB, query string) string {
 	return answer
 }
 
-// isFileName reports whether this system has files of a name.
+// isFileName reports whether a name is valid for files of this system.
 func isFileName(name string) bool {
 	return runtime.GOOS != "windows" || !strings.ContainsAny(name, "<>:\"/\\|?*\n")
 }
 
-// TestAnyPath opens files whose names mean something in a URI: the database is in the file of that very name.
+// TestAnyPath opens files whose names have a meaning in a URI. The database is in the file with exactly that name.
 func TestAnyPath(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"plain.db", "two words.db", "why?.db", "why?mode=memory", "no#1.db", "100%.db", "%41.db", "a&b=c.db", "file:x.db", ":memory:", "Größe 東京.db",
+		"plain.db", "two words.db", "why?.db", "why?mode=memory", "no#1.db", "100%.db", "%41.db", "a&b=c.db",
+		"file:x.db", ":memory:", "Größe 東京.db",
 		"semi;colon", "'quoted' \"twice\"", "~", "+", "back\\slash", "line\nbreak",
 	} {
 		if !isFileName(name) {
@@ -87,7 +88,8 @@ func TestAnyPathIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		path := filepath.Join(dir, rapid.StringMatching(`[a-z?#%&=:;+ '"\\~.éπ漢]{1,12}db`).Filter(isFileName).Draw(t, "name"))
+		path := filepath.Join(dir, rapid.StringMatching(`[a-z?#%&=:;+ '"\\~.éπ漢]{1,12}db`).Filter(isFileName).
+			Draw(t, "name"))
 		if err := os.WriteFile(path, bytes, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +101,8 @@ func TestAnyPathIsFound(t *testing.T) {
 	})
 }
 
-// TestPathsOfWindows: SQLite takes what stands between the second and the third slash of an address for a machine's name.
+// TestPathsOfWindows: SQLite reads the text between the second and the third slash of an address as the name of a
+// machine.
 func TestPathsOfWindows(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
@@ -133,7 +136,8 @@ func TestReadOnly(t *testing.T) {
 	}
 	db := open(t, path, sqlite.ReadOnly)
 	for _, statement := range []string{
-		`INSERT INTO word VALUES ('more')`, `CREATE TABLE x (y)`, `PRAGMA user_version = 7`, `VACUUM`, `PRAGMA journal_mode = DELETE`,
+		`INSERT INTO word VALUES ('more')`, `CREATE TABLE x (y)`, `PRAGMA user_version = 7`, `VACUUM`,
+		`PRAGMA journal_mode = DELETE`,
 		`PRAGMA query_only = 0; INSERT INTO word VALUES ('more')`, `DROP TABLE word`,
 	} {
 		_, _ = db.ExecContext(t.Context(), statement)
@@ -149,8 +153,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestReadOnlyClean looks at what is beside a file after it was read: nothing where no other process uses it, and what
-// a killed process has left.
+// TestReadOnlyClean lists the files next to a database after a read. There are none if no other process uses it, except
+// those of a killed process.
 func TestReadOnlyClean(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
@@ -160,7 +164,10 @@ func TestReadOnlyClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, path, sqlite.ReadOnlyClean)
-	for _, statement := range []string{`INSERT INTO word VALUES ('more')`, `CREATE TABLE x (y)`, `PRAGMA user_version = 7`, `VACUUM`, `DROP TABLE word`} {
+	for _, statement := range []string{
+		`INSERT INTO word VALUES ('more')`, `CREATE TABLE x (y)`,
+		`PRAGMA user_version = 7`, `VACUUM`, `DROP TABLE word`,
+	} {
 		if _, err := db.ExecContext(t.Context(), statement); err == nil {
 			t.Errorf("such a reader may %s", statement)
 		}
@@ -171,7 +178,7 @@ func TestReadOnlyClean(t *testing.T) {
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the file has changed (%v)", err)
 	}
-	if names := beside(t, path); names != "" {
+	if names := siblings(t, path); names != "" {
 		t.Errorf("such a reader leaves %s", names)
 	}
 
@@ -195,7 +202,7 @@ func TestReadOnlyClean(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if names := beside(t, path); !strings.Contains(names, "-wal") {
+		if names := siblings(t, path); !strings.Contains(names, "-wal") {
 			t.Errorf("%s: such a reader leaves only %q of what was there", path, names)
 		}
 	}
@@ -204,8 +211,8 @@ func TestReadOnlyClean(t *testing.T) {
 	}
 }
 
-// beside names the files that stand beside a file of the test.
-func beside(t *testing.T, path string) string {
+// siblings names the files next to a file of the test.
+func siblings(t *testing.T, path string) string {
 	t.Helper()
 	found, err := filepath.Glob(path + "-*")
 	if err != nil {
@@ -214,20 +221,24 @@ func beside(t *testing.T, path string) string {
 	return strings.Join(found, " ")
 }
 
-// TestPragmas asks each of two connections of a pool: what is set by a statement would hold for one of them only.
+// TestPragmas queries each of two connections of a pool: a statement would set a pragma of only one of them.
 func TestPragmas(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	table(t, path)
 	for mode, want := range map[sqlite.Mode]map[string]string{
 		sqlite.ReadWrite: {
-			"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "trusted_schema": "0", "busy_timeout": "10000", "wal_autocheckpoint": "16000",
+			"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "trusted_schema": "0",
+			"busy_timeout": "10000", "wal_autocheckpoint": "16000",
 			"query_only": "0",
 		},
-		sqlite.ReadOnly: {"journal_mode": "wal", "foreign_keys": "1", "trusted_schema": "0", "busy_timeout": "10000", "query_only": "1"},
+		sqlite.ReadOnly: {
+			"journal_mode": "wal", "foreign_keys": "1", "trusted_schema": "0", "busy_timeout": "10000",
+			"query_only": "1",
+		},
 	} {
 		db := open(t, path, mode)
-		for range 2 { // the first connection is held while the second is asked
+		for range 2 { // the first connection is in use while the second is queried
 			conn, err := db.Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -242,7 +253,8 @@ func TestPragmas(t *testing.T) {
 			if _, err := conn.ExecContext(t.Context(), `SELECT "no such column"`); err == nil {
 				t.Errorf("mode %s takes a misspelt name for text", mode)
 			}
-			if _, err := conn.ExecContext(t.Context(), `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = ''`); err == nil {
+			if _, err := conn.ExecContext(t.Context(), `PRAGMA writable_schema = 1; UPDATE sqlite_schema `+
+				`SET sql = ''`); err == nil {
 				t.Errorf("mode %s lets the schema be written", mode)
 			}
 		}
@@ -250,9 +262,9 @@ func TestPragmas(t *testing.T) {
 	}
 }
 
-// TestImmediate has two transactions read first and write later. Were they deferred, the second would read what the
-// first is about to change, and could not write after that.
-func TestImmediate(t *testing.T) {
+// TestTransactionsAreImmediate: two transactions read first and write later. If they were deferred, the second would
+// read old data, and could not write after the first commits.
+func TestTransactionsAreImmediate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	table(t, path)
@@ -267,7 +279,7 @@ func TestImmediate(t *testing.T) {
 	go func() {
 		done <- readThenWrite(first, func() {})
 	}()
-	time.Sleep(20 * time.Millisecond) // time enough to read, if nothing keeps it from that
+	time.Sleep(20 * time.Millisecond) // enough time for a read without a lock
 	close(written)
 	for range 2 {
 		if err := <-done; err != nil {
@@ -279,7 +291,7 @@ func TestImmediate(t *testing.T) {
 	}
 }
 
-// readThenWrite adds a word that depends on those before it.
+// readThenWrite adds a word that depends on the existing ones.
 func readThenWrite(db *sql.DB, between func()) error {
 	tx, err := db.BeginTx(context.Background(), nil)
 	if err != nil {
@@ -291,7 +303,8 @@ func readThenWrite(db *sql.DB, between func()) error {
 		return err
 	}
 	between()
-	if _, err := tx.ExecContext(context.Background(), `INSERT INTO word VALUES (?)`, fmt.Sprint("word ", n)); err != nil {
+	if _, err := tx.ExecContext(context.Background(), `INSERT INTO word VALUES (?)`,
+		fmt.Sprint("word ", n)); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -301,7 +314,8 @@ func TestNothingIsMade(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, mode := range []sqlite.Mode{sqlite.ReadOnly, sqlite.ReadWrite} {
-		if _, err := sqlite.Open(t.Context(), filepath.Join(dir, "missing.db"), mode, 1); annotator.KindOf(err) != annotator.NotFound {
+		if _, err := sqlite.Open(t.Context(), filepath.Join(dir, "missing.db"), mode, 1); annotator.KindOf(
+			err) != annotator.NotFound {
 			t.Errorf("mode %s: %v", mode, err)
 		}
 		if _, err := sqlite.Open(t.Context(), dir, mode, 1); annotator.KindOf(err) != annotator.Misused {
@@ -336,7 +350,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestWrapAdvises makes the errors that a user may meet, and looks for a word on what to do.
+// TestWrapAdvises provokes the errors that a user may meet, and expects a word of the advice.
 func TestWrapAdvises(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -368,7 +382,10 @@ func TestWrapAdvises(t *testing.T) {
 	}{
 		{"garbage", opening(write("garbage", []byte(strings.Repeat("x", 5000))), sqlite.ReadWrite), "restore a backup"},
 		{"cut off", opening(write("cut", whole[:5000]), sqlite.ReadOnly), "restore a backup"},
-		{"no folder", opening(filepath.Join(dir, "no", "folder"), sqlite.Create), "file can be read, and that it and its folder can be written"},
+		{
+			"no folder", opening(filepath.Join(dir, "no", "folder"), sqlite.Create),
+			"file can be read, and that it and its folder can be written",
+		},
 		{"no table", failing(full, `INSERT INTO sentence VALUES ('x')`), "put it back as it was"},
 		{"for reading", failing(reader, `INSERT INTO word VALUES ('x')`), "can be written"},
 		{"full", failing(full, `CREATE TABLE big AS SELECT printf('%.*c', 1000000, 'x')`), "free space"},
@@ -385,8 +402,8 @@ func failing(db *sql.DB, statement string) error {
 	return err
 }
 
-// TestWrapLeavesAlone what is no error of SQLite's, or has its kind already.
-func TestWrapLeavesAlone(t *testing.T) {
+// TestWrapKeepsOtherErrors: errors of other packages, and those with a kind, are unchanged.
+func TestWrapKeepsOtherErrors(t *testing.T) {
 	t.Parallel()
 	known := annotator.Errorf(annotator.InUse, "held")
 	for _, err := range []error{nil, sql.ErrNoRows, known, fmt.Errorf("more: %w", known)} {
@@ -395,7 +412,8 @@ func TestWrapLeavesAlone(t *testing.T) {
 		}
 	}
 	cause := errors.New("cause")
-	if err := sqlite.Wrap(cause, "try %d", 1); !errors.Is(err, cause) || annotator.KindOf(err) != annotator.Storage || err.Error() != "try 1: cause" {
+	if err := sqlite.Wrap(cause, "try %d", 1); !errors.Is(err, cause) || annotator.KindOf(err) != annotator.Storage ||
+		err.Error() != "try 1: cause" {
 		t.Errorf("an unknown error became %v", err)
 	}
 }

@@ -7,28 +7,27 @@ import (
 	"strings"
 )
 
-// maxStatements is how many prepared statements a connection keeps. The program has fewer, but for searches with
-// tags.
+// maxStatements is the maximum number of prepared statements of a connection. The program has fewer, except searches
+// with tags.
 const maxStatements = 128
 
-// SQLite plans a query by the number that is bound to a bare LIMIT, and compiles the statement again whenever one is
-// bound. It does not look into a sum.
+// A bare LIMIT makes SQLite plan a query by the bound number, and compile the statement again for each number. A sum
+// prevents that.
 const (
 	boundLimit  = "LIMIT ?"
 	summedLimit = "LIMIT 0+?"
 )
 
-// cachingConnector is a connector whose connections keep their prepared statements. SQLite takes as long to compile a
-// short statement as to run it, and the program runs the same few dozen over and over. The SQL stays plain text where
-// it is used.
+// cachingConnector is a connector whose connections cache prepared statements. SQLite takes as long to compile a short
+// statement as to run it, and the program repeats a few dozen. So callers can use plain SQL text.
 type cachingConnector struct {
 	driver.Connector
 	observer Observer // nil for none
 	limited  bool     // values are
-	folder   string   // is removed with the pool; empty for none
+	folder   string   // removed with the pool; empty for none
 }
 
-// Close removes the folder of a copy. The pool calls it when it is closed.
+// Close removes the folder of a copy. Closing the pool calls it.
 func (k cachingConnector) Close() error {
 	if k.folder == "" {
 		return nil
@@ -58,7 +57,7 @@ func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{fullConn: whole, statements: map[string]*statement{}}, nil
 }
 
-// fullConn is what database/sql uses of a connection of the driver.
+// fullConn has the methods of the driver's connection that database/sql uses.
 type fullConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -70,13 +69,13 @@ type fullConn interface {
 	driver.Validator
 }
 
-// conn is a connection that keeps its statements. database/sql uses it from one goroutine at a time.
+// conn is a connection with cached statements. database/sql uses it from one goroutine at a time.
 type conn struct {
 	fullConn
 	statements map[string]*statement
 }
 
-// statement is a kept statement. While its rows are being read it is busy, and cannot be run a second time.
+// statement is a cached statement. While its rows are being read it is busy, and cannot be run a second time.
 type statement struct {
 	fullStmt
 	busy bool
@@ -117,8 +116,8 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return &rows{Rows: found, statement: s}, nil
 }
 
-// statement returns the kept statement for a query; nil for one that is to be run without, such as a pragma, which
-// may take effect only when it is compiled.
+// statement returns the cached statement for a query. It returns nil for a query that is not cached, such as a pragma,
+// which may take effect when it is compiled.
 func (c *conn) statement(ctx context.Context, query string) (*statement, error) {
 	s := c.statements[query]
 	switch {
@@ -142,16 +141,16 @@ func (c *conn) statement(ctx context.Context, query string) (*statement, error) 
 	return s, nil
 }
 
-// Close closes the kept statements and the connection.
+// Close closes the cached statements and the connection.
 func (c *conn) Close() error {
 	for _, s := range c.statements {
 		_ = s.Close() // repeats the error of its last run
 	}
-	observe(c.fullConn, nil) // the driver would keep an observer for the next connection at the same address
+	observe(c.fullConn, nil) // otherwise the driver keeps the observer for the next connection at the same address
 	return c.fullConn.Close()
 }
 
-// rows release their statement when they are closed.
+// rows release their statement on Close.
 type rows struct {
 	driver.Rows
 	statement *statement

@@ -8,9 +8,9 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// TestStatementsAreKept runs the same text in the ways that could get in each other's way: within its own rows, after
-// the schema has changed under it, after it failed, and among more texts than a connection keeps.
-func TestStatementsAreKept(t *testing.T) {
+// TestStatementsAreCached runs one text in several situations. It runs within its own rows, after a change of the
+// schema, after a failure, and among more texts than the cache holds.
+func TestStatementsAreCached(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	pool, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "kept.db"), sqlite.Create, 1)
@@ -43,7 +43,7 @@ func TestStatementsAreKept(t *testing.T) {
 	if err := exec(insert, 200, "200"); err != nil {
 		t.Fatalf("after a failure: %v", err)
 	}
-	// walk reads the words, for the first so many of them once more inside the loop.
+	// walk reads the words. For the first ones, it reads them again inside the loop.
 	var walk func(inside int) (words, columns int)
 	walk = func(inside int) (words, columns int) {
 		rows, err := tx.QueryContext(ctx, all)
@@ -78,13 +78,14 @@ func TestStatementsAreKept(t *testing.T) {
 	}
 	for n := range 300 {
 		var found int
-		if err := tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT n FROM word WHERE n = %d`, n%200)).Scan(&found); err != nil || found != n%200 {
+		if err := tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT n FROM word WHERE n = %d`, n%200)).
+			Scan(&found); err != nil || found != n%200 {
 			t.Fatalf("%d: %d, %v", n, found, err)
 		}
 	}
 }
 
-// TestLimitsAreBound runs kept statements with other limits than those they were prepared for.
+// TestLimitsAreBound runs cached statements with other limits than those for which they were prepared.
 func TestLimitsAreBound(t *testing.T) {
 	t.Parallel()
 	pool, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "limits.db"), sqlite.Create, 1)
@@ -92,8 +93,16 @@ func TestLimitsAreBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	const words = `WITH word (n) AS (VALUES (1), (2), (3), (4), (5)) SELECT count(*), coalesce(max(n), 0) FROM (SELECT n FROM word WHERE n > ?1 ORDER BY n `
-	for _, test := range []struct{ skip, limit, count, last int }{{0, 2, 2, 2}, {1, 3, 3, 4}, {0, 0, 0, 0}, {2, -1, 3, 5}, {0, 2, 2, 2}} {
+	const words = `WITH word (n) AS (VALUES (1), (2), (3), (4), (5)) SELECT count(*), coalesce(max(n), 0) ` +
+		`FROM (SELECT ` +
+		`n FROM word WHERE n > ?1 ORDER BY n `
+	for _, test := range []struct{ skip, limit, count, last int }{
+		{0, 2, 2, 2},
+		{1, 3, 3, 4},
+		{0, 0, 0, 0},
+		{2, -1, 3, 5},
+		{0, 2, 2, 2},
+	} {
 		for _, limit := range []string{`LIMIT ?2)`, `LIMIT ?)`} {
 			var count, last int
 			err := pool.QueryRowContext(t.Context(), words+limit, test.skip, test.limit).Scan(&count, &last)

@@ -1,4 +1,4 @@
-// Package wiretest is what the tests of the wires share: simulated networks, streams and golden files.
+// Package wiretest has shared helpers for the tests of the wires: simulated networks, streams and golden files.
 package wiretest
 
 import (
@@ -53,7 +53,7 @@ func Always(status int, media, body string) Network {
 	}
 }
 
-// Recorder is a network that gives every request the same answer, and keeps the newest request.
+// Recorder is a network that gives every request the same answer, and stores the newest request.
 type Recorder struct {
 	Answer string // JSON, or a stream
 
@@ -79,7 +79,7 @@ func Events(data ...string) string {
 	return b.String()
 }
 
-// JSON renders a value as servers do, with <, > and & as they are.
+// JSON renders a value without escapes of <, > and &, like model servers.
 func JSON(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -90,7 +90,7 @@ func JSON(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Fault returns the fault that a call must have ended with, and without a reply.
+// Fault returns the fault of a call, which must have no reply.
 func Fault(tb testing.TB, reply *model.Reply, err error) *model.Fault {
 	tb.Helper()
 	var f *model.Fault
@@ -100,12 +100,15 @@ func Fault(tb testing.TB, reply *model.Reply, err error) *model.Fault {
 	return f
 }
 
-// Reread decodes an answer in one piece and byte by byte, and fails where the two differ. It returns the reply, or nil where there
-// is none.
+// Reread decodes an answer in one piece and byte by byte, and fails if the results differ. It returns the reply, or nil
+// if there is none.
 func Reread(tb testing.TB, media string, body []byte, complete func(Network) (*model.Reply, error)) *model.Reply {
 	tb.Helper()
 	read := func(r io.Reader) (*model.Reply, string) {
-		reply, err := complete(func(*http.Request) (*http.Response, error) { return Response(http.StatusOK, media, r), nil })
+		reply, err := complete(func(*http.Request) (*http.Response, error) {
+			return Response(http.StatusOK, media, r),
+				nil
+		})
 		if err != nil {
 			return nil, Fault(tb, reply, err).Error()
 		}
@@ -119,7 +122,7 @@ func Reread(tb testing.TB, media string, body []byte, complete func(Network) (*m
 	return whole
 }
 
-// History encodes groups of messages, one behind the other as a run does.
+// History encodes groups of messages in sequence, like a run.
 func History(tb testing.TB, wire model.Encoder, groups ...[]annotator.Message) []byte {
 	tb.Helper()
 	encoded := make([][]byte, len(groups))
@@ -147,7 +150,7 @@ func Unmeasured() cmp.Option {
 	return cmpopts.IgnoreFields(model.Reply{}, "Raw", "FirstByte", "Duration")
 }
 
-// Golden compares a request's body with a file of testdata, which has a line for each message. Where update is set, it rewrites
+// Golden compares a request's body with a file of testdata, which has a line for each message. With update, it rewrites
 // the file.
 func Golden(tb testing.TB, update bool, name string, body []byte) {
 	tb.Helper()
@@ -170,7 +173,7 @@ func Golden(tb testing.TB, update bool, name string, body []byte) {
 	}
 }
 
-// newWire is the constructor by which a package below model is a wire.
+// newWire is the constructor of a wire in a package below model.
 var newWire = regexp.MustCompile(`(?m)^func New\(\w+ endpoint\.Options\)`)
 
 // Packages returns the import paths of all wires, sorted. Root is the module's folder.
