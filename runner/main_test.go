@@ -27,15 +27,12 @@ import (
 
 var update = flag.Bool("update", false, "write the generated documents anew")
 
-// TestMain lets the test binary be the process that crash tests kill, or the endpoint of a benchmark.
+// TestMain lets the test binary be the process that crash tests kill.
 func TestMain(m *testing.M) {
 	if job := os.Getenv(childEnv); job != "" {
 		status := runChild(job)
 		tellPeak(os.Stdout)
 		os.Exit(status)
-	}
-	if os.Getenv(serveEnv) != "" {
-		os.Exit(serveUntilClosed())
 	}
 	os.Exit(m.Run())
 }

@@ -1,32 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
-	"annotator"
 	"annotator/context/compaction"
 	"annotator/internal/scripted"
+	"annotator/runner"
 
 	"golang.org/x/sync/errgroup"
 )
-
-// inProcess answers requests without a network.
-type inProcess struct{ http.Handler }
-
-// RoundTrip has the handler answer.
-func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer := httptest.NewRecorder()
-	p.ServeHTTP(answer, r)
-	return answer.Result(), nil
-}
 
 // policyRun is a run of a made-up story under a policy of compaction.
 type policyRun struct {
@@ -54,33 +40,19 @@ type cost struct {
 // smallReply is the most tokens of a reply in a window too small for the default.
 const smallReply = 1_024
 
-// run reads the story. The server never evicts a cached prefix, and refuses what does not fit or what a strict template would.
-func (t policyRun) run(ctx context.Context) (*cost, error) {
-	dir, err := os.MkdirTemp("", "measure")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	server := scripted.New(scripted.Options{Strict: true, Script: narrate, MaxModelLen: t.budget})
-	job := walkJob{Corpus: t.corpus, DB: filepath.Join(dir, "story.db"), Endpoint: "http://scripted/v1", ContextBudget: t.budget}
-	config := job.config()
-	config.Compaction, config.Curator.Off, config.Limit = t.policy, true, t.scenes
+// run reads the story.
+func (t policyRun) run(ctx context.Context) (c *cost, err error) {
+	config := runner.Defaults()
+	config.ContextBudget, config.Compaction, config.Curator.Off, config.Limit = t.budget, t.policy, true, t.scenes
 	config.NoThreadSummaries = true
 	if t.budget < 4*config.MaxTokens {
 		config.MaxTokens = smallReply
 	}
-	run, err := prepare(ctx, job, config, inProcess{server})
-	if err != nil {
-		return nil, err
-	}
-	err = run.runner.Run(ctx)
-	if err = errors.Join(err, run.close()); err != nil && annotator.KindOf(err) != annotator.Quarantined {
-		return nil, fmt.Errorf("%s in a window of %d: %w", t.name, t.budget, err)
-	}
-	if broken := server.Violations(); len(broken) > 0 {
-		return nil, fmt.Errorf("%s in a window of %d broke the template: %v", t.name, t.budget, broken[0])
-	}
-	return t.count(ctx, job.DB)
+	err = withRun(ctx, t.corpus, config, narrate, func(db string) (err error) {
+		c, err = t.count(ctx, db)
+		return err
+	})
+	return c, err
 }
 
 // count reads what the run cost from its database.
@@ -133,12 +105,13 @@ func marked(low float64) compaction.Policy {
 
 // compactionTables makes all runs, and returns the tables by their names in the document.
 func (o *options) compactionTables(ctx context.Context) (map[string]string, error) {
-	corpus := filepath.Join(o.folder, "story.corpus.db")
-	if err := writeStory(ctx, corpus, o.compacted); err != nil {
+	scenes := cmp.Or(o.scenes, 1_000)
+	corpus, err := o.story(ctx, scenes)
+	if err != nil {
 		return nil, err
 	}
 	at := func(name string, budget int, policy compaction.Policy) policyRun {
-		return policyRun{name: name, corpus: corpus, scenes: o.compacted, budget: budget, policy: policy}
+		return policyRun{name: name, corpus: corpus, scenes: scenes, budget: budget, policy: policy}
 	}
 	var presets, marks, budgets []policyRun
 	for _, budget := range []int{8_192, 32_768, 131_072} {

@@ -7,8 +7,8 @@ import (
 	"annotator/context/compaction"
 )
 
-// TestPolicyRun reads a short story as the tables on compaction do. A window that small has to be compacted.
-func TestPolicyRun(t *testing.T) {
+// TestSmallWindowIsCompacted: a story in a window that small is read whole, with summaries.
+func TestSmallWindowIsCompacted(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "story.corpus.db")
 	if err := writeStory(t.Context(), path, 20); err != nil {
@@ -23,8 +23,8 @@ func TestPolicyRun(t *testing.T) {
 	}
 }
 
-// TestNovelRun reads a short story as the table of a novel does: summaries of threads make it no dearer, and it stays within its aim.
-func TestNovelRun(t *testing.T) {
+// TestThreadSummariesCostNoMore: with summaries of threads a story costs no more, and stays within the aim of a novel.
+func TestThreadSummariesCostNoMore(t *testing.T) {
 	t.Parallel()
 	const scenes = 2*threadScenes + 10
 	path := filepath.Join(t.TempDir(), "story.corpus.db")

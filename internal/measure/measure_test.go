@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRequestsComeBack demands that a request is put together again from what is new in it and the one before.
-func TestRequestsComeBack(t *testing.T) {
+// TestRecordedRequestIsRestored: a request is put together again from what is new in it and the one before.
+func TestRecordedRequestIsRestored(t *testing.T) {
 	t.Parallel()
 	body := rapid.SliceOf(rapid.SampledFrom([]byte("ab")))
 	rapid.Check(t, func(t *rapid.T) {
@@ -67,8 +67,8 @@ func TestStoryNamesEarlierEntries(t *testing.T) {
 	}
 }
 
-// TestProperNames are all different, and longer than the other words, so that the scripted model takes them for its terms.
-func TestProperNames(t *testing.T) {
+// TestProperNamesDiffer, and are longer than the other words, so that the scripted model takes them for its terms.
+func TestProperNamesDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
 	for n := range 200_000 {

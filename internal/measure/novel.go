@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"annotator"
 	"annotator/corpus/ingest"
 	"annotator/internal/scripted"
+	"annotator/runner"
 )
 
 // novelRun reads a book with all that a run does by default, in a window of a size.
@@ -18,7 +18,6 @@ type novelRun struct {
 	corpus string
 	budget int  // tokens of context; the server takes no more
 	recaps bool // threads are summarised at their end
-	most   int  // scenes; 0: all
 }
 
 // reading is what such a run cost.
@@ -30,29 +29,15 @@ type reading struct {
 	before, after   int64 // tokens of the window, at all compactions
 }
 
-// run reads the book. The server never evicts a cached prefix, and refuses what does not fit or what a strict template would.
-func (n novelRun) run(ctx context.Context) (*reading, error) {
-	dir, err := os.MkdirTemp("", "measure")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	server := scripted.New(scripted.Options{Strict: true, Script: note, MaxModelLen: n.budget})
-	job := walkJob{Corpus: n.corpus, DB: filepath.Join(dir, "novel.db"), Endpoint: "http://scripted/v1", ContextBudget: n.budget}
-	config := job.config()
-	config.NoThreadSummaries, config.Limit = !n.recaps, n.most
-	run, err := prepare(ctx, job, config, inProcess{server})
-	if err != nil {
-		return nil, err
-	}
-	err = run.runner.Run(ctx)
-	if err = errors.Join(err, run.close()); err != nil && annotator.KindOf(err) != annotator.Quarantined {
-		return nil, fmt.Errorf("a novel in a window of %d: %w", n.budget, err)
-	}
-	if broken := server.Violations(); len(broken) > 0 {
-		return nil, fmt.Errorf("a novel in a window of %d broke the template: %v", n.budget, broken[0])
-	}
-	return n.count(ctx, job.DB)
+// run reads the book.
+func (n novelRun) run(ctx context.Context) (r *reading, err error) {
+	config := runner.Defaults()
+	config.ContextBudget, config.NoThreadSummaries = n.budget, !n.recaps
+	err = withRun(ctx, n.corpus, config, note, func(db string) (err error) {
+		r, err = n.count(ctx, db)
+		return err
+	})
+	return r, err
 }
 
 // count reads what the run cost from its database.
@@ -105,6 +90,9 @@ var novelAims = map[int]float64{32_768: 2.2, 65_536: 1.9, 98_304: 1.7}
 
 // novelTables reads a book in windows of several sizes, with summaries of threads and without.
 func (o *options) novelTables(ctx context.Context) (map[string]string, error) {
+	if o.source == "" {
+		return nil, errors.New("-source names the book")
+	}
 	corpus := filepath.Join(o.folder, "novel.corpus.db")
 	if _, err := ingest.Import(ctx, ingest.Options{Sources: []string{o.source}, Corpus: corpus}, nil); err != nil {
 		return nil, err

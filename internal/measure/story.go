@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 
 	"annotator"
@@ -19,6 +20,12 @@ const (
 	recent       = 30 // half of them are of so many scenes back
 	cast         = 20 // a quarter are of the entries of the first scenes
 )
+
+// story makes a corpus in the command's folder.
+func (o *options) story(ctx context.Context, scenes int) (path string, err error) {
+	path = filepath.Join(o.folder, "story.corpus.db")
+	return path, writeStory(ctx, path, scenes)
+}
 
 // writeStory makes a corpus of so many scenes of about 1,500 tokens, the same every time. Each scene begins and ends with a
 // name that the scripted model makes an entry of, and names entries of earlier scenes.

@@ -29,7 +29,6 @@ type recorder struct {
 type step struct {
 	request    *request
 	statements []statement
-	sceneEnds  bool // behind this step
 }
 
 // request is the body of a POST: what is new in it stands between bytes with which the one before begins and ends, too.
