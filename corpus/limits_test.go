@@ -46,7 +46,7 @@ func TestViewsAreBounded(t *testing.T) {
 			t.Parallel()
 			db := open(t, foreign(t, "", c.schema))
 			if c.says == "gives no row" {
-				corpus.SetViewTime(db, 2*time.Second)
+				corpus.SetViewTime(db, 200*time.Millisecond)
 			}
 			read := func(ctx context.Context) error {
 				for _, err := range db.Scenes(ctx, 0) {

@@ -181,7 +181,7 @@ func (w whim) summary(r scripted.Request, random *rand.Rand) scripted.Reply {
 // the journal folds to.
 func TestAnyStory(t *testing.T) {
 	t.Parallel()
-	seeds := longtest.Pick(8, 40)
+	seeds := longtest.Pick(4, 40)
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

@@ -158,7 +158,7 @@ func TestKilledAtEveryTransition(t *testing.T) {
 		t.Fatal("no scene ends with its calls")
 	}
 	calm := dump(t, s.db("calm"))
-	step := longtest.Pick(23, 2)
+	step := longtest.Pick(47, 2)
 	for n := 1; n < transitions; n += step {
 		name := fmt.Sprintf("killed-%d", n)
 		killed, told := s.spawn(name, n, func(told int) bool { return told == n }, 0)
@@ -184,7 +184,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	span := time.Since(begin)
 	s.verify("calm")
 	calm := dump(t, s.db("calm"))
-	kills := longtest.Pick(10, 100)
+	kills := longtest.Pick(5, 100)
 	random := rand.New(rand.NewPCG(1, 2))
 	for landed, n := 0, 0; landed < kills; n++ {
 		name := fmt.Sprintf("random-%d", n)

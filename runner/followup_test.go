@@ -288,7 +288,7 @@ func TestKilledBetweenFollowUps(t *testing.T) {
 			}
 			s.verify("calm")
 			calm := dump(t, s.db("calm"))
-			for n := 2; n < transitions; n += longtest.Pick(29, 3) {
+			for n := 2; n < transitions; n += longtest.Pick(89, 3) {
 				name := fmt.Sprintf("killed-%d", n)
 				if killed, told := s.spawn(name, n, func(told int) bool { return told == n }, 0); !killed || told != n {
 					t.Fatalf("kill at transition %d: killed %v after %d", n, killed, told)

@@ -398,7 +398,7 @@ func TestGovernedRunResumes(t *testing.T) {
 		}
 		calm := dump(t, s.db("calm"))
 		last := s.server.Calls()
-		step := longtest.Pick(5, 1)
+		step := longtest.Pick(11, 1)
 		for call := 1; call <= last; call += step {
 			name := fmt.Sprintf("%s-%d", level, call)
 			s.haltAt(name, call, script)

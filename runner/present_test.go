@@ -248,7 +248,7 @@ func TestPresentStatementsAfterKills(t *testing.T) {
 	}
 	s.verify("calm")
 	calm := dump(t, s.db("calm"))
-	for n := 1; n < transitions; n += longtest.Pick(11, 1) {
+	for n := 1; n < transitions; n += longtest.Pick(29, 1) {
 		name := fmt.Sprintf("killed-%d", n)
 		s.spawn(name, n, func(told int) bool { return told == n }, 0)
 		if killed, _ := s.spawn(name, 0, never, 0); killed {

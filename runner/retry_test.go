@@ -151,7 +151,7 @@ func TestRetryOutlivesTheProcess(t *testing.T) {
 	}
 	s.verify("calm")
 	calm := append(dump(t, s.db("calm")), s.refusals("calm")...)
-	step := longtest.Pick(7, 1)
+	step := longtest.Pick(17, 1)
 	for n := 1; n < transitions; n += step {
 		name := fmt.Sprintf("killed-%d", n)
 		fresh(name)

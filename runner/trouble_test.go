@@ -85,7 +85,7 @@ func TestKilledInTrouble(t *testing.T) {
 	s.verify("calm")
 	calm := dump(t, s.db("calm"))
 	s.inTrouble("calm")
-	step := longtest.Pick(9, 1)
+	step := longtest.Pick(23, 1)
 	for n := 1; n < transitions; n += step {
 		name := fmt.Sprintf("killed-%d", n)
 		tr.forget()

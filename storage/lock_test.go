@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/sqlite"
 	"annotator/storage"
 
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(migrateEnv); path != "" {
 		dieMigrating(path)
 	}
+	longtest.SampleCases()
 	goleak.VerifyTestMain(m)
 }
 

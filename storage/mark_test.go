@@ -280,7 +280,7 @@ func TestCancelledRunIsWhole(t *testing.T) {
 		}
 		return db
 	}
-	for n := range 60 {
+	for n := range longtest.Pick(20, 60) {
 		path = filepath.Join(dir, fmt.Sprintf("%d.db", n))
 		db := open()
 		ctx, cancel := context.WithCancel(t.Context())

@@ -151,7 +151,7 @@ func TestLogBesideReaders(t *testing.T) {
 			stops = append(stops, s.reads(length))
 		}
 		start := time.Now()
-		most, slowest := s.write(longtest.Pick(150, 500))
+		most, slowest := s.write(longtest.Pick(100, 500))
 		took, reads := time.Since(start), 0
 		for _, stop := range stops {
 			reads += stop()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,6 +41,7 @@ func fail(how string) {
 	case "memory":
 		fmt.Println(len(make([]byte, 1<<46)))
 	case "stack":
+		debug.SetMaxStack(1 << 20)
 		fmt.Println(deeper(1))
 	case "goroutine":
 		go panic("a goroutine")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"annotator/exporters"
+	"annotator/internal/longtest"
 	"annotator/mcpserver"
 	"annotator/storage"
 
@@ -361,7 +362,7 @@ func TestMCPLimits(t *testing.T) {
 	if got := answer(post + "X-Long: " + strings.Repeat("x", 64<<10) + "\r\n\r\n"); !strings.Contains(got, " 431 ") {
 		t.Errorf("a long header: %.80q", got)
 	}
-	if !testing.Short() {
+	if longtest.Enabled() { // it takes 15 seconds
 		_ = answer(post + "Content-Length: 100\r\n\r\n{")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"annotator/internal/longtest"
+
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -53,6 +55,7 @@ func reach(ctx context.Context, t *testing.T, selector string) {
 // TestMovesTheLimit sets the limit by the slider, with the keyboard, and finds it on the next page without it in the
 // address; then shows everything again.
 func TestMovesTheLimit(t *testing.T) {
+	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
 	base := serve(t, "lanterns.annotator.db")
@@ -71,6 +74,7 @@ func TestMovesTheLimit(t *testing.T) {
 
 // TestWatchesARun opens the first page of a stopped run, resumes the run, and waits until the page says that it has ended.
 func TestWatchesARun(t *testing.T) {
+	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
 	arguments := []string{"run", "lanterns.jsonl", "--db", "live.annotator.db", "--endpoint", "offline", "--quiet"}
@@ -91,6 +95,7 @@ func TestWatchesARun(t *testing.T) {
 
 // TestAsksASnapshot asks the model, and finds the answer on the page.
 func TestAsksASnapshot(t *testing.T) {
+	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
 	do(ctx, t, chromedp.Navigate(serve(t, "lanterns.annotator.db")+"/lanterns/snapshot/20?as-of=scene:30"))
@@ -102,6 +107,7 @@ func TestAsksASnapshot(t *testing.T) {
 // TestAccessible runs axe-core on every page, in both themes and at two widths, and looks for what is wider than the page.
 // With ANNOTATOR_SCREENSHOTS it leaves a picture of each in that folder.
 func TestAccessible(t *testing.T) {
+	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
 	base := serve(t, "lanterns.annotator.db")

@@ -5,6 +5,7 @@
 package longtest
 
 import (
+	"flag"
 	"os"
 	"testing"
 )
@@ -23,7 +24,15 @@ func Pick[T any](sample, full T) T {
 	return sample
 }
 
-// Only skips a test without a quick form. Cost is the reason.
+// SampleCases has the properties of a package try a quarter of their cases unless the full form is on. TestMain calls it before
+// the flags are parsed, so -rapid.checks still holds.
+func SampleCases() {
+	if !Enabled() {
+		_ = flag.Set("rapid.checks", "25")
+	}
+}
+
+// Only skips a test that has no quick form. Cost says why.
 func Only(tb testing.TB, cost string) {
 	tb.Helper()
 	if !Enabled() {

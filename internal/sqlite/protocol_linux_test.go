@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"annotator"
+	"annotator/internal/longtest"
 	"annotator/internal/sqlite"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,7 @@ import (
 // TestLocksDoNotWork locks the index of a log permanently, at the byte by which a process marks that it uses the index.
 // SQLite gives the same error on a file system without locks.
 func TestLocksDoNotWork(t *testing.T) {
+	longtest.Only(t, "SQLite tries for ten seconds")
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	table(t, path)
