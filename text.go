@@ -2,6 +2,7 @@ package annotator
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -32,6 +33,30 @@ func Unspaced(r rune) bool {
 	return r >= first && (r == lengthMark || r == narrowLengthMark || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
+
+// Clip returns the first so many characters of a text, and behind them the mark if the text is longer.
+func Clip(text string, characters int, mark string) string {
+	for at := range text {
+		if characters--; characters < 0 {
+			return text[:at] + mark
+		}
+	}
+	return text
+}
+
+// Plural returns a noun as it stands behind a number.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	if stem, found := strings.CutSuffix(noun, "y"); found {
+		return stem + "ies"
+	}
+	return noun + "s"
+}
+
+// Quantity returns a number with its noun: "1 scene", "2 entries".
+func Quantity(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
 
 // EncodeJSON returns a value as compact JSON without a final line feed. It does not escape <, > and &, which would
 // lengthen prompts and stored text. It panics for a value that JSON cannot represent.

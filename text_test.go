@@ -3,6 +3,7 @@ package annotator_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"annotator"
 
@@ -25,4 +26,20 @@ func TestCountWords(t *testing.T) {
 			t.Errorf("%q has %d words, not %d", text, got, want)
 		}
 	}
+}
+
+// TestClip: what is left of a text begins it, has so many characters at most, and is marked if anything is missing.
+func TestClip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(0, 10).Draw(t, "characters")
+		got := annotator.Clip(text, most, "…")
+		if utf8.RuneCountInString(text) <= most {
+			if got != text {
+				t.Fatalf("%q became %q", text, got)
+			}
+		} else if head, marked := strings.CutSuffix(got, "…"); !marked || !strings.HasPrefix(text, head) || utf8.RuneCountInString(head) != most {
+			t.Fatalf("%q became %q", text, got)
+		}
+	})
 }

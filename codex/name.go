@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -11,6 +12,17 @@ import (
 // before lowering, because some composed letters have no lower case while their parts have one.
 func Normalize(name string) string {
 	return norm.NFD.String(strings.ToLower(norm.NFD.String(strings.Join(strings.Fields(name), " "))))
+}
+
+// OtherNames returns the names that differ from those known. It never returns nil, so an empty list is written as a list.
+func OtherNames(names []string, known ...string) []string {
+	others := []string{}
+	for _, name := range names {
+		if !slices.ContainsFunc(known, func(k string) bool { return Normalize(k) == Normalize(name) }) {
+			others = append(others, name)
+		}
+	}
+	return others
 }
 
 // SplitName splits a name into term and disambiguator: "Dawn (character)" into "Dawn" and "character". White space is

@@ -68,7 +68,7 @@ func (b Batch) about(fields map[string]json.RawMessage) (int, error) {
 	}
 	term, err := text(fields, "term")
 	if err == nil && (term != "" || len(b) > 1) && !b[at].hasName(term) {
-		err = fmt.Errorf("it names entry %d %q, which is not what that one is called", id, beginning(term, quoteLength))
+		err = fmt.Errorf("it names entry %d %q, which is not what that one is called", id, annotator.Clip(term, quoteLength, cutMark))
 	}
 	return at, err
 }
@@ -91,7 +91,7 @@ func (c *Candidate) read(fields map[string]json.RawMessage) (Decision, error) {
 	if d.Reason, err = text(fields, "reason"); err != nil {
 		return d, err
 	}
-	d.Reason = clipped(d.Reason)
+	d.Reason = annotator.Clip(d.Reason, MaxReason, "")
 	switch d.Action {
 	case Confirm:
 	case Reject:

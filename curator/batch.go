@@ -36,7 +36,7 @@ func (b Batch) Resolve(
 	for i, c := range b {
 		d, revisions, err := c.resolve(answers[i], thread, at, changed)
 		if err != nil {
-			d = Decision{Action: fallback, Reason: clipped(codex.Clean(err.Error())), Thread: thread}
+			d = Decision{Action: fallback, Reason: annotator.Clip(codex.Clean(err.Error()), MaxReason, ""), Thread: thread}
 			revisions = []annotator.Revision{c.record(d, at)}
 		} else {
 			for j := range revisions {
@@ -65,12 +65,4 @@ func (c *Candidate) resolve(
 	d.Thread = thread
 	revisions, err := c.Revisions(d, at)
 	return d, revisions, err
-}
-
-// clipped returns the part of a reason that is kept.
-func clipped(reason string) string {
-	if runes := []rune(reason); len(runes) > MaxReason {
-		return string(runes[:MaxReason])
-	}
-	return reason
 }

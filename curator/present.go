@@ -133,7 +133,7 @@ func (s statements) revisions(
 		}
 		d := Decision{Action: Unstated, Thread: thread, Reason: "it is as it was"}
 		if err != nil {
-			d.Reason = clipped(codex.Clean(err.Error()))
+			d.Reason = annotator.Clip(codex.Clean(err.Error()), MaxReason, "")
 		}
 		all = append(all, (&Candidate{Entry: *e.Entry}).record(d, at))
 	}

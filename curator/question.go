@@ -59,7 +59,7 @@ func readerMark(p *annotator.Post) string {
 func (c *Candidate) quotes(b *strings.Builder, limit int) {
 	for _, e := range c.evidence(limit) {
 		fmt.Fprintf(b, "<quote post=\"%d\" fact=\"%d\" kind=\"%s\">%s</quote>\n", e.Post, e.claim.ID, e.claim.Kind,
-			prompt.Escape(beginning(e.Quote, quoteLength)))
+			prompt.Escape(annotator.Clip(e.Quote, quoteLength, cutMark)))
 	}
 }
 
@@ -99,20 +99,11 @@ func (c *Candidate) similarEntries(b *strings.Builder) {
 	for i := range c.Similar {
 		e := c.Similar[i]
 		if e.Present, e.Claims = codex.Present(&e), nil; e.Present == "" {
-			e.Claims = []annotator.Claim{{Text: beginning(c.Similar[i].Definition(), similarLength)}}
+			e.Claims = []annotator.Claim{{Text: annotator.Clip(c.Similar[i].Definition(), similarLength, cutMark)}}
 		}
 		b.WriteString(prompt.Entry(&e))
 	}
 	b.WriteString("</similar>\n")
-}
-
-// beginning cuts a text to a length in code points.
-func beginning(text string, length int) string {
-	runes := []rune(text)
-	if len(runes) <= length {
-		return text
-	}
-	return string(runes[:length]) + cutMark
 }
 
 // mention returns where in a text one of the candidate's names stands first, in code points; -1 where none does.
@@ -158,6 +149,6 @@ func names(e *annotator.Entry) []string {
 // Correction returns a question about one entry that was asked about before, with the reason why the answer was
 // unusable.
 func Correction(question, reason string) string {
-	return question + "\n\nYour former answer could not be used: " + prompt.Escape(beginning(reason, MaxReason)) +
+	return question + "\n\nYour former answer could not be used: " + prompt.Escape(annotator.Clip(reason, MaxReason, cutMark)) +
 		"\nAnswer with exactly one JSON array that holds one object, and nothing else."
 }

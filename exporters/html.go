@@ -191,12 +191,6 @@ func hashOf(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// otherNames returns the aliases that are not the term.
-func otherNames(e Entry) []Alias {
-	return slices.DeleteFunc(slices.Clone(e.Aliases),
-		func(a Alias) bool { return codex.Normalize(a.Name) == codex.Normalize(e.Term) })
-}
-
 // entriesByName returns the ids of entries by their normalised names.
 func entriesByName(entries []Entry) map[string]int64 {
 	byName := map[string]int64{}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"annotator/codex"
 )
 
 // maxCheckpoints is the number of earlier states in a sidecar, and the maximum of KOAssistant.
@@ -259,7 +261,7 @@ func byKind(entries []lore) (people, places, things []lore) {
 
 // aliasNames returns the aliases that are not the term.
 func aliasNames(e *Entry) []string {
-	return each(otherNames(*e), func(a Alias) string { return a.Name })
+	return codex.OtherNames(each(e.Aliases, func(a Alias) string { return a.Name }), e.Term)
 }
 
 // luaList returns texts as a list.

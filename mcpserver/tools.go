@@ -89,14 +89,8 @@ func (s *server) search(ctx context.Context, a searchArguments) (searchResult, e
 	return result, err
 }
 
-// shortened cuts a text in a list to 300 code points.
-func shortened(text string) string {
-	const most = 300
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+// shortened cuts a text of a list.
+func shortened(text string) string { return annotator.Clip(text, 300, "…") }
 
 type entryArguments struct {
 	limited

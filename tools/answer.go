@@ -71,7 +71,7 @@ type entryView struct {
 func viewEntry(e *annotator.Entry, limit int) entryView {
 	v := entryView{
 		ID: e.ID, Term: e.Name(), Status: e.Status, MergedInto: e.MergedInto, Tags: append([]string{}, e.Tags...),
-		Aliases: otherNames(e), Present: codex.Present(e), Facts: append([]string{}, codex.FactLines(e)...), whole: true,
+		Aliases: codex.OtherNames(e.Names(), e.Term, e.Name()), Present: codex.Present(e), Facts: append([]string{}, codex.FactLines(e)...), whole: true,
 	}
 	for _, list := range []*[]string{&v.Aliases, &v.Tags} {
 		for jsonLength(v) > limit && len(*list) > 0 {
@@ -89,17 +89,6 @@ func viewEntry(e *annotator.Entry, limit int) entryView {
 		v.whole = false
 	}
 	return v
-}
-
-// otherNames returns the names of an entry other than its term.
-func otherNames(e *annotator.Entry) []string {
-	names := []string{}
-	for _, alias := range e.Aliases {
-		if n := codex.Normalize(alias.Name); n != codex.Normalize(e.Term) && n != codex.Normalize(e.Name()) {
-			names = append(names, alias.Name)
-		}
-	}
-	return names
 }
 
 // shownEntries returns the entry if its view holds all facts.

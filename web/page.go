@@ -201,16 +201,7 @@ func (p *page) LimitForm(kind string, id any, label string) *limitForm {
 }
 
 // plural counts things: "1 scene", "2 entries".
-func plural(n int, noun string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(noun, "y"):
-		noun = strings.TrimSuffix(noun, "y") + "ies"
-	default:
-		noun += "s"
-	}
-	return groupDigits(n) + " " + noun
-}
+func plural(n int, noun string) string { return groupDigits(n) + " " + annotator.Plural(n, noun) }
 
 // groupDigits writes a number with a thin space between groups of three digits.
 func groupDigits(n int) string {

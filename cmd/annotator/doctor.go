@@ -180,7 +180,7 @@ func (v *doctorView) finding(f *doctor.Finding) {
 // flush prints the skipped checks.
 func (v *doctorView) flush() {
 	if len(v.skipped) > 2 {
-		v.skipped = []doctor.Finding{{Check: plural(len(v.skipped), "check"), State: doctor.Skipped, Seen: v.skipped[0].Seen}}
+		v.skipped = []doctor.Finding{{Check: annotator.Quantity(len(v.skipped), "check"), State: doctor.Skipped, Seen: v.skipped[0].Seen}}
 	}
 	for i := range v.skipped {
 		v.line(&v.skipped[i])
@@ -223,7 +223,7 @@ func (v *doctorView) close(r *doctor.Report) {
 	}
 	conclusion := "a run would work"
 	if missing := len(checksIn(r, doctor.Missing)); missing > 0 {
-		conclusion += ", without " + plural(missing, "optional capability")
+		conclusion += ", without " + annotator.Quantity(missing, "optional capability")
 	}
 	fmt.Fprintf(v.out, "\n%s: %s\n", oneLine(r.Model), conclusion)
 }

@@ -77,7 +77,7 @@ func readMentions(ctx context.Context, v *codexView, name string, limit int) (*m
 
 func (l *mentionList) print(w io.Writer) {
 	printAsOf(w, l.AsOf)
-	fmt.Fprintf(w, "%s  #%d, %s in %s\n", oneLine(l.Term), l.ID, plural(l.Count, "mention"), plural(len(l.Threads), "thread"))
+	fmt.Fprintf(w, "%s  #%d, %s in %s\n", oneLine(l.Term), l.ID, annotator.Quantity(l.Count, "mention"), annotator.Quantity(len(l.Threads), "thread"))
 	rows := make([][]string, len(l.Mentions))
 	for i, m := range l.Mentions {
 		also := ""

@@ -282,9 +282,9 @@ func (t *totals) parts(now time.Time) progressParts {
 	if t.total == 0 {
 		return progressParts{done: t.importing}
 	}
-	p := progressParts{done: fmt.Sprintf("%d of %s", t.done, plural(t.total, "scene"))}
+	p := progressParts{done: fmt.Sprintf("%d of %s", t.done, annotator.Quantity(t.total, "scene"))}
 	if t.entries > 0 {
-		p.entries = plural(t.entries, "entry")
+		p.entries = annotator.Quantity(t.entries, "entry")
 	}
 	if sum := t.usage.Prompt + t.usage.Completion; sum > 0 {
 		p.tokens = fmt.Sprintf("%s tokens (%s)", shortNumber(sum), cached(&t.usage))

@@ -81,7 +81,7 @@ func (o *runOptions) requeue(ctx context.Context, db *storage.DB, scenes []int) 
 	if err == nil && n == 0 {
 		o.progress.say("no scene is quarantined")
 	} else if err == nil {
-		o.progress.say(plural(n, "scene") + " queued for retry")
+		o.progress.say(annotator.Quantity(n, "scene") + " queued for retry")
 	}
 	return err
 }

@@ -87,7 +87,7 @@ func printEntry(w io.Writer, e *exporters.Entry) {
 	if e.Locked {
 		locked = ", locked"
 	}
-	fmt.Fprintf(w, "%s  #%d, %s%s, %s\n", oneLine(title), e.ID, e.Status, locked, plural(e.Revisions, "revision"))
+	fmt.Fprintf(w, "%s  #%d, %s%s, %s\n", oneLine(title), e.ID, e.Status, locked, annotator.Quantity(e.Revisions, "revision"))
 	if len(e.Tags) > 0 {
 		printIndented(w, "tags: ", oneLine(strings.Join(e.Tags, ", ")))
 	}

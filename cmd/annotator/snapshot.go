@@ -230,7 +230,7 @@ func (s *shownSnapshot) print(w io.Writer) {
 				n, bytes = n+1, bytes+m.Bytes
 			}
 		}
-		rows = append(rows, []string{string(role), fmt.Sprintf("%s, %s bytes", plural(n, "message"), shortNumber(bytes))})
+		rows = append(rows, []string{string(role), fmt.Sprintf("%s, %s bytes", annotator.Quantity(n, "message"), shortNumber(bytes))})
 	}
 	for i := range s.Memory {
 		e := &s.Memory[i]

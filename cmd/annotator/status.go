@@ -297,7 +297,7 @@ func (s *status) probes() string {
 	if s.Probes.Calls == 0 {
 		return ""
 	}
-	return plural(s.Probes.Calls, "call") + ", " + tokens(s.Probes.Tokens.usage())
+	return annotator.Quantity(s.Probes.Calls, "call") + ", " + tokens(s.Probes.Tokens.usage())
 }
 
 // importSummary returns how much of its source a corpus has; "" if the corpus is missing or does not record it.
@@ -340,7 +340,7 @@ func (s *status) scenes() string {
 func (s *status) unasked() string {
 	var reasons []string
 	for _, r := range s.Scenes.Unasked {
-		reasons = append(reasons, fmt.Sprintf("%s with %s", plural(r.Count, "scene"), r.Reason))
+		reasons = append(reasons, fmt.Sprintf("%s with %s", annotator.Quantity(r.Count, "scene"), r.Reason))
 	}
 	return strings.Join(reasons, ", ")
 }
@@ -373,7 +373,7 @@ func (s *status) entries() string {
 	for i, status := range statuses {
 		counts[i] = fmt.Sprintf("%d %s", s.Entries[status], status)
 	}
-	return strings.Join(counts, ", ") + "; " + plural(s.Revisions, "revision")
+	return strings.Join(counts, ", ") + "; " + annotator.Quantity(s.Revisions, "revision")
 }
 
 // quotes counts the quotations; empty if there are none.

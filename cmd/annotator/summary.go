@@ -34,10 +34,10 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *stor
 		quarantined = fmt.Sprintf(", %d quarantined", run.Quarantined)
 	}
 	fmt.Fprintf(o.out, "%s: %s\n", oneLine(db.Path()), shorten(run.Corpus.Title, 80))
-	text := fmt.Sprintf("%d of %s read%s, %s, %s, %s\n", run.Recorded, plural(run.Corpus.Scenes, "scene"), quarantined,
-		plural(run.Entries, "entry"), plural(run.Calls, "call"), tokens(run.Usage))
-	text += fmt.Sprintf("of these in this run: %s, %s, %s, in %s", plural(run.Recorded-before.Recorded, "scene"),
-		plural(run.Calls-before.Calls, "call"), tokens(run.Usage.Minus(before.Usage)), duration(took))
+	text := fmt.Sprintf("%d of %s read%s, %s, %s, %s\n", run.Recorded, annotator.Quantity(run.Corpus.Scenes, "scene"), quarantined,
+		annotator.Quantity(run.Entries, "entry"), annotator.Quantity(run.Calls, "call"), tokens(run.Usage))
+	text += fmt.Sprintf("of these in this run: %s, %s, %s, in %s", annotator.Quantity(run.Recorded-before.Recorded, "scene"),
+		annotator.Quantity(run.Calls-before.Calls, "call"), tokens(run.Usage.Minus(before.Usage)), duration(took))
 	fmt.Fprintln(o.out, wrapLines(text, terminalWidth(o.out)))
 	if run.Corpus.Scenes == 0 {
 		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)
@@ -96,7 +96,7 @@ func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before
 func remainingWork(ctx context.Context, db *storage.DB, run *storage.RunStatus) (commands []string, err error) {
 	path, done := quoted(db.Path()), run.Recorded+run.Quarantined == run.Corpus.Scenes
 	if done && run.Quarantined > 0 {
-		commands = append(commands, fmt.Sprintf("annotator retry --db %s   # %s quarantined", path, plural(run.Quarantined, "scene")))
+		commands = append(commands, fmt.Sprintf("annotator retry --db %s   # %s quarantined", path, annotator.Quantity(run.Quarantined, "scene")))
 	}
 	report, err := db.Run.Report(ctx)
 	if err != nil {
@@ -105,10 +105,10 @@ func remainingWork(ctx context.Context, db *storage.DB, run *storage.RunStatus) 
 	outdated, err := db.Curation.Outdated(ctx, curator.MinFacts, math.MaxInt32)
 	var left []string
 	if n := report.Entries[annotator.Tentative]; done && n > 0 {
-		left = append(left, plural(n, "entry")+" tentative")
+		left = append(left, annotator.Quantity(n, "entry")+" tentative")
 	}
 	if n := len(outdated); n > 0 {
-		left = append(left, plural(n, "entry")+" with facts newer than the statement of what it is now")
+		left = append(left, annotator.Quantity(n, "entry")+" with facts newer than the statement of what it is now")
 	}
 	if left != nil {
 		commands = append(commands, fmt.Sprintf("annotator curate --db %s   # %s", path, strings.Join(left, ", ")))

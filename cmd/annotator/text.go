@@ -120,17 +120,6 @@ func wrap(text string, most int) (lines []string) {
 	return append(lines, line)
 }
 
-// plural writes a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
-		noun = stem + "ie"
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // shortNumber writes a large number in few digits: 950, 12.3k, 4.5M.
 func shortNumber(n int) string {
 	switch {

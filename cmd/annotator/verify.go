@@ -141,7 +141,7 @@ func (v *verification) print(w io.Writer) {
 			state, text = "not checked", check.Unchecked
 		}
 		if n := len(check.Violations) + check.More; n > 0 {
-			state = plural(n, "violation")
+			state = annotator.Quantity(n, "violation")
 		}
 		rows = append(rows, []string{check.Check, state, text})
 	}

@@ -72,13 +72,10 @@ func (s *Step) failures() string {
 // subject renders what a failed call is about, as data: the model may have it from the story.
 func subject(f *annotator.FailedCall) string {
 	text := strings.Join(strings.Fields(codex.Clean(f.Subject)), " ")
-	if runes := []rune(text); len(runes) > maxSubject {
-		text = string(runes[:maxSubject]) + "…"
-	}
 	if text == "" {
 		return ""
 	}
-	return ` "` + prompt.Escape(text) + `"`
+	return ` "` + prompt.Escape(annotator.Clip(text, maxSubject, "…")) + `"`
 }
 
 // chunkSentences returns the most sentences of a chunk's summary: one for each two scenes, within bounds.

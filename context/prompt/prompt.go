@@ -75,7 +75,7 @@ func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 		status = ""
 	}
 	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name(), "status", status,
-		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(otherNames(e), "|"), "more_facts", number(more))
+		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(codex.OtherNames(e.Names(), e.Term), "|"), "more_facts", number(more))
 	b.WriteString("\n")
 	if e.Present != "" {
 		tag(&b, "present", "scene", strconv.Itoa(e.PresentAt.Scene()))
@@ -90,19 +90,9 @@ func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 	return b.String()
 }
 
-func otherNames(e *annotator.Entry) []string {
-	var names []string
-	for _, alias := range e.Aliases {
-		if alias.Name != e.Term {
-			names = append(names, alias.Name)
-		}
-	}
-	return names
-}
-
 // Names renders an entry of the glossary by its names alone: "12: Wren Tallow|Wren", or what has become of it.
 func Names(e *annotator.Entry) string {
-	text := strconv.FormatInt(e.ID, 10) + ": " + Escape(strings.Join(append([]string{e.Name()}, otherNames(e)...), "|"))
+	text := strconv.FormatInt(e.ID, 10) + ": " + Escape(strings.Join(append([]string{e.Name()}, codex.OtherNames(e.Names(), e.Term)...), "|"))
 	switch {
 	case e.Status == annotator.Merged:
 		text += fmt.Sprintf(" (merged into %d)", e.MergedInto)

@@ -51,7 +51,7 @@ func cut(text string, at int) string {
 	if utf8.RuneCountInString(text) <= at+len(marker) {
 		return text
 	}
-	return strings.TrimSpace(string([]rune(text)[:at])) + marker
+	return strings.TrimSpace(annotator.Clip(text, at, "")) + marker
 }
 
 // count adds a message to the sizes of a turn. Replies of more than long characters can be cut.

@@ -126,9 +126,9 @@ func (a *Account) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "kept %s of the text; left out:\n", percent(a.keptShare()))
 	for _, p := range a.Parts {
-		size := plural(p.Words, "word")
+		size := annotator.Quantity(p.Words, "word")
 		if p.Words == 0 {
-			size = plural(p.Characters, "character")
+			size = annotator.Quantity(p.Characters, "character")
 		}
 		fmt.Fprintf(&b, "  %s, %s: %s\n", p.Name, size, p.Begins)
 	}
@@ -142,7 +142,7 @@ func (a *Account) Summary() string {
 	}
 	parts := make([]string, len(a.Parts))
 	for i, p := range a.Parts {
-		parts[i] = fmt.Sprintf("%s (%s)", p.Name, plural(p.Words, "word"))
+		parts[i] = fmt.Sprintf("%s (%s)", p.Name, annotator.Quantity(p.Words, "word"))
 	}
 	return fmt.Sprintf("kept %s of the text; left out: %s", percent(a.keptShare()), strings.Join(parts, ", "))
 }
@@ -174,9 +174,9 @@ const maxFirstWords = 60
 
 // firstWords is the beginning of a text, in one line.
 func firstWords(text string) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) <= maxFirstWords {
-		return string(runes)
+	text = strings.Join(strings.Fields(text), " ")
+	if head := annotator.Clip(text, maxFirstWords, ""); head != text {
+		return strings.TrimSpace(head) + "…"
 	}
-	return strings.TrimSpace(string(runes[:maxFirstWords])) + "…"
+	return text
 }

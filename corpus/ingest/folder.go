@@ -69,7 +69,7 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 		return nil, report.nothingFound("the folder %s has no files to import", path)
 	}
 	found = inOrder(root, found, report)
-	report.note("%s of the folder %s: %s", plural(len(found), "file"), titleOf(path), taken(root, found))
+	report.note("%s of the folder %s: %s", annotator.Quantity(len(found), "file"), titleOf(path), taken(root, found))
 	return found, nil
 }
 

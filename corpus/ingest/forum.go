@@ -93,13 +93,12 @@ func (j *job) closeForum(ctx context.Context) error {
 	}
 	if found.Anonymous > 0 {
 		j.report.note("of threads with an anonymous author only the opening post was taken: %s",
-			plural(int(found.Anonymous), "thread"))
+			annotator.Quantity(int(found.Anonymous), "thread"))
 		j.report.unsure(annotator.ReasonUnsureAuthor)
 	}
 	if found.Suspect > 0 {
-		j.report.note("warning: in %s with many posters more than 90 %% of the posts are taken for the story: check "+
-			"the author",
-			plural(int(found.Suspect), "thread"))
+		j.report.note("warning: in %s with many posters more than 90 %% of the posts are taken for the story: check the author",
+			annotator.Quantity(int(found.Suspect), "thread"))
 		j.report.unsure(annotator.ReasonUnsureAuthor)
 	}
 	return nil
@@ -110,8 +109,7 @@ func (j *job) noteStoryAuthors(found corpus.StoryAuthors) {
 	if found.Posts == 0 {
 		return
 	}
-	share := fmt.Sprintf("%s of %d (%d %%)", plural(int(found.Posts), "post"), found.All,
-		found.Posts*100/max(found.All, 1))
+	share := fmt.Sprintf("%s of %d (%d %%)", annotator.Quantity(int(found.Posts), "post"), found.All, found.Posts*100/max(found.All, 1))
 	switch {
 	case j.options.StoryAuthor != "":
 		j.report.note("the story is what %s wrote, who is named as its author: %s", j.options.StoryAuthor, share)
@@ -131,7 +129,7 @@ func reasonsOf(found corpus.StoryAuthors) string {
 		name    string
 	}{{found.ByTrip, "trip code"}, {found.ByID, "id"}, {found.ByName, "name"}} {
 		if reason.threads > 0 {
-			by = append(by, fmt.Sprintf("by %s in %s", reason.name, plural(int(reason.threads), "thread")))
+			by = append(by, fmt.Sprintf("by %s in %s", reason.name, annotator.Quantity(int(reason.threads), "thread")))
 		}
 	}
 	if len(by) == 0 {

@@ -84,12 +84,12 @@ func (r *Report) String() string {
 	if share := r.Account.keptShare(); share < lowShare {
 		b.WriteString(": only " + percent(share) + " of the text is kept")
 	}
-	threads := plural(r.Threads, "thread")
+	threads := annotator.Quantity(r.Threads, "thread")
 	if r.Empty > 0 {
 		threads += fmt.Sprintf(" (and %d without a scene)", r.Empty)
 	}
 	fmt.Fprintf(&b, "\n%s: %s, %s, %s (%d of the story), %s\n", r.Corpus,
-		threads, plural(r.Scenes, "scene"), plural(r.Posts, "post"), r.StoryPosts, plural(r.Words, "word"))
+		threads, annotator.Quantity(r.Scenes, "scene"), annotator.Quantity(r.Posts, "post"), r.StoryPosts, annotator.Quantity(r.Words, "word"))
 	if r.Existing {
 		b.WriteString("it is a corpus already, nothing was written\n")
 	}
@@ -134,18 +134,11 @@ func (r *Report) nothingFound(format string, args ...any) error {
 	return err.WithReason(annotator.ReasonNothingFound, r.LeftOut[0].String())
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 func sourceNames(paths []string) string {
 	if len(paths) == 1 {
 		return paths[0]
 	}
-	return fmt.Sprintf("%s and %s more", paths[0], plural(len(paths)-1, "source"))
+	return fmt.Sprintf("%s and %s more", paths[0], annotator.Quantity(len(paths)-1, "source"))
 }
 
 // reportOf is the report of a corpus that is there already.
