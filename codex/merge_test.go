@@ -13,7 +13,6 @@ import (
 
 	"annotator"
 	"annotator/codex"
-	"annotator/internal/codextest"
 )
 
 // numbered numbers revisions as a database does.
@@ -172,7 +171,7 @@ func TestMergeKeepsBoth(t *testing.T) {
 		if got := target.Claims; len(before.Claims) > 0 && !strings.HasPrefix(target.Definition(), before.Definition()) {
 			t.Fatalf("the target's own claims moved: %+v, were %+v", got, before.Claims)
 		}
-		replayed, err := codextest.Replay(append(all, revisions...))
+		replayed, err := replay(append(all, revisions...))
 		if err != nil {
 			t.Fatal(err)
 		}

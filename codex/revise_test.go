@@ -13,7 +13,6 @@ import (
 
 	"annotator"
 	"annotator/codex"
-	"annotator/internal/codextest"
 )
 
 // history is an entry with its revisions, numbered as a database does.
@@ -287,7 +286,7 @@ func TestReviseAndReplay(t *testing.T) {
 			checkEdit(t, h, edit)
 			checkClosed(t, &before, &h.entry)
 		}
-		replayed, err := codextest.Replay(h.revisions)
+		replayed, err := replay(h.revisions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +344,7 @@ func TestDroppedNames(t *testing.T) {
 		if err == nil && (len(h.revisions) != kept+1 || !codex.Destructive(h.revisions[kept:])) {
 			t.Fatalf("%+v", h.revisions[kept:])
 		}
-		replayed, err := codextest.Replay(h.revisions)
+		replayed, err := replay(h.revisions)
 		if err != nil || !cmp.Equal(&h.entry, replayed[1], cmpopts.EquateEmpty()) {
 			t.Fatal(err, cmp.Diff(&h.entry, replayed[1]))
 		}

@@ -15,7 +15,6 @@ import (
 
 	"annotator"
 	"annotator/codex"
-	"annotator/internal/codextest"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/policy"
@@ -236,9 +235,15 @@ func (a *attacked) compare(t *testing.T, s *stage, before map[int64]annotator.En
 			}
 		}
 	}
-	reverted, err := codextest.Replay(former)
-	if err != nil {
-		t.Fatal(err)
+	reverted := map[int64]*annotator.Entry{}
+	for i := range former {
+		id := former[i].Entry
+		if reverted[id] == nil {
+			reverted[id] = &annotator.Entry{ID: id, Status: annotator.Tentative}
+		}
+		if err := codex.Apply(reverted[id], &former[i]); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for id, was := range before {
 		if diff := cmp.Diff(was, *reverted[id], cmpopts.EquateEmpty()); diff != "" {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/context/mechanics"
 	"annotator/context/tokens"
 )
 
@@ -37,7 +36,7 @@ func untold(s *annotator.Scene) string {
 	for i := range s.Posts {
 		switch body := s.Posts[i].Body; {
 		case strings.TrimSpace(body) == "":
-		case mechanics.Only(body):
+		case isMechanical(body):
 			reason = "nothing but dice, numbers and votes"
 		default:
 			return ""

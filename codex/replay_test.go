@@ -1,14 +1,13 @@
-// Package codextest has shared helpers for tests of entries.
-package codextest
+package codex_test
 
 import (
 	"annotator"
 	"annotator/codex"
 )
 
-// Replay returns the entries that result from revisions, by id. The revisions may belong to any number of entries and
-// are ordered by id. A prefix of them gives an earlier state of the codex.
-func Replay(revisions []annotator.Revision) (map[int64]*annotator.Entry, error) {
+// replay returns the entries that revisions add up to, by id. The revisions may belong to any number of entries and are
+// ordered by id. A prefix of them gives an earlier state of the codex.
+func replay(revisions []annotator.Revision) (map[int64]*annotator.Entry, error) {
 	entries := map[int64]*annotator.Entry{}
 	for i := range revisions {
 		r := &revisions[i]

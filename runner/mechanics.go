@@ -1,8 +1,4 @@
-// Package mechanics tells texts that hold nothing of a story but the mechanics of a game: dice, numbers and votes.
-//
-// It is sure or it says no. What it does not know, in any language, counts as story: a text is mechanical only if every line
-// of it is, and a line only if every word of it is a number, dice notation, or one of a few words that stand beside them.
-package mechanics
+package runner
 
 import (
 	"regexp"
@@ -11,8 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Only reports whether a text has dice, numbers or votes, and nothing else.
-func Only(text string) bool {
+// isMechanical reports whether a text has the mechanics of a game, such as dice, numbers and votes, and nothing of a story.
+//
+// It is sure or it says no. What it does not know, in any language, counts as story: a text is mechanical only if every line
+// of it is, and a line only if every word of it is a number, dice notation, or one of a few words that stand beside them.
+func isMechanical(text string) bool {
 	some := false
 	for line := range strings.Lines(text) {
 		switch {
@@ -26,9 +25,9 @@ func Only(text string) bool {
 	return some
 }
 
-// words stand beside dice, numbers and tallies of votes. None of them tells anything by itself. What may tell something, such
+// mechanicalWords stand beside dice, numbers and tallies of votes. None of them tells anything by itself. What may tell something, such
 // as whether a throw succeeds, is not among them.
-var words = setOf(`
+var mechanicalWords = setOf(`
 	dice roll rolls rolled result results total sum vs dc votes vote tally
 	würfel wurf würfe gewürfelt ergebnis summe gesamt stimmen
 	dés dé résultat résultats somme voix
@@ -60,14 +59,14 @@ func isFigures(line string) bool {
 			figures = true
 			return true
 		}
-		return words[word]
+		return mechanicalWords[word]
 	})
 	return known && figures
 }
 
 // isCaption reports whether a line of known words announces what follows.
 func isCaption(line string) bool {
-	return strings.HasSuffix(strings.TrimRight(line, " \t\r\n*_"), ":") && eachWord(line, func(word string) bool { return words[word] })
+	return strings.HasSuffix(strings.TrimRight(line, " \t\r\n*_"), ":") && eachWord(line, func(word string) bool { return mechanicalWords[word] })
 }
 
 func isFigure(word string) bool {
