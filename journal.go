@@ -31,6 +31,13 @@ type Trace struct {
 	Error     string    `json:"error,omitempty"`     // a code: of a tool_result, of a reply whose calls must not run, of a note that is read back
 	Tokens    int       `json:"tokens,omitempty"`    // estimate for this row
 	Shows     []Shown   `json:"shows,omitempty"`     // the entries that this row shows the model, in full or by name
+	Parsed    Parsed    `json:"-"`                   // what was read of a reply, a tool_call or an update
+}
+
+// Parsed is what was read of the words of a row, once, when they came. Nothing reads them again.
+type Parsed struct {
+	ParsedCall   // of a tool_call or an update
+	ReplyContent // of a reply
 }
 
 // CallRequired is the code of a note that demands a tool call, after a reply that called none where one had to be called.

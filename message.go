@@ -1,6 +1,7 @@
 package annotator
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 )
@@ -32,6 +33,30 @@ type ToolCall struct {
 	Name      string
 	Arguments string // a JSON object, as the model wrote it
 	Origin    Origin // where a reply holds it
+}
+
+// ParsedCall is a tool call as it was read once, when its reply came.
+type ParsedCall struct {
+	Tool string `json:"tool,omitempty"`
+	// Term is what the entry is called that an update changes. Its id is known when the update runs. Empty for other calls.
+	Term string `json:"term,omitempty"`
+	// Arguments are an object in canonical form. One whose values cannot be read is as it was written. Nil: there is none.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Done      bool            `json:"done,omitempty"`    // it says that its scene is worked through
+	Failure   json.RawMessage `json:"failure,omitempty"` // why it cannot run, as package tools writes it; nil if it can
+}
+
+// ReplyContent is what the text of a reply holds beside words, as it was read once, when the reply came.
+type ReplyContent struct {
+	Updates []ParsedCall `json:"updates,omitempty"` // the elements of its codex_updates blocks
+	Left    bool         `json:"left,omitempty"`    // it has calls beside structured ones, which are not made
+	Problem *CallProblem `json:"problem,omitempty"` // nil where all can be read
+}
+
+// CallProblem is what looks like a call, or like a block of updates, in the text of a reply and cannot be run.
+type CallProblem struct {
+	Origin Origin `json:"origin"`
+	Text   string `json:"text"` // what is wrong, in words for the model
 }
 
 // FailedCall is a tool call that failed.

@@ -121,6 +121,7 @@ CREATE TABLE trace (
   error     TEXT NOT NULL DEFAULT '',
   tokens    INTEGER NOT NULL DEFAULT 0,
   shows     TEXT NOT NULL DEFAULT '',
+  parsed    TEXT NOT NULL DEFAULT '', -- what was read of a reply or a call when it came, as JSON
   hash      BLOB NOT NULL CHECK (length(hash) = 32),
   at        INTEGER NOT NULL -- unix milliseconds; not part of the hash
 ) STRICT;

@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"annotator"
@@ -13,32 +12,24 @@ import (
 type CallRules struct {
 	// Tools are what may be called.
 	Tools textcalls.Tools
-	// Elements returns the elements of the array of a codex_updates block, in JSON, or what is wrong with it, in words
-	// for the model.
-	Elements func(array string) ([]string, error)
+	// Updates reads the JSON arrays of a reply's codex_updates blocks. An error says what is wrong with one, in words for the model.
+	Updates func(arrays []string) ([]annotator.ParsedCall, error)
 	// Together returns why calls written as text must not stand beside codex updates; nil where they may.
 	Together func(calls []annotator.ToolCall) error
 	// Shown returns what the model was shown of the story. What stands there is a quotation and no call.
 	Shown func() ([]string, error)
 }
 
-// Problem is what looks like a call in a reply and cannot be run.
-type Problem struct {
-	Origin annotator.Origin
-	Text   string // what is wrong, in words for the model
-}
-
 // NoAnswer is the text of a reply whose calls stand in its reasoning, where none is run, and that says nothing else.
 const NoAnswer = "(no answer)"
 
-// ReadCalls finds the calls in a normalized reply: its structured calls, or else those written as text, and the elements of its
-// codex_updates blocks, as calls without a name. rest is the text without the calls written as text. Where one of those is a
-// problem, none of them is returned. Beside structured calls they are no calls: rest keeps what is not also a structured call, and
-// LeftInText finds it there. Of a reply that was cut, calls written as text are returned if none of them was cut:
-// in a text, where calls end is known only if all of it can be read, and what is made of a reply that goes on otherwise
-// cannot be taken back. The model is asked for all of them again. Of structured calls those that are whole are made; the last
-// may be incomplete: see Reply.Incomplete. An error is one of rules.Shown.
-func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest string, problem *Problem, err error) {
+// ReadCalls finds the calls in a normalized reply: its structured calls, or else those written as text, and what else its text holds.
+// rest is the text without the calls written as text. Where one of those is a problem, none of them is returned. Beside structured
+// calls they are no calls: rest keeps what is not also a structured call. Of a reply that was cut, calls written as text are returned
+// if none of them was cut: in a text, where calls end is known only if all of it can be read, and what is made of a reply that goes on
+// otherwise cannot be taken back. The model is asked for all of them again. Of structured calls those that are whole are made; the
+// last may be incomplete: see Reply.Incomplete. An error is one of rules.Shown.
+func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest string, content annotator.ReplyContent, err error) {
 	for i := range reply.Calls {
 		calls = append(calls, readStructured(reply.Calls[i], rules))
 	}
@@ -46,40 +37,41 @@ func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest
 	slip := len(calls) == 0 && thinksCall(reply, rules)
 	found := textcalls.Find(text, &rules.Tools)
 	if found.Empty() && !textcalls.HasUpdates(text) && !slip && textcalls.Slip(text, &rules.Tools) == "" {
-		return calls, text, nil, nil
+		return calls, text, content, nil
 	}
 	shown, err := rules.Shown()
 	if err != nil {
-		return calls, text, nil, err
+		return calls, text, content, err
 	}
 	written, rest, problem := textCalls(found, shown)
 	if len(calls) == 0 {
 		calls = written
-	} else if problem = nil; len(without(written, calls)) > 0 {
-		written, rest = nil, text
+	} else if content.Left = problem != nil || len(without(written, calls)) > 0; content.Left {
+		written, rest, problem = nil, text, nil
 	}
-	elements, wrong := readUpdates(rest, shown, rules)
-	if len(written) > 0 && len(elements) > 0 {
+	updates, wrong := readUpdates(rest, shown, rules)
+	if len(written) > 0 && len(updates) > 0 {
 		if err := rules.Together(written); err != nil {
-			calls, rest, problem = calls[:len(reply.Calls)], text, &Problem{annotator.OriginText, err.Error()}
+			calls, rest, problem = calls[:len(reply.Calls)], text, &annotator.CallProblem{Origin: annotator.OriginText, Text: err.Error()}
 		}
 	}
-	calls = append(calls, elements...)
 	switch {
 	case problem != nil:
 	case wrong != nil:
-		problem = &Problem{annotator.OriginUpdates, wrong.Error()}
-	case len(calls) > 0 || textcalls.HasUpdates(rest):
+		problem = &annotator.CallProblem{Origin: annotator.OriginUpdates, Text: wrong.Error()}
+	case len(calls)+len(updates) > 0 || textcalls.HasUpdates(rest):
 	case slip:
 		if said := textcalls.Slip(reply.Reasoning, &rules.Tools, shown...); said != "" {
-			problem = &Problem{annotator.OriginText, said + ". It also stands in your reasoning, from which nothing is done"}
+			said += ". It also stands in your reasoning, from which nothing is done"
+			problem = &annotator.CallProblem{Origin: annotator.OriginText, Text: said}
 		}
 	default:
 		if said := textcalls.Slip(text, &rules.Tools, shown...); said != "" {
-			problem = &Problem{annotator.OriginText, said}
+			problem = &annotator.CallProblem{Origin: annotator.OriginText, Text: said}
 		}
 	}
-	return calls, rest, problem, nil
+	content.Updates, content.Problem = updates, problem
+	return calls, rest, content, nil
 }
 
 // thoughtTurn begins the thoughts of gpt-oss, which are a turn of their own. Nothing in them is executed.
@@ -96,44 +88,14 @@ func (r *Reply) endTurn(q *Request) (ended bool, err error) {
 		text  string
 		calls bool
 	}{{r.Text[:at], true}, {r.Text[at:], false}} {
-		calls, _, problem, err := ReadCalls(&Reply{Text: turn.text}, q.Rules)
-		if err != nil || problem != nil || turn.calls != (len(calls) > 0) {
+		calls, _, content, err := ReadCalls(&Reply{Text: turn.text}, q.Rules)
+		if err != nil || content.Problem != nil || turn.calls != (len(calls)+len(content.Updates) > 0) {
 			return false, err
 		}
 	}
 	r.Call.Raw = []byte(r.Text)
 	r.Text, r.Cut, r.Outcome = strings.TrimSpace(r.Text[:at]), false, OutcomeStop
 	return true, nil
-}
-
-// ReadUpdates finds what ReadCalls finds in the text of a reply whose calls are known: the elements of its blocks.
-func ReadUpdates(text string, rules *CallRules) (elements []annotator.ToolCall, problem *Problem, err error) {
-	if !textcalls.HasUpdates(text) {
-		return nil, nil, nil
-	}
-	shown, err := rules.Shown()
-	if err != nil {
-		return nil, nil, err
-	}
-	elements, wrong := readUpdates(text, shown, rules)
-	if wrong != nil {
-		problem = &Problem{annotator.OriginUpdates, wrong.Error()}
-	}
-	return elements, problem, nil
-}
-
-// LeftInText reports whether a text beside calls has the shape of calls itself, which are not made.
-func LeftInText(text string, rules *CallRules) (bool, error) {
-	found := textcalls.Find(text, &rules.Tools)
-	if found.Empty() {
-		return false, nil
-	}
-	shown, err := rules.Shown()
-	if err != nil {
-		return false, err
-	}
-	written, _, problem := textCalls(found, shown)
-	return len(written) > 0 || problem != nil, nil
 }
 
 // thinksCall reports whether a reply says nothing, and its reasoning has what looks like a call.
@@ -176,58 +138,26 @@ func without(written, structured []annotator.ToolCall) (others []annotator.ToolC
 	return others
 }
 
-// readUpdates returns the elements of all blocks in order. An element of a later block replaces those of earlier ones for
-// the same term.
-func readUpdates(text string, shown []string, rules *CallRules) (calls []annotator.ToolCall, err error) {
+// readUpdates reads the codex_updates blocks of a text.
+func readUpdates(text string, shown []string, rules *CallRules) ([]annotator.ParsedCall, error) {
 	quoted := func(array string) bool { return textcalls.Quoted(array, shown...) }
-	fit := func(array string) bool { _, err := rules.Elements(array); return err == nil }
+	fit := func(array string) bool { _, err := rules.Updates([]string{array}); return err == nil }
 	arrays, err := textcalls.Updates(text, quoted, fit)
-	if err != nil {
+	if err != nil || len(arrays) == 0 {
 		return nil, err
 	}
-	for _, array := range arrays {
-		elements, err := rules.Elements(array)
-		if err != nil {
-			return nil, err
-		}
-		terms := map[string]bool{}
-		for _, element := range elements {
-			terms[termOf(element)] = true
-		}
-		delete(terms, "")
-		calls = slices.DeleteFunc(calls, func(c annotator.ToolCall) bool { return terms[termOf(c.Arguments)] })
-		for _, element := range elements {
-			calls = append(calls, annotator.ToolCall{Arguments: element, Origin: annotator.OriginUpdates})
-		}
-	}
-	return calls, nil
+	return rules.Updates(arrays)
 }
 
-// termOf returns the term of an element of a block, in lower case; empty where it has none.
-func termOf(element string) string {
-	var o struct{ Term string }
-	_ = json.Unmarshal([]byte(element), &o) // valid JSON
-	return strings.ToLower(strings.TrimSpace(o.Term))
-}
-
-func textCalls(found *textcalls.Found, shown []string) ([]annotator.ToolCall, string, *Problem) {
+// textCalls returns the calls of a text that are no quotations, and the text without them.
+func textCalls(found *textcalls.Found, shown []string) ([]annotator.ToolCall, string, *annotator.CallProblem) {
 	found.RemoveQuotations(shown...)
 	calls, rest, wrong := found.Calls()
 	if wrong != "" {
-		return nil, rest, &Problem{annotator.OriginText, wrong}
+		return nil, rest, &annotator.CallProblem{Origin: annotator.OriginText, Text: wrong}
 	}
 	for i := range calls {
 		calls[i].Origin = annotator.OriginText
 	}
 	return calls, rest, nil
-}
-
-// CallsOf returns the calls of an origin.
-func CallsOf(calls []annotator.ToolCall, origin annotator.Origin) (of []annotator.ToolCall) {
-	for i := range calls {
-		if calls[i].Origin == origin {
-			of = append(of, calls[i])
-		}
-	}
-	return of
 }

@@ -30,13 +30,15 @@ func callRules(story string) *model.CallRules {
 			Names: []string{"a", "structured", "declare", "quoted"},
 			Check: func(annotator.ToolCall) error { return nil },
 		},
-		Elements: func(array string) (elements []string, err error) {
-			var raw []json.RawMessage
-			err = json.Unmarshal([]byte(array), &raw)
-			for _, element := range raw {
-				elements = append(elements, string(element))
+		Updates: func(arrays []string) (updates []annotator.ParsedCall, err error) {
+			for _, array := range arrays {
+				var raw []json.RawMessage
+				err = errors.Join(err, json.Unmarshal([]byte(array), &raw))
+				for _, element := range raw {
+					updates = append(updates, annotator.ParsedCall{Arguments: element})
+				}
 			}
-			return elements, err
+			return updates, err
 		},
 		Together: func(calls []annotator.ToolCall) error {
 			if calls[0].Name == "declare" {
@@ -46,6 +48,15 @@ func callRules(story string) *model.CallRules {
 		},
 		Shown: func() ([]string, error) { return []string{story}, nil },
 	}
+}
+
+// asked returns calls, and the elements of blocks as calls without a name.
+func asked(calls []annotator.ToolCall, updates []annotator.ParsedCall) (all []annotator.ToolCall) {
+	all = append(all, calls...)
+	for _, u := range updates {
+		all = append(all, annotator.ToolCall{Arguments: string(u.Arguments), Origin: annotator.OriginUpdates})
+	}
+	return all
 }
 
 // TestReadCalls: calls are found in what a reply says, and never in its reasoning, whatever form they have.
@@ -69,7 +80,7 @@ func TestReadCalls(t *testing.T) {
 		{"a structured call again", "So: " + strings.Replace(hermes, `"a"`, `"structured"`, 1), true, nil, "So:", "none"},
 		{"half a call beside structured ones", `<tool_call>{"name":"a"`, true, nil, `<tool_call>{"name":"a"`, "none"},
 		{"a call in a sentence", `I call a(q="x").`, false, nil, `I call a(q="x").`, annotator.OriginText},
-		{"a later block", block(dawn+","+mik) + block(newDawn), false, []annotator.ToolCall{update(mik), update(newDawn)}, block(dawn+","+mik) + block(newDawn), "none"},
+		{"two blocks", block(dawn+","+mik) + block(newDawn), false, []annotator.ToolCall{update(dawn), update(mik), update(newDawn)}, block(dawn+","+mik) + block(newDawn), "none"},
 		{"a call in reasoning", "<think>" + hermes + "</think> No change.", false, nil, "No change.", "none"},
 		{"a call in unclosed reasoning", "<think>" + hermes, false, nil, "", "none"},
 		{"a call in reasoning that the server opened", hermes + "</think> No change.", false, nil, "No change.", "none"},
@@ -106,13 +117,13 @@ func TestReadCalls(t *testing.T) {
 			if test.structured {
 				r.Calls = []annotator.ToolCall{{Name: "structured", Arguments: "{}"}}
 			}
-			calls, rest, problem, err := model.ReadCalls(&r, callRules(`{"name":"quoted","arguments":{}}`))
-			calls = calls[min(len(calls), len(r.Calls)):]
-			if len(calls) == 0 {
-				calls = nil
-			}
-			if diff := cmp.Diff(test.want, calls); err != nil || diff != "" || rest != test.rest {
+			calls, rest, content, err := model.ReadCalls(&r, callRules(`{"name":"quoted","arguments":{}}`))
+			problem := content.Problem
+			if diff := cmp.Diff(test.want, asked(calls[min(len(calls), len(r.Calls)):], content.Updates)); err != nil || diff != "" || rest != test.rest {
 				t.Errorf("%s rest %q, %v", diff, rest, err)
+			}
+			if content.Left != (test.structured && strings.Contains(test.rest, "<tool_call>")) {
+				t.Errorf("calls are left in the text: %v", content.Left)
 			}
 			if (problem == nil) != (test.problem == "none") || problem != nil && (problem.Origin != test.problem || problem.Text == "") {
 				t.Errorf("problem %+v, want %q", problem, test.problem)
@@ -146,7 +157,8 @@ func TestThoughtCall(t *testing.T) {
 		{"a quotation", model.Reply{Text: model.NoAnswer, Reasoning: "They sang " + quoted}, false},
 		{"words", model.Reply{Text: model.NoAnswer, Reasoning: "I need to call a tool."}, false},
 	} {
-		calls, _, problem, err := model.ReadCalls(&test.reply, callRules("They sang "+quoted))
+		calls, _, content, err := model.ReadCalls(&test.reply, callRules("They sang "+quoted))
+		problem := content.Problem
 		if len(calls) != len(test.reply.Calls) || err != nil {
 			t.Errorf("%s: %v, %v", test.name, calls, err)
 		}

@@ -212,7 +212,7 @@ func (c *Capabilities) Adopt(needs Workarounds, refusals []Refusal) bool {
 // learnChoice takes in that a server ignores a tool required by name, as llama.cpp does: the reply calls none.
 func (c *Client) learnChoice(r *Request, reply *Reply) {
 	named := r.Choice.Mode == ChoiceRequired && len(r.Choice.Allowed) == 1 && r.Rules != nil
-	if named && len(reply.Calls) == 0 && reply.Problem == nil && !reply.Cut {
+	if named && len(reply.Calls)+len(reply.Updates) == 0 && reply.Problem == nil && !reply.Cut {
 		c.Capabilities.Adopt(NoNamedTool, c.Wire.Refusals())
 	}
 }

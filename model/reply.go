@@ -11,7 +11,7 @@ import (
 type Reply struct {
 	Text      string
 	Reasoning string
-	Calls     []annotator.ToolCall // of all origins; ids as the server gave them, perhaps empty or doubled
+	Calls     []annotator.ToolCall // structured, or else those in the text; ids as the server gave them, perhaps empty or doubled
 	Finish    string               // why it ended, in the server's word
 	Model     string               // the model that the server says answered
 	Usage     annotator.Usage
@@ -24,9 +24,7 @@ type Reply struct {
 	Outcome Outcome // why it ended
 	Cut     bool    // it ended at its limit in tokens, whatever the server says
 
-	// Problem is what looks like a call in the text and cannot be run; nil where there is none, or where the request
-	// has no CallRules.
-	Problem *Problem
+	annotator.ReplyContent // of the text; empty where the request has no CallRules
 
 	Call *annotator.Call // on record; the receiver of the reply ends it. Nil where the reply did not come from a Client
 }
@@ -98,10 +96,7 @@ func (r *Reply) Swallowed() bool {
 // only if another follows it: some servers, such as older versions of vLLM, close the JSON of one that was cut off.
 // What is read from text ends where the model has ended it.
 func (r *Reply) Incomplete(call int) bool {
-	if !r.Cut || r.Calls[call].Origin != annotator.OriginStructured {
-		return false
-	}
-	return call == len(r.Calls)-1 || r.Calls[call+1].Origin != annotator.OriginStructured
+	return r.Cut && call == len(r.Calls)-1 && r.Calls[call].Origin == annotator.OriginStructured
 }
 
 // maxNestedMarks is how many levels of marks within marks are removed. A text with more is reasoning as a whole.

@@ -67,20 +67,20 @@ func (c *Client) readCalls(r *Request, reply *Reply) error {
 	if r.Rules == nil {
 		return nil
 	}
-	calls, rest, problem, err := ReadCalls(reply, r.Rules)
+	calls, rest, content, err := ReadCalls(reply, r.Rules)
 	if rest != strings.TrimSpace(reply.Text) {
 		if len(reply.Call.Raw) == 0 {
 			reply.Call.Raw = []byte(reply.Text)
 		}
 		reply.Text = rest
 	}
-	if len(CallsOf(calls, annotator.OriginText)) > 0 && !c.Capabilities.TextCalls {
+	if len(calls) > 0 && calls[0].Origin == annotator.OriginText && !c.Capabilities.TextCalls {
 		c.Capabilities.TextCalls = true
 		c.warnBecause(annotator.ReasonCallsInText, "the endpoint leaves tool calls in the text of replies; they are read from there")
 	}
 	reply.keepRewritten(calls)
-	reply.Calls, reply.Problem = calls, problem
-	if reply.Text == "" && problem != nil && len(calls) == 0 {
+	reply.Calls, reply.ReplyContent = calls, content
+	if reply.Text == "" && content.Problem != nil && len(calls) == 0 {
 		reply.Text = NoAnswer // some servers refuse an empty message
 	}
 	return err

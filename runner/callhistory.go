@@ -27,11 +27,12 @@ type pastCall struct {
 	reply           int // number of the reply that made the call, from 1
 	tool, arguments string
 	code            string // of the error; empty if the call succeeded
+	done            bool   // the call says that the scene is worked through
 	complete        bool   // its result leaves the model nothing to act on, and the reply was not cut
 }
 
 func (h *callHistory) add(call, result *annotator.Trace, cut bool) {
-	h.calls = append(h.calls, pastCall{h.replies, call.Tool, call.Arguments, result.Error, !cut && tools.Complete(result)})
+	h.calls = append(h.calls, pastCall{h.replies, call.Tool, call.Arguments, result.Error, call.Parsed.Done, !cut && tools.Complete(result)})
 }
 
 // of returns the calls of a reply.
@@ -46,12 +47,12 @@ func (h *callHistory) of(reply int) (calls []pastCall) {
 
 // repeats reports whether the same call has run often enough, with nothing in between that could change its answer. The same
 // change made again changes nothing. A declared intent can change the answer only of a call that was denied before it.
-func (h *callHistory) repeats(call *annotator.ToolCall, changes func(tool string) bool) bool {
+func (h *callHistory) repeats(call *annotator.Trace, changes func(tool string) bool) bool {
 	identical, declared := 0, false
 	for i := len(h.calls) - 1; i >= 0; i-- {
 		switch past := &h.calls[i]; {
 		case past.code == tools.Truncated || past.code == tools.RoundLimit || past.code == tools.CallLimit: // it did not run
-		case past.tool == call.Name && past.arguments == call.Arguments:
+		case past.tool == call.Tool && past.arguments == call.Arguments:
 			if !declared || past.code != policy.IntentRequired && past.code != policy.NotPermitted {
 				identical++
 			}

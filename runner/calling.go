@@ -6,11 +6,9 @@ import (
 	"errors"
 
 	"annotator"
-	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/model"
 	"annotator/policy"
-	"annotator/tools"
 )
 
 // calling is CALLING: one attempt of a request. The attempt is recorded before it is made, and its end commits with the rows of
@@ -110,40 +108,11 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 			return "", err
 		}
 	}
-	if len(s.calls) == 0 { // beside calls, more is looked for
-		s.content = &replyContent{updates: model.CallsOf(reply.Calls, annotator.OriginUpdates), problem: reply.Problem}
-	}
 	if err := r.window.Relearn(ctx); err != nil {
 		return "", err
 	}
 	r.window.Counted(call.Characters, call.Usage, &rows[0])
 	return annotator.EventReplied, r.takeContext(ctx)
-}
-
-// replyRows returns the rows of a reply: its text, then each call. Codex updates stay in the text. A reply whose calls
-// or text were cut is marked, and so is a call that may have lost its end.
-func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
-	row := r.scene.nextRow(annotator.TraceReply)
-	row.Content, row.Reasoning, row.Tokens = reply.Text, reply.Reasoning, tokens.EstimateMessage(reply.Text)
-	rows := []annotator.Trace{*row}
-	for i := range reply.Calls {
-		if reply.Calls[i].Origin == annotator.OriginUpdates {
-			continue
-		}
-		call := r.scene.nextRow(annotator.TraceCall)
-		call.Seq += i + 1
-		call.CallID = annotator.CallID(call.Turn, call.Seq)
-		call.Tool, call.Arguments = reply.Calls[i].Name, reply.Calls[i].Arguments
-		if reply.Incomplete(i) {
-			call.Error = tools.Truncated
-		}
-		call.Tokens = tokens.Estimate(call.Tool) + tokens.Estimate(call.Arguments) + tokens.PerCall
-		rows = append(rows, *call)
-	}
-	if reply.Cut && (len(rows) > 1 || reply.Problem != nil) {
-		rows[0].Error = tools.Truncated
-	}
-	return rows
 }
 
 // retrying is RETRYING: it waits until the next attempt is due and the server is ready for it.

@@ -52,7 +52,7 @@ func (r *Runner) needAfter(reply int, believed bool) need {
 		case !call.complete || tool.Permission == tools.Reads || tool.Permission == tools.Summons:
 			return needRequest
 		case r.edits(call.tool):
-			edits, done = true, done || tools.SaysDone(call.arguments)
+			edits, done = true, done || call.done
 		}
 	}
 	switch {
@@ -121,7 +121,7 @@ func (r *Runner) followUp(ctx context.Context) (storage.FollowUp, error) {
 	}
 	for reply := 1; reply <= h.replies; reply++ {
 		calls := h.of(reply)
-		several = several || len(calls) > 1 || len(calls) == 1 && tools.SaysDone(calls[0].arguments)
+		several = several || len(calls) > 1 || len(calls) == 1 && calls[0].done
 		switch {
 		case asked && r.edited(reply):
 			return storage.FollowUpEdits, nil

@@ -13,15 +13,12 @@ import (
 // transaction. The model is told once which of them failed.
 func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
-	content, err := r.content(ctx)
-	if err != nil {
-		return "", err
+	content := &s.reply.Parsed
+	if content.Problem != nil {
+		return r.correct(ctx, "", unreadable(content.Problem, s.cut))
 	}
-	if content.problem != nil {
-		return r.correct(ctx, "", content.correction(s.cut))
-	}
-	for _, update := range content.updates[min(s.updates, len(content.updates)):] {
-		if err := r.runUpdate(ctx, update.Arguments); err != nil {
+	for _, update := range content.Updates[s.updates:] {
+		if err := r.runUpdate(ctx, update); err != nil {
 			return "", err
 		}
 	}
@@ -37,17 +34,14 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventParsed, nil
 }
 
-// runUpdate runs an element of a block as the call that it stands for.
-func (r *Runner) runUpdate(ctx context.Context, element string) error {
-	update, err := tools.ParseUpdate(element)
-	if err != nil {
-		return err
-	}
-	call, err := update.Call(ctx, r.Store.Glossary)
+// runUpdate runs an element of a block. Its row is call and result.
+func (r *Runner) runUpdate(ctx context.Context, update annotator.ParsedCall) error {
+	call, err := tools.Resolve(ctx, r.Store.Glossary, update)
 	if err != nil {
 		return err
 	}
 	row := r.scene.nextRow(annotator.TraceUpdate)
-	row.CallID, row.Tool, row.Arguments = annotator.CallID(row.Turn, row.Seq), call.Name, call.Arguments
-	return r.runTool(ctx, row, call, "")
+	row.CallID, row.Tool, row.Arguments = annotator.CallID(row.Turn, row.Seq), call.Tool, string(call.Arguments)
+	row.Parsed.ParsedCall = call
+	return r.runTool(ctx, row, row, "")
 }

@@ -21,15 +21,12 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 	if r.choice().Mode != model.ChoiceRequired {
 		return annotator.EventText, nil
 	}
-	content, err := r.content(ctx)
-	if err != nil {
-		return "", err
-	}
-	if len(content.updates) > 0 { // they declare their intent in the block, or are denied
+	content := &r.scene.reply.Parsed
+	if len(content.Updates) > 0 { // they declare their intent in the block, or are denied
 		return annotator.EventText, nil
 	}
-	if content.problem != nil {
-		return r.correct(ctx, annotator.CallRequired, content.correction(r.scene.cut)+" "+callDemand)
+	if content.Problem != nil {
+		return r.correct(ctx, annotator.CallRequired, unreadable(content.Problem, r.scene.cut)+" "+callDemand)
 	}
 	return r.correct(ctx, annotator.CallRequired, callDemand)
 }

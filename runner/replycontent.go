@@ -9,52 +9,44 @@ import (
 
 	"annotator"
 	"annotator/context/prompt"
+	"annotator/context/tokens"
 	"annotator/model"
 	"annotator/model/textcalls"
 	"annotator/policy"
 	"annotator/tools"
 )
 
-// replyContent is what the text of a reply holds beside prose.
-type replyContent struct {
-	updates []annotator.ToolCall // the elements of its block of updates
-	left    bool                 // calls in the text beside structured ones, which are not made
-	problem *model.Problem       // what looks like a call or a block and cannot be read; nil for nothing
-}
-
-// content returns the content of the newest reply. After a resume it is read from the reply's row.
-func (r *Runner) content(ctx context.Context) (*replyContent, error) {
-	s := r.scene
-	if s.content == nil {
-		content, err := r.readContent(ctx)
-		if err != nil {
-			return nil, err
+// replyRows returns the rows of a reply: its text, then each call, with what is read of them. A reply whose calls or text were cut is
+// marked, and so is a call that may have lost its end.
+func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
+	row := r.scene.nextRow(annotator.TraceReply)
+	row.Content, row.Reasoning, row.Tokens = reply.Text, reply.Reasoning, tokens.EstimateMessage(reply.Text)
+	row.Parsed.ReplyContent = reply.ReplyContent
+	rows := []annotator.Trace{*row}
+	for i := range reply.Calls {
+		call := r.scene.nextRow(annotator.TraceCall)
+		call.Seq += i + 1
+		call.CallID = annotator.CallID(call.Turn, call.Seq)
+		call.Tool, call.Arguments = reply.Calls[i].Name, reply.Calls[i].Arguments
+		call.Parsed.ParsedCall = r.tools.Parse(reply.Calls[i])
+		if reply.Incomplete(i) {
+			call.Error = tools.Truncated
 		}
-		s.content = content
+		call.Tokens = tokens.Estimate(call.Tool) + tokens.Estimate(call.Arguments) + tokens.PerCall
+		rows = append(rows, *call)
 	}
-	return s.content, nil
-}
-
-// readContent reads the content of the newest reply again. What it says of calls was read before their rows were made.
-func (r *Runner) readContent(ctx context.Context) (*replyContent, error) {
-	s, rules := r.scene, r.callRules(ctx)
-	if s.answered+len(s.calls) > 0 {
-		updates, problem, err := model.ReadUpdates(s.reply.Content, rules)
-		if err != nil {
-			return nil, err
-		}
-		left, err := model.LeftInText(s.reply.Content, rules)
-		return &replyContent{updates: updates, problem: problem, left: left}, err
+	if reply.Cut && (len(rows) > 1 || reply.Problem != nil) {
+		rows[0].Error = tools.Truncated
 	}
-	calls, _, problem, err := model.ReadCalls(&model.Reply{Text: s.reply.Content, Reasoning: s.reply.Reasoning}, rules)
-	return &replyContent{updates: model.CallsOf(calls, annotator.OriginUpdates), problem: problem}, err
+	return rows
 }
 
 // callRules returns the rules for calls in the text of a reply. A block of updates beside calls is ignored, because a reply with
 // calls is not final. So calls that only declare an intent for a block are a mistake.
 func (r *Runner) callRules(ctx context.Context) *model.CallRules {
 	return &model.CallRules{
-		Tools: textcalls.Tools{Names: r.tools.Names(), Check: r.checkCall}, Elements: tools.Elements, Shown: func() ([]string, error) { return r.window.Texts(ctx) },
+		Tools: textcalls.Tools{Names: r.tools.Names(), Check: r.checkCall}, Updates: r.tools.ParseUpdates,
+		Shown: func() ([]string, error) { return r.window.Texts(ctx) },
 		Together: func(calls []annotator.ToolCall) error {
 			if slices.ContainsFunc(calls, func(c annotator.ToolCall) bool { return c.Name != policy.SelectIntent }) {
 				return nil
@@ -76,15 +68,15 @@ func (r *Runner) checkCall(call annotator.ToolCall) error {
 	return nil
 }
 
-// correction tells the model what it is to write again, after what cannot be read, of a reply that may have been cut.
-func (c *replyContent) correction(cut bool) string {
+// unreadable tells the model what it is to write again, of a reply that has what cannot be read, and may have been cut.
+func unreadable(problem *annotator.CallProblem, cut bool) string {
 	if cut {
-		return c.correction(false) + " Your reply reached its limit in tokens, so write less at once."
+		return unreadable(problem, false) + " Your reply reached its limit in tokens, so write less at once."
 	}
-	if c.problem.Origin == annotator.OriginUpdates {
-		return "Your codex_updates could not be read: " + prompt.Quote(c.problem.Text) + ". Send the whole block again, corrected."
+	if problem.Origin == annotator.OriginUpdates {
+		return "Your codex_updates could not be read: " + prompt.Quote(problem.Text) + ". Send the whole block again, corrected."
 	}
-	return "Your reply holds what looks like a tool call, and nothing in it was done: " + prompt.Quote(c.problem.Text) +
+	return "Your reply holds what looks like a tool call, and nothing in it was done: " + prompt.Quote(problem.Text) +
 		`. Make your calls anew, whole. If you have no other way to call a tool, write <tool_call>{"name": "...", "arguments": {...}}</tool_call>. ` +
 		"If you meant no call, end the scene with one line of plain text."
 }

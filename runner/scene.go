@@ -37,7 +37,6 @@ type sceneState struct {
 	intent       policy.Turn
 
 	// Of this process only.
-	content         *replyContent   // of the newest reply; nil until it is read
 	exchange        *model.Exchange // the request under way; nil for none
 	replyLimit      int             // tokens of a reply that the server accepts, if it has refused more; 0 if not known
 	forceCompaction bool            // the prompt is too long, by the server's word or our own count
@@ -121,7 +120,7 @@ func (s *sceneState) apply(row *annotator.Trace) {
 	switch row.Kind {
 	case annotator.TraceReply:
 		s.reply, s.replyText, s.cut, s.closed = row, []byte(row.Content), row.Error != "", true
-		s.calls, s.answered, s.updates, s.failed, s.content = nil, 0, 0, nil, nil
+		s.calls, s.answered, s.updates, s.failed = nil, 0, 0, nil
 		s.history.replies++
 	case annotator.TraceCall:
 		if len(s.calls) == 0 {

@@ -29,21 +29,17 @@ const restCut = "the reply reached its limit in tokens here, and what you wrote 
 // toolExec is TOOL_EXEC: the calls of the reply run in order, each with its result in one transaction.
 func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
-	content, err := r.content(ctx)
-	if err != nil {
-		return "", err
-	}
 	for len(s.calls) > 0 {
 		call, note := s.calls[0], ""
 		switch last := len(s.calls) == 1; {
 		case last && s.cut && call.Error == "":
 			note = restCut
 		case last:
-			note = content.note()
+			note = notDone(&s.reply.Parsed.ReplyContent)
 		}
 		row := s.nextRow(annotator.TraceResult)
 		row.CallID, row.Tool = call.CallID, call.Tool
-		if err := r.runTool(ctx, row, annotator.ToolCall{ID: call.CallID, Name: call.Tool, Arguments: call.Arguments}, note); err != nil {
+		if err := r.runTool(ctx, row, &call, note); err != nil {
 			return "", err
 		}
 	}
@@ -54,13 +50,13 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventToolsDone, err
 }
 
-// note tells a model what else its reply with calls holds, and was not done; empty for nothing.
-func (c *replyContent) note() string {
+// notDone tells a model what else its reply with calls holds, and was not done; empty for nothing.
+func notDone(content *annotator.ReplyContent) string {
 	var notes []string
-	if c.left {
+	if content.Left {
 		notes = append(notes, callsLeft)
 	}
-	if len(c.updates) > 0 || c.problem != nil {
+	if len(content.Updates) > 0 || content.Problem != nil {
 		notes = append(notes, updatesIgnored)
 	}
 	return strings.Join(notes, "; ")
@@ -68,8 +64,8 @@ func (c *replyContent) note() string {
 
 // toolRun is one run of a tool call.
 type toolRun struct {
-	call     annotator.ToolCall
-	row      *annotator.Trace // of the result
+	call     *annotator.Trace // its row
+	row      *annotator.Trace // of the result; the same of an update
 	decision *storage.ToolDecision
 	note     string  // for the model, added to the result; may be empty
 	changed  []int64 // entries
@@ -86,10 +82,10 @@ func (t *toolRun) fill(result tools.Result) {
 }
 
 // runTool runs a call, and appends the row of its result whatever the result is.
-func (r *Runner) runTool(ctx context.Context, row *annotator.Trace, call annotator.ToolCall, note string) error {
-	t := &toolRun{row: row, call: call, decision: r.decide(call.Name), note: note}
+func (r *Runner) runTool(ctx context.Context, row, call *annotator.Trace, note string) error {
+	t := &toolRun{row: row, call: call, decision: r.decide(call.Tool), note: note}
 	run := r.runInTransaction
-	if tool, ok := r.tools.Tool(call.Name); ok && tool.Permission == tools.Summons {
+	if tool, ok := r.tools.Tool(call.Tool); ok && tool.Permission == tools.Summons {
 		run = r.runBeforeTransaction
 	}
 	if err := run(ctx, t); err != nil {
@@ -106,7 +102,7 @@ func (r *Runner) runInTransaction(ctx context.Context, t *toolRun) error {
 		result, err := r.perform(ctx, t, &tools.Env{Glossary: g, CheckEdit: r.editCheck(g), Bears: r.bears, Snapshots: r.snapshots()})
 		t.fill(result)
 		return err
-	}, func(_ *annotator.Trace, cause error) { t.fill(tools.RolledBackResult(t.call, cause)) })
+	}, func(_ *annotator.Trace, cause error) { t.fill(tools.RolledBackResult(t.call.Tool, cause)) })
 }
 
 // runBeforeTransaction runs a call that asks the model before the transaction that records its result, because the model is slow and
@@ -138,16 +134,16 @@ func (r *Runner) snapshots() *snapshot.Tools {
 
 // perform runs a call, unless the state of the scene or the policy forbids it.
 func (r *Runner) perform(ctx context.Context, t *toolRun, env *tools.Env) (tools.Result, error) {
-	if code, reason := r.refusal(&t.call); code != "" {
+	if code, reason := r.refusal(t.call); code != "" {
 		return tools.ErrorResult(code, reason), nil
 	}
 	// A tool that does not exist has a better answer than a denial: the names of those that exist.
-	if _, exists := r.tools.Tool(t.call.Name); exists && t.decision.Verdict == storage.Deny {
+	if _, exists := r.tools.Tool(t.call.Tool); exists && t.decision.Verdict == storage.Deny {
 		return tools.ErrorResult(t.decision.Rule, t.decision.Reason), nil
 	}
 	env.MaxAnswer = r.answerRoom()
 	env.Posts, env.Scene, env.Actor, env.Readable = r.corpus, &r.scene.Scene, annotator.ActorModel, r.readable
-	result, err := r.tools.Run(ctx, env, t.call)
+	result, err := r.tools.Run(ctx, env, t.call.Parsed.ParsedCall)
 	r.recordDenial(t.decision, result.Error)
 	return result, err
 }
@@ -160,7 +156,7 @@ func (r *Runner) answerRoom() int {
 }
 
 // refusal returns why a call of the newest reply must not run; an empty code if it may.
-func (r *Runner) refusal(call *annotator.ToolCall) (code, reason string) {
+func (r *Runner) refusal(call *annotator.Trace) (code, reason string) {
 	switch s := r.scene; {
 	case len(s.calls) > 0 && s.calls[0].Error == tools.Truncated:
 		return tools.Truncated, "the reply reached its limit in tokens within this call or right behind it, and the call was not made: " +
@@ -169,7 +165,7 @@ func (r *Runner) refusal(call *annotator.ToolCall) (code, reason string) {
 		return tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text", r.config.ToolRounds)
 	case s.answered+s.updates >= maxCalls:
 		return tools.CallLimit, fmt.Sprintf("a reply has %d calls run, and this one was not; make it again if it matters", maxCalls)
-	case call.Name != policy.SelectIntent && s.history.repeats(call, r.changes): // an intent may be declared again
+	case call.Tool != policy.SelectIntent && s.history.repeats(call, r.changes): // an intent may be declared again
 		return tools.Repeated, "this very call was answered before, and nothing has changed since: use that answer, call something " +
 			"else, or end the scene with one line of text"
 	}

@@ -24,11 +24,12 @@ func (tx *tx) append(row *annotator.Trace) {
 	}
 	shows, err := encodeShows(row.Shows)
 	tx.fail(err)
-	hash := chain(tx.head.hash, row, shows)
-	tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows, hash, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	parsed := encodeParsed(&row.Parsed)
+	hash := chain(tx.head.hash, row, shows, parsed)
+	tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows, parsed, hash, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		row.ID, row.Turn, row.Seq, row.Kind, row.Scene, row.Content, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error,
-		row.Tokens, shows, hash, tx.now)
+		row.Tokens, shows, parsed, hash, tx.now)
 	tx.head.trace, tx.head.hash = row.ID, hash
 	if row.Turn > 0 {
 		tx.head.seen = max(tx.head.seen, row.Scene)
@@ -36,7 +37,7 @@ func (tx *tx) append(row *annotator.Trace) {
 }
 
 // chain returns the hash of a row and of all rows before it. It shows a changed byte, which SQLite's check does not.
-func chain(former []byte, row *annotator.Trace, shows string) []byte {
+func chain(former []byte, row *annotator.Trace, shows, parsed string) []byte {
 	h := sha256.New()
 	h.Write(former)
 	var b [8]byte
@@ -45,7 +46,7 @@ func chain(former []byte, row *annotator.Trace, shows string) []byte {
 		h.Write(b[:])
 	}
 	for _, text := range []string{
-		string(row.Kind), row.Content, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error, shows,
+		string(row.Kind), row.Content, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error, shows, parsed,
 	} {
 		binary.BigEndian.PutUint64(b[:], uint64(len(text)))
 		h.Write(b[:])
@@ -62,21 +63,32 @@ func encodeShows(shows []annotator.Shown) (string, error) {
 	return string(text), err
 }
 
-const traceColumns = `id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows`
+// encodeParsed returns what was read of a row as JSON; empty for nothing.
+func encodeParsed(parsed *annotator.Parsed) string {
+	if text := annotator.EncodeJSON(parsed); text != "{}" {
+		return text
+	}
+	return ""
+}
+
+const traceColumns = `id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows, parsed`
 
 func scanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(rows, t) }
 
 // scanTraceAnd scans a row with more columns after those of traceColumns.
 func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
-	var shows string
+	var shows, parsed string
 	columns := []any{
-		&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error, &t.Tokens, &shows,
+		&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error, &t.Tokens, &shows, &parsed,
 	}
 	err := rows.Scan(append(columns, more...)...)
-	if err != nil || shows == "" {
-		return err
+	if err == nil && shows != "" {
+		err = json.Unmarshal([]byte(shows), &t.Shows)
 	}
-	return json.Unmarshal([]byte(shows), &t.Shows)
+	if err == nil && parsed != "" {
+		err = json.Unmarshal([]byte(parsed), &t.Parsed)
+	}
+	return err
 }
 
 // Window returns the rows of the turns that are in the window, in order, up to row through (0: all). The cost depends

@@ -176,6 +176,7 @@ func (s *story) reply(text string, tools ...string) {
 	for i, tool := range tools {
 		row := s.row(annotator.TraceCall, "")
 		row.Seq, row.Tool, row.Arguments = s.seq+1+i, tool, `{"a":1}`
+		row.Parsed.Arguments = []byte(row.Arguments)
 		row.CallID = fmt.Sprintf("t%ds%d", s.turn, row.Seq)
 		rows = append(rows, row)
 	}

@@ -145,14 +145,14 @@ func (v *verifier) verifyChain(ctx context.Context, f *Finding) error {
 	var former []byte
 	return sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var t annotator.Trace
-		var shows string
+		var shows, parsed string
 		var hash []byte
 		err := rows.Scan(&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error,
-			&t.Tokens, &shows, &hash)
+			&t.Tokens, &shows, &parsed, &hash)
 		if err != nil {
 			return err
 		}
-		if string(chain(former, &t, shows)) != string(hash) {
+		if string(chain(former, &t, shows, parsed)) != string(hash) {
 			f.add(fmt.Sprintf("journal row %d is not what was written", t.ID))
 		}
 		former = hash

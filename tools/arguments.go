@@ -11,26 +11,26 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// read parses a call's arguments as strict JSON and validates them. It returns them with defaults filled in, and the
-// names of those that were coerced from a string ("10" to 10): some servers render every argument as a string.
-func (s *argumentSchema) read(arguments string) (encoded []byte, coerced []string, err error) {
-	if arguments == "" && len(s.schema.Required) == 0 {
-		arguments = "{}"
-	}
+// parseObject parses a call's arguments as strict JSON. The error is a *Failure.
+func parseObject(arguments string) (map[string]any, error) {
 	value, err := parseJSON(arguments)
 	if err != nil {
-		return nil, nil, failf(InvalidJSON, "the arguments are no JSON object: %s", err)
+		return nil, failf(InvalidJSON, "the arguments are no JSON object: %s", err)
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, nil, failf(InvalidJSON, "the arguments are %s, not a JSON object", jsonType(value))
+		return nil, failf(InvalidJSON, "the arguments are %s, not a JSON object", jsonType(value))
 	}
-	coerced = coerce(s.schema, object)
+	return object, nil
+}
+
+// fit coerces arguments and validates them. The error is a *Failure.
+func (s *argumentSchema) fit(object map[string]any) error {
+	coerce(s.schema, object)
 	if problems := s.problems(object); problems != nil {
-		return nil, nil, invalid(problems...)
+		return invalid(problems...)
 	}
-	encoded, err = json.Marshal(object)
-	return encoded, coerced, err
+	return nil
 }
 
 func invalid(problems ...string) *Failure {
@@ -47,11 +47,10 @@ func unmarshal[A any](encoded []byte) (arguments A, err error) {
 	return arguments, err
 }
 
-// coerce removes an optional parameter without a value, parses a string where the schema wants another type, and fills
-// in defaults. It returns the names of the parsed strings. Models write null or an empty string for what they leave out.
-// An object in place of a list of objects is a list of one, and a plain value in place of an object that requires one
-// parameter is that parameter.
-func coerce(schema *jsonschema.Schema, object map[string]any) (coerced []string) {
+// coerce removes an optional parameter without a value, parses a string where the schema wants another type ("10" to 10: some servers
+// render every argument as a string), and fills in defaults. Models write null or an empty string for what they leave out. An object in
+// place of a list of objects is a list of one, and a plain value in place of an object that requires one parameter is that parameter.
+func coerce(schema *jsonschema.Schema, object map[string]any) {
 	for _, name := range schema.PropertyOrder {
 		property := schema.Properties[name]
 		value, given := object[name]
@@ -59,7 +58,7 @@ func coerce(schema *jsonschema.Schema, object map[string]any) (coerced []string)
 		isText = isText && property.Type != "string"
 		if given && isText {
 			if parsed, ok := parseText(property, text); ok {
-				object[name], coerced = parsed, append(coerced, name)
+				object[name] = parsed
 			}
 		}
 		value = object[name]
@@ -72,32 +71,29 @@ func coerce(schema *jsonschema.Schema, object map[string]any) (coerced []string)
 			object[name], _ = parseJSON(string(property.Default)) // checked by New
 		}
 		if given && property.Items != nil && property.Items.Type == "object" {
-			if items, changed := coerceItems(property.Items, object[name]); changed {
-				object[name], coerced = items, append(coerced, name)
-			}
+			object[name] = coerceItems(property.Items, object[name])
 		}
 	}
-	return coerced
 }
 
-// coerceItems coerces the items of a list of objects, and reports whether any was something else.
-func coerceItems(schema *jsonschema.Schema, value any) (items []any, changed bool) {
+// coerceItems coerces the items of a list of objects.
+func coerceItems(schema *jsonschema.Schema, value any) []any {
 	items, isList := value.([]any)
 	if !isList {
-		items, changed = []any{value}, true
+		items = []any{value}
 	}
 	for i, item := range items {
 		object, isObject := item.(map[string]any)
 		text, _ := item.(string)
 		if !isObject && len(schema.Required) == 1 && !childTag.MatchString(text) { // tags that were not read are no value
-			object, isObject, changed = map[string]any{schema.Required[0]: item}, true, true
+			object, isObject = map[string]any{schema.Required[0]: item}, true
 		}
 		if isObject {
-			changed = len(coerce(schema, object)) > 0 || changed
+			coerce(schema, object)
 			items[i] = object
 		}
 	}
-	return items, changed
+	return items
 }
 
 // parseText parses a string in place of another type: JSON, or values in tags.

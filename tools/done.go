@@ -11,17 +11,6 @@ type closing struct {
 	Done bool `json:"done,omitempty" jsonschema:"true in the last edit of a scene, and in no other"`
 }
 
-// SaysDone reports whether the arguments of an edit say that its scene is worked through.
-func SaysDone(arguments string) bool {
-	value, _ := parseJSON(arguments)
-	object, _ := value.(map[string]any)
-	done := object["done"]
-	if text, ok := done.(string); ok { // some servers render every argument as a string
-		done, _ = parseLax(text)
-	}
-	return done == true
-}
-
 // Complete reports whether the answer of a call leaves the model nothing to act on: all that was asked for was done, but for what
 // it can do nothing about. What was kept from the scene beside a quotation that was not found may be replaced with the right one.
 func Complete(row *annotator.Trace) bool {

@@ -7,8 +7,9 @@ import (
 	"annotator/tools"
 )
 
-func TestSaysDone(t *testing.T) {
+func TestDone(t *testing.T) {
 	t.Parallel()
+	registry := newRegistry(t)
 	for arguments, want := range map[string]bool{
 		`{"term":"Dawn","done":true}`:    true,
 		`{"done":"True"}`:                true,
@@ -21,7 +22,7 @@ func TestSaysDone(t *testing.T) {
 		`[true]`:                         false,
 		``:                               false,
 	} {
-		if got := tools.SaysDone(arguments); got != want {
+		if got := registry.Parse(annotator.ToolCall{Name: tools.CreateName, Arguments: arguments}).Done; got != want {
 			t.Errorf("%s: %v", arguments, got)
 		}
 	}
@@ -34,13 +35,9 @@ func TestEditsSayDone(t *testing.T) {
 	w.run("glossary_create", `{"term":"Dawn","definition":"A ship.","tags":[],"done":true}`)
 	w.run("glossary_update", `{"entry_id":1,"tags":["ship"],"done":"true"}`)
 	w.run("glossary_delete", `{"entry_id":1,"reason":"It is no ship.","done":true}`)
-	updates, err := updatesOf(`[{"term":"Mik","definition":"A smith.","status":"new","done":true}]`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	call, err := updates[0].Call(t.Context(), w.glossary)
-	if err != nil || !tools.SaysDone(call.Arguments) {
-		t.Errorf("%+v, %v", call, err)
+	updates, err := w.registry.ParseUpdates([]string{`[{"term":"Mik","definition":"A smith.","status":"new","done":true}]`})
+	if err != nil || !updates[0].Done {
+		t.Errorf("%+v, %v", updates, err)
 	}
 	for _, e := range w.glossary.entries {
 		if e.Status != annotator.Retired {

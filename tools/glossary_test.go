@@ -196,7 +196,7 @@ func TestWeakQuotes(t *testing.T) {
 		return false, errors.New("broken")
 	}
 	call := annotator.ToolCall{Name: "glossary_update", Arguments: `{"entry_id":1,"facts":[{"text":"It is red.","quote":"Mik stole her"}]}`}
-	if _, err := w.registry.Run(t.Context(), w.env, call); err == nil {
+	if _, err := w.registry.Run(t.Context(), w.env, w.registry.Parse(call)); err == nil {
 		t.Error("the program's own failure is none of the model's")
 	}
 }

@@ -117,7 +117,7 @@ func TestKnownMayFail(t *testing.T) {
 		"read_post": `{"post_id":10}`, "read_thread_range": `{"thread_id":1}`,
 		"glossary_create": `{"term":"a","definition":"b","tags":[],"post_id":10}`,
 	} {
-		_, err := w.registry.Run(t.Context(), w.env, annotator.ToolCall{Name: tool, Arguments: arguments})
+		_, err := w.registry.Run(t.Context(), w.env, w.registry.Parse(annotator.ToolCall{Name: tool, Arguments: arguments}))
 		if !errors.Is(err, annotator.Storage) {
 			t.Errorf("%s: %v", tool, err)
 		}

@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"embed"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,45 +143,75 @@ func (r *Registry) Tool(name string) (Tool, bool) {
 	return r.tools[at], true
 }
 
-// Run runs a call. A mistake of the model is a Result. After an error the caller must discard the call's effects.
-func (r *Registry) Run(ctx context.Context, env *Env, call annotator.ToolCall) (Result, error) {
-	var result Result
-	tool, arguments, coerced, err := r.read(call)
-	if err == nil {
-		result, err = tool.run(ctx, env, arguments)
-	}
+// Parse reads a call as its model wrote it. One that cannot run has the reason.
+func (r *Registry) Parse(call annotator.ToolCall) annotator.ParsedCall {
+	parsed, err := r.parse(call)
 	if failure := failureOf(err); failure != nil {
-		return failure.result(env.maxContent()), nil
+		parsed.Failure = []byte(annotator.EncodeJSON(failure))
 	}
-	if err != nil {
-		return Result{}, fmt.Errorf("run %s: %w", call.Name, err)
-	}
-	result.Coerced = coerced
-	return result, nil
+	return parsed
 }
 
 // Check reports whether a call can run: its tool exists and its arguments fit the schema. The error is a *Failure.
 func (r *Registry) Check(call annotator.ToolCall) error {
-	_, _, _, err := r.read(call)
+	_, err := r.parse(call)
 	return err
 }
 
-// read finds a call's tool and reads its arguments. See argumentSchema.read.
-func (r *Registry) read(call annotator.ToolCall) (tool Tool, arguments []byte, coerced []string, err error) {
-	tool, ok := r.Tool(call.Name)
-	if !ok {
-		return tool, nil, nil, &Failure{
-			Code: UnknownTool, Message: fmt.Sprintf("there is no tool %.100q", call.Name), Tools: r.Names(),
-		}
+// parse reads a call. The error is a *Failure, beside which the call has what can be read of it.
+func (r *Registry) parse(call annotator.ToolCall) (annotator.ParsedCall, error) {
+	parsed := annotator.ParsedCall{Tool: call.Name}
+	schema, exists := r.schemas[call.Name]
+	if exists && call.Arguments == "" && len(schema.schema.Required) == 0 {
+		call.Arguments = "{}"
 	}
-	arguments, coerced, err = r.schemas[tool.Name].read(call.Arguments)
-	return tool, arguments, coerced, err
+	if strings.HasPrefix(strings.TrimSpace(call.Arguments), "{") && json.Valid([]byte(call.Arguments)) {
+		parsed.Arguments = []byte(call.Arguments)
+	}
+	object, err := parseObject(call.Arguments)
+	if !exists {
+		err = r.unknownTool(call.Name)
+	} else if err == nil {
+		err = schema.fit(object)
+	}
+	if object != nil {
+		parsed.Arguments, parsed.Done = []byte(annotator.EncodeJSON(object)), object["done"] == true
+	}
+	return parsed, err
 }
 
-// RolledBackResult returns the answer to a call that was rolled back because it broke a constraint of the database.
-func RolledBackResult(call annotator.ToolCall, err error) Result {
+func (r *Registry) unknownTool(name string) *Failure {
+	return &Failure{Code: UnknownTool, Message: fmt.Sprintf("there is no tool %.100q", name), Tools: r.Names()}
+}
+
+// Run runs a call. A mistake of the model is a Result. After an error the caller must discard the call's effects.
+func (r *Registry) Run(ctx context.Context, env *Env, call annotator.ParsedCall) (Result, error) {
+	result, err := r.run(ctx, env, call)
+	if failure := failureOf(err); failure != nil {
+		return failure.result(env.maxContent()), nil
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("run %s: %w", call.Tool, err)
+	}
+	return result, nil
+}
+
+func (r *Registry) run(ctx context.Context, env *Env, call annotator.ParsedCall) (Result, error) {
+	tool, exists := r.Tool(call.Tool)
+	switch {
+	case call.Failure != nil:
+		failure := new(Failure)
+		return Result{}, errors.Join(json.Unmarshal(call.Failure, failure), failure)
+	case !exists:
+		return Result{}, r.unknownTool(call.Tool)
+	}
+	return tool.run(ctx, env, call.Arguments)
+}
+
+// RolledBackResult returns the answer to a call of a tool that was rolled back because it broke a constraint of the database.
+func RolledBackResult(tool string, err error) Result {
 	failure := failf(ExecutionError, "nothing was changed: %.300s", err)
-	switch call.Name {
+	switch tool {
 	case UpdateName:
 		failure.Code = UpdateFailed
 	case deleteName:

@@ -130,7 +130,7 @@ func TestBrokenStorage(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.glossary.broken = annotator.Errorf(annotator.Storage, "disk I/O error")
-		result, err := w.registry.Run(t.Context(), w.env, annotator.ToolCall{Name: tool, Arguments: arguments})
+		result, err := w.registry.Run(t.Context(), w.env, w.registry.Parse(annotator.ToolCall{Name: tool, Arguments: arguments}))
 		if !errors.Is(err, annotator.Storage) || !cmp.Equal(result, tools.Result{}) {
 			t.Errorf("%s: %+v, %v", tool, result, err)
 		}
@@ -144,9 +144,9 @@ func TestAnswersWithoutARun(t *testing.T) {
 		result tools.Result
 		code   string
 	}{
-		{tools.RolledBackResult(annotator.ToolCall{Name: "glossary_create"}, cause), "EXECUTION_ERROR"},
-		{tools.RolledBackResult(annotator.ToolCall{Name: "glossary_update"}, cause), "UPDATE_FAILED"},
-		{tools.RolledBackResult(annotator.ToolCall{Name: "glossary_delete"}, cause), "DELETE_FAILED"},
+		{tools.RolledBackResult("glossary_create", cause), "EXECUTION_ERROR"},
+		{tools.RolledBackResult("glossary_update", cause), "UPDATE_FAILED"},
+		{tools.RolledBackResult("glossary_delete", cause), "DELETE_FAILED"},
 		{tools.ErrorResult(tools.RoundLimit, "no more: UNIQUE constraint failed"), "ROUND_LIMIT"},
 	} {
 		var a answer

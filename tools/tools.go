@@ -1,12 +1,12 @@
 // Package tools implements the tools of the model: search and edit the glossary, read posts again, ask snapshots.
 //
 // A tool is declared once. Its schema is derived from the struct of its arguments, its description is the .md file
-// beside it, and its handler is a thin layer over package codex. A Registry runs calls: it parses the arguments
-// strictly, validates them, and passes them to the handler. A mistake of the model becomes an answer with an error
-// code. Other failures are Go errors.
+// beside it, and its handler is a thin layer over package codex. A Registry parses a call once, when its reply comes: it
+// reads the arguments strictly and validates them. It runs what it has parsed. A mistake of the model becomes an answer
+// with an error code. Other failures are Go errors.
 //
-// A model that cannot call tools writes its changes into its reply as a block of codex updates. Elements reads the
-// block, and Update.Call converts each element to a call.
+// A model that cannot call tools writes its changes into its reply as a block of codex updates. ParseUpdates reads the
+// elements of the block as calls, and Resolve finds the entry that one changes.
 package tools
 
 import (
@@ -87,5 +87,4 @@ type Result struct {
 	Error   string            // the error's code; empty if the call succeeded
 	Shows   []annotator.Shown // the entries whose whole definition is in Content
 	Changed []int64           // ids of the entries that the call changed
-	Coerced []string          // names of the arguments that were coerced from a string
 }

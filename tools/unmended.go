@@ -37,7 +37,7 @@ func Unmended(rows []annotator.Trace) []annotator.FailedCall {
 		if !slices.Contains([]string{CreateName, UpdateName, deleteName}, row.Tool) || row.Error == Repeated {
 			continue
 		}
-		subject, about := aboutCall(call.Arguments, row.Content)
+		subject, about := aboutCall(call.Parsed.Arguments, row.Content)
 		if row.Error != "" {
 			open = append(open, failed{annotator.FailedCall{Turn: row.Turn, Scene: row.Scene, Tool: row.Tool, Subject: subject, Code: row.Error}, about})
 			continue
@@ -64,13 +64,12 @@ type named struct {
 	} `json:"error"`
 }
 
-// aboutCall returns what a call is about, as its arguments name it, and keys of the entries and names in them and in the answer. What
-// is no JSON names nothing.
-func aboutCall(arguments, answer string) (subject string, about map[string]bool) {
+// aboutCall returns what a call is about, as its arguments name it, and keys of the entries and names in them and in the answer.
+func aboutCall(arguments json.RawMessage, answer string) (subject string, about map[string]bool) {
 	about = map[string]bool{}
-	for i, text := range []string{arguments, answer} {
+	for i, text := range [][]byte{arguments, []byte(answer)} {
 		var n named
-		_ = json.Unmarshal([]byte(text), &n) // the parts that fit
+		_ = json.Unmarshal(text, &n) // the parts that fit; of a call that nobody can read there are none
 		id := strings.Trim(string(n.EntryID), `"`)
 		if i == 0 {
 			subject = n.Term

@@ -13,7 +13,7 @@ import (
 // called is a tool call with its answer, as rows of the journal. Code is empty if it succeeded.
 func called(turn int64, id, tool, arguments, code, answer string) []annotator.Trace {
 	return []annotator.Trace{
-		{Turn: turn, Scene: int(turn), Kind: annotator.TraceCall, CallID: id, Tool: tool, Arguments: arguments},
+		{Turn: turn, Scene: int(turn), Kind: annotator.TraceCall, CallID: id, Tool: tool, Parsed: annotator.Parsed{ParsedCall: annotator.ParsedCall{Arguments: []byte(arguments)}}},
 		{Turn: turn, Scene: int(turn), Kind: annotator.TraceResult, CallID: id, Tool: tool, Error: code, Content: answer},
 	}
 }
@@ -22,6 +22,7 @@ func called(turn int64, id, tool, arguments, code, answer string) []annotator.Tr
 func TestUnmended(t *testing.T) {
 	t.Parallel()
 	const create, update, retire = "glossary_create", "glossary_update", "glossary_delete"
+	quay := annotator.Parsed{ParsedCall: annotator.ParsedCall{Arguments: []byte(`{"term":"Gallows Quay"}`)}}
 	failed := called(1, "a", create, `{"term":"Gallows Quay"}`, "DUPLICATE", `{"ok":false,"error":{"code":"DUPLICATE","entry_id":7}}`)
 	want := []annotator.FailedCall{{Turn: 1, Scene: 1, Tool: create, Subject: "Gallows Quay", Code: "DUPLICATE"}}
 	byID := called(1, "a", update, `{"entry_id":9}`, "UPDATE_FAILED", `{"ok":false}`)
@@ -43,10 +44,10 @@ func TestUnmended(t *testing.T) {
 		"a call that nobody can read":  {unreadable, nil, []annotator.FailedCall{{Turn: 1, Scene: 1, Tool: update, Code: "INVALID_JSON"}}},
 		"any edit of the turn":         {unreadable, called(1, "b", create, `{"term":"Wren"}`, "", `{"ok":true}`), nil},
 		"an edit of another turn":      {unreadable, called(2, "b", create, `{"term":"Wren"}`, "", `{"ok":true}`), []annotator.FailedCall{{Turn: 1, Scene: 1, Tool: update, Code: "INVALID_JSON"}}},
-		"an element of an update":      {failed, []annotator.Trace{{Turn: 2, Scene: 2, Kind: annotator.TraceUpdate, Tool: update, Arguments: `{"term":"Gallows Quay"}`}}, nil},
+		"an element of an update":      {failed, []annotator.Trace{{Turn: 2, Scene: 2, Kind: annotator.TraceUpdate, Tool: update, Parsed: quay}}, nil},
 		"a call that has no result":    {failed[:1], nil, nil},
 		"a search that found nothing":  {called(1, "a", "read_post", `{"post_id":1}`, "NOT_FOUND", `{}`), nil, nil},
-		"an element that was not made": {[]annotator.Trace{{Turn: 1, Scene: 1, Kind: annotator.TraceUpdate, Tool: create, Arguments: `{"term":"Gallows Quay"}`, Error: "DUPLICATE"}}, nil, want},
+		"an element that was not made": {[]annotator.Trace{{Turn: 1, Scene: 1, Kind: annotator.TraceUpdate, Tool: create, Parsed: quay, Error: "DUPLICATE"}}, nil, want},
 	} {
 		if diff := cmp.Diff(test.want, tools.Unmended(append(append([]annotator.Trace{}, test.first...), test.later...))); diff != "" {
 			t.Errorf("%s: %s", name, diff)

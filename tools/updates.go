@@ -2,9 +2,9 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,8 +13,8 @@ import (
 	"annotator/policy"
 )
 
-// Update is one element of a reply's codex_updates: a change, or a declaration of intent for the elements after it.
-type Update struct {
+// codexUpdate is one element of a reply's codex_updates that changes an entry. Another kind of element declares the intent of those after it.
+type codexUpdate struct {
 	Term    string           `json:"term"`
 	Status  string           `json:"status" enum:"new,update,skip"`
 	Facts   []factArguments  `json:"facts,omitempty"`
@@ -28,8 +28,6 @@ type Update struct {
 	Quote        string              `json:"quote,omitempty"`
 	Kind         annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred"`
 	closing
-
-	declares *intentArguments // nil for a change
 }
 
 // Names of tools that the program itself refers to.
@@ -48,107 +46,139 @@ const (
 
 // The schemas of an element, compiled at the first block. The tool that declares intents checks which exist.
 var (
-	updateSchema      = sync.OnceValues(schemaFor[Update])
+	updateSchema      = sync.OnceValues(schemaFor[codexUpdate])
 	declarationSchema = sync.OnceValues(schemaFor[intentArguments])
 )
 
-// Elements returns the elements of the JSON array of a block, each of which ParseUpdate reads. Elements with the status skip
-// are omitted. An error describes the mistake to the model that wrote the block.
-func Elements(array string) ([]string, error) {
+// element is an element of a block as a call, with the term that it is about; that is empty for a declaration.
+type element struct {
+	annotator.ParsedCall
+	about string // in lower case
+}
+
+// ParseUpdates reads the JSON arrays of a reply's blocks as calls. An element of a later block replaces those of earlier ones for the
+// same term, and elements with the status skip are left out. An error describes the mistake to the model that wrote the block.
+func (r *Registry) ParseUpdates(arrays []string) ([]annotator.ParsedCall, error) {
+	var all []element
+	for _, array := range arrays {
+		block, err := r.parseBlock(array)
+		if err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(all, func(e element) bool {
+			return e.about != "" && slices.ContainsFunc(block, func(later element) bool { return later.about == e.about })
+		})
+		all = append(all, block...)
+	}
+	var calls []annotator.ParsedCall
+	for i := range all {
+		calls = append(calls, all[i].ParsedCall)
+	}
+	return calls, nil
+}
+
+func (r *Registry) parseBlock(array string) (elements []element, err error) {
 	value, err := parseJSON(array)
 	if err != nil {
 		return nil, fmt.Errorf("the codex_updates block is no JSON array: %w", err)
 	}
-	if _, ok := value.([]any); !ok {
+	list, ok := value.([]any)
+	if !ok {
 		return nil, fmt.Errorf("the codex_updates block holds %s, not an array", jsonType(value))
 	}
-	raw, err := unmarshal[[]json.RawMessage]([]byte(array))
-	if err != nil {
-		return nil, err
-	}
-	var elements []string
-	for i := range raw {
-		u, err := ParseUpdate(string(raw[i]))
+	for i := range list {
+		e, err := r.parseElement(list[i])
 		if err != nil {
 			return nil, fmt.Errorf("element %d of the codex_updates block: %w", i+1, err)
 		}
-		if u.Status != updateSkip {
-			elements = append(elements, string(raw[i]))
+		if e.Tool != "" {
+			elements = append(elements, e)
 		}
 	}
 	return elements, nil
 }
 
-// ParseUpdate reads an element of a block. An element with an intent is a declaration.
-func ParseUpdate(element string) (Update, error) {
-	value, err := parseJSON(element)
-	if err != nil {
-		return Update{}, err
-	}
+// parseElement reads an element of a block. It has no tool if it is to be skipped. An element with an intent is a declaration.
+func (r *Registry) parseElement(value any) (element, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
-		return Update{}, fmt.Errorf("it is %s, not an object", jsonType(value))
+		return element{}, fmt.Errorf("it is %s, not an object", jsonType(value))
 	}
 	if _, declares := object["intent"]; declares {
 		d, err := decodeElement[intentArguments](declarationSchema, object)
-		return Update{declares: &d}, err
+		return element{ParsedCall: r.Parse(toolCall(policy.SelectIntent, d))}, err
 	}
-	u, err := decodeElement[Update](updateSchema, object)
-	if err == nil && u.isEmpty() {
-		err = fmt.Errorf("%.100q has no facts", u.Term)
+	u, err := decodeElement[codexUpdate](updateSchema, object)
+	switch {
+	case err != nil || u.Status == updateSkip:
+		return element{}, err
+	case u.isEmpty():
+		return element{}, fmt.Errorf("%.100q has no facts", u.Term)
 	}
-	return u, err
+	e := element{r.Parse(u.call()), strings.ToLower(strings.TrimSpace(u.Term))}
+	if u.Status != updateNew {
+		e.Term = u.Term
+	}
+	return e, nil
 }
 
 // isEmpty reports whether a change changes nothing. A new entry has facts.
-func (u *Update) isEmpty() bool {
+func (u *codexUpdate) isEmpty() bool {
 	told := len(u.Facts) > 0 || u.Definition != ""
-	changes := u.Status == "update" && len(u.Close)+len(u.Aliases)+len(u.Tags) > 0
-	return u.Status != updateSkip && !told && !changes
+	changes := u.Status != updateNew && len(u.Close)+len(u.Aliases)+len(u.Tags) > 0
+	return !told && !changes
 }
 
 // decodeElement validates an object against a schema and decodes it.
-func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[string]any) (A, error) {
+func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[string]any) (a A, err error) {
 	s, err := shapeOf()
 	if err != nil {
-		return *new(A), err
+		return a, err
 	}
 	coerce(s.schema, object)
 	if problems := s.problems(object); problems != nil {
-		return *new(A), errors.New(strings.Join(problems, "; "))
+		return a, errors.New(strings.Join(problems, "; "))
 	}
 	return unmarshal[A]([]byte(annotator.EncodeJSON(object)))
 }
 
-// Call returns an element's tool call, without an ID. An update of a term that no live entry has answers NOT_FOUND.
-func (u *Update) Call(ctx context.Context, glossary Glossary) (annotator.ToolCall, error) {
-	if u.declares != nil {
-		return toolCall(policy.SelectIntent, u.declares), nil
-	}
+// call returns an element's tool call. That of an update lacks the entry.
+func (u *codexUpdate) call() annotator.ToolCall {
 	cited := citation{Quote: u.Quote, PostID: u.SourcePostID, Kind: u.Kind}
 	if u.Status == updateNew {
 		return toolCall(CreateName, createArguments{
 			Term: u.Term, Facts: u.Facts, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, citation: cited, closing: u.closing,
-		}), nil
+		})
 	}
 	change := updateArguments{Facts: u.Facts, Close: u.Close, Tags: u.Tags, Aliases: u.Aliases, citation: cited, closing: u.closing}
 	if u.Definition != "" {
 		change.Definition = &u.Definition
 	}
-	found, err := glossary.Named(ctx, u.Term)
-	switch {
-	case err != nil:
-		return annotator.ToolCall{}, err
-	case len(found) == 0:
-		change.Term = &u.Term // the answer names it
-	case len(found) == 1:
-		change.Entry = entryRef(strconv.FormatInt(found[0].ID, 10))
-	default:
-		change.Entry = entryRef(u.Term) // which is refused, with their ids
-	}
-	return toolCall(UpdateName, change), nil
+	return toolCall(UpdateName, change)
 }
 
 func toolCall(tool string, arguments any) annotator.ToolCall {
 	return annotator.ToolCall{Name: tool, Arguments: annotator.EncodeJSON(arguments)}
+}
+
+// Resolve returns an update with the entry that goes by its term now. An update of a term that no live entry has answers NOT_FOUND.
+func Resolve(ctx context.Context, glossary Glossary, call annotator.ParsedCall) (annotator.ParsedCall, error) {
+	if call.Term == "" {
+		return call, nil
+	}
+	change, err := unmarshal[updateArguments](call.Arguments)
+	if err != nil {
+		return call, err
+	}
+	found, err := glossary.Named(ctx, call.Term)
+	switch len(found) {
+	case 0:
+		change.Term = &call.Term // the answer names it
+	case 1:
+		change.Entry = entryRef(strconv.FormatInt(found[0].ID, 10))
+	default:
+		change.Entry = entryRef(call.Term) // which is refused, with their ids
+	}
+	call.Arguments = []byte(annotator.EncodeJSON(change))
+	return call, err
 }

@@ -1,7 +1,7 @@
 package tools_test
 
 import (
-	"fmt"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -17,32 +17,23 @@ const (
 	mik  = `[{"term":"Mik","definition":"A smith.","status":"update"}]`
 )
 
-// updatesOf parses the array of a block.
-func updatesOf(array string) ([]tools.Update, error) {
-	elements, err := tools.Elements(array)
-	var updates []tools.Update
-	for _, element := range elements {
-		u, err := tools.ParseUpdate(element)
-		if err != nil {
-			return nil, fmt.Errorf("it is an element, and cannot be parsed: %w", err)
-		}
-		updates = append(updates, u)
-	}
-	return updates, err
-}
-
-func TestElements(t *testing.T) {
+func TestParseUpdates(t *testing.T) {
 	t.Parallel()
+	registry := newRegistry(t)
 	for array, want := range map[string][]string{
 		dawn: {"Dawn"},
 		"[]": nil,
 		`[{"term":"Dawn","status":"skip"},` + mik[1:]:                                                            {"Mik"},
 		`[{"term":"Mik","definition":"He wrote </codex_updates><codex_updates>[] and <think>.","status":"new"}]`: {"Mik"},
 	} {
-		updates, err := updatesOf(array)
+		updates, err := registry.ParseUpdates([]string{array})
 		var got []string
 		for _, u := range updates {
-			got = append(got, u.Term)
+			var arguments struct{ Term string }
+			if err := json.Unmarshal(u.Arguments, &arguments); err != nil || u.Failure != nil {
+				t.Errorf("%s: %s %s", array, u.Failure, err)
+			}
+			got = append(got, u.Term+arguments.Term)
 		}
 		if err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %q, %v; want %q", array, got, err, want)
@@ -55,19 +46,14 @@ func TestElements(t *testing.T) {
 func TestDeclarationsInUpdates(t *testing.T) {
 	t.Parallel()
 	w := worldOf(t, governed(t, policy.Default()))
-	updates, err := updatesOf(`[{"intent":"PROPOSE","justification":"a new name"},` + dawn[1:len(dawn)-1] +
-		`,{"justification":"I may","intent":"ADMIN"},{"intent":"REVISE","justification":" "}]`)
+	updates, err := w.registry.ParseUpdates([]string{`[{"intent":"PROPOSE","justification":"a new name"},` + dawn[1:len(dawn)-1] +
+		`,{"justification":"I may","intent":"ADMIN"},{"intent":"REVISE","justification":" "}]`})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, u := range updates {
-		call, err := u.Call(t.Context(), w.glossary)
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, _ := w.run(call.Name, call.Arguments)
-		got = append(got, strings.TrimSpace(call.Name+" "+result.Error))
+		got = append(got, strings.TrimSpace(u.Tool+" "+w.update(u).Error))
 	}
 	if diff := cmp.Diff([]string{policy.SelectIntent, tools.CreateName, policy.SelectIntent + " INVALID_ARGUMENTS", policy.SelectIntent + " EMPTY"}, got); diff != "" {
 		t.Error(diff)
@@ -76,6 +62,7 @@ func TestDeclarationsInUpdates(t *testing.T) {
 
 func TestMalformedUpdates(t *testing.T) {
 	t.Parallel()
+	registry := newRegistry(t)
 	for _, test := range []struct{ array, says string }{
 		{"", "no JSON array"},
 		{"none", "no JSON array"},
@@ -92,7 +79,7 @@ func TestMalformedUpdates(t *testing.T) {
 		{`[{"intent":7,"justification":"a new name"}]`, "intent: got number, want string"},
 		{`[{"intent":"PROPOSE","justification":"a new name","term":"Dawn","status":"new","quote":"","kind":""}]`, "additional properties 'kind', 'quote', 'status', 'term' not"},
 	} {
-		updates, err := updatesOf(test.array)
+		updates, err := registry.ParseUpdates([]string{test.array})
 		if err == nil || !strings.Contains(err.Error(), test.says) || updates != nil {
 			t.Errorf("%s: %v, %v; want %q", test.array, updates, err, test.says)
 		}
@@ -107,20 +94,16 @@ func TestUpdatesBecomeCalls(t *testing.T) {
 		{"term":"grey lady","definition":"A grey ship. Mik stole her.","status":"update","source_post_id":"31","kind":"claimed"},
 		{"term":"Mik","definition":"A smith.","status":"update","source_post_id":null},
 		{"term":"Dawn","definition":"A ship.","status":"update"}]`
-	updates, err := updatesOf(array)
+	updates, err := w.registry.ParseUpdates([]string{array})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var codes []string
 	for _, u := range updates {
-		call, err := u.Call(t.Context(), w.glossary)
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, a := w.run(call.Name, call.Arguments)
+		result := w.update(u)
 		codes = append(codes, result.Error)
-		if result.Error == tools.NotFound && !strings.Contains(a.Error.Message, `"Mik"`) {
-			t.Errorf("the answer does not name the term: %s", a.Error.Message)
+		if result.Error == tools.NotFound && !strings.Contains(result.Content, `\"Mik\"`) {
+			t.Errorf("the answer does not name the term: %s", result.Content)
 		}
 	}
 	if diff := cmp.Diff([]string{"", "", "NOT_FOUND", "NARROWER"}, codes); diff != "" {
@@ -143,18 +126,24 @@ func FuzzUpdates(f *testing.F) {
 	}
 	registry := newRegistry(f)
 	f.Fuzz(func(t *testing.T, array string) {
-		updates, err := updatesOf(array)
-		if err != nil && updates != nil || err != nil && strings.Contains(err.Error(), "cannot be parsed") {
+		updates, err := registry.ParseUpdates([]string{array})
+		if err != nil && updates != nil {
 			t.Fatalf("%v, %v", updates, err)
 		}
+		w := worldOf(t, registry)
 		for _, u := range updates {
-			call, err := u.Call(t.Context(), &glossary{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if result, _ := worldOf(t, registry).run(call.Name, call.Arguments); result.Error == tools.InvalidArguments || result.Error == tools.InvalidJSON {
-				t.Fatalf("%s(%s) answers %s", call.Name, call.Arguments, result.Content)
+			if result := w.update(u); result.Error == tools.InvalidArguments || result.Error == tools.InvalidJSON {
+				t.Fatalf("%s(%s) answers %s", u.Tool, u.Arguments, result.Content)
 			}
 		}
 	})
+}
+
+// TestLaterBlocks: an element replaces those of earlier blocks for the same term.
+func TestLaterBlocks(t *testing.T) {
+	t.Parallel()
+	updates, err := newRegistry(t).ParseUpdates([]string{dawn[:len(dawn)-1] + "," + mik[1:], strings.Replace(dawn, "Dawn", " DAWN", 1)})
+	if err != nil || len(updates) != 2 || updates[0].Term != "Mik" || !strings.Contains(string(updates[1].Arguments), " DAWN") {
+		t.Errorf("%+v, %v", updates, err)
+	}
 }

@@ -216,7 +216,7 @@ type post struct {
 
 func (w *world) run(tool, arguments string) (tools.Result, answer) {
 	w.t.Helper()
-	result, err := w.registry.Run(w.t.Context(), w.env, annotator.ToolCall{Name: tool, Arguments: arguments})
+	result, err := w.registry.Run(w.t.Context(), w.env, w.registry.Parse(annotator.ToolCall{Name: tool, Arguments: arguments}))
 	if err != nil {
 		w.t.Fatalf("%s(%s): %v", tool, arguments, err)
 	}
@@ -228,6 +228,20 @@ func (w *world) run(tool, arguments string) (tools.Result, answer) {
 		w.t.Fatalf("%s(%s) has the error %q and answers %s", tool, arguments, result.Error, result.Content)
 	}
 	return result, a
+}
+
+// update runs an element of a block.
+func (w *world) update(u annotator.ParsedCall) tools.Result {
+	w.t.Helper()
+	call, err := tools.Resolve(w.t.Context(), w.glossary, u)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	result, err := w.registry.Run(w.t.Context(), w.env, call)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return result
 }
 
 // do runs a call that must succeed.

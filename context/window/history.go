@@ -2,7 +2,6 @@ package window
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -99,7 +98,10 @@ func (h *History) addCall(row *annotator.Trace) error {
 		return h.err
 	}
 	reply := &h.group[n-1]
-	call := annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: object(row.Arguments)}
+	call := annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: row.Arguments}
+	if row.Arguments == "" || row.Parsed.Arguments == nil { // they are no object, and servers refuse the whole request for them
+		call.Arguments = "{}"
+	}
 	reply.ToolCalls = append(reply.ToolCalls, call)
 	turn := &h.turns[len(h.turns)-1]
 	turn.Size = turn.Size.Plus(tokens.Measure(row.Tool).Plus(tokens.Measure(row.Arguments)).Framed(tokens.PerCall))
@@ -118,15 +120,6 @@ func (h *History) message(row *annotator.Trace) annotator.Message {
 		m.Role, m.ToolCallID, m.Tool = annotator.RoleTool, row.CallID, row.Tool
 	}
 	return m
-}
-
-// object keeps arguments that are no JSON object from being sent again: servers refuse the whole request for them.
-func object(arguments string) string {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(arguments), &fields); err != nil || fields == nil {
-		return "{}"
-	}
-	return arguments
 }
 
 func (h *History) flush() {

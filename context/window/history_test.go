@@ -13,6 +13,7 @@ import (
 	"annotator"
 	"annotator/context/tokens"
 	"annotator/context/window"
+	"annotator/tools"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -101,6 +102,7 @@ func reply(t *rapid.T, add func(annotator.TraceKind, string) *annotator.Trace) {
 	for i := range calls {
 		call := add(annotator.TraceCall, "")
 		call.CallID, call.Tool, call.Arguments = fmt.Sprint("c", i), "glossary_search", `{"query":"x"}`
+		call.Parsed.Arguments = []byte(call.Arguments)
 	}
 	for i := range calls {
 		result := add(annotator.TraceResult, "found")
@@ -353,11 +355,16 @@ func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{`{"a":1}`, ``, `null`, `[]`, `1`, `"x"`, `{"a":`, `{}}`, "\xff", `{"a":1} {"b":2}`, ` {} `, `{"a":"` + "\x00" + `"}`} {
 		f.Add(seed)
 	}
+	registry, err := tools.New(tools.Standard()...)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, arguments string) {
+		parsed := annotator.Parsed{ParsedCall: registry.Parse(annotator.ToolCall{Name: "glossary_search", Arguments: arguments})}
 		rows := []annotator.Trace{
 			{Turn: 1, Kind: annotator.TraceScene},
 			{Turn: 1, Kind: annotator.TraceReply},
-			{Turn: 1, Kind: annotator.TraceCall, CallID: "c", Tool: "t", Arguments: arguments},
+			{Turn: 1, Kind: annotator.TraceCall, CallID: "c", Tool: "t", Arguments: arguments, Parsed: parsed},
 		}
 		sent := decode(t, history(t, newHistory(t, annotator.WindowState{}, rows)))[1].ToolCalls[0].Arguments
 		var fields map[string]any

@@ -78,16 +78,14 @@ func (w *written) answer(streamed bool) string {
 }
 
 // outcome says what becomes of a reply.
-func outcome(reply *model.Reply, rules *model.CallRules) string {
+func outcome(reply *model.Reply) string {
 	var said []string
 	for _, c := range reply.Calls {
-		name := c.Name
-		if c.Origin == annotator.OriginUpdates {
-			name = "update"
-		}
-		said = append(said, name+" "+compact(c.Arguments))
+		said = append(said, c.Name+" "+compact(c.Arguments))
 	}
-	left, _ := model.LeftInText(reply.Text, rules)
+	for _, u := range reply.Updates {
+		said = append(said, "update "+annotator.EncodeJSON(elementOf(u)))
+	}
 	switch {
 	case reply.Problem != nil && len(said) > 0:
 		return "refused in part"
@@ -95,10 +93,23 @@ func outcome(reply *model.Reply, rules *model.CallRules) string {
 		return "refused"
 	case len(said) == 0:
 		return "left"
-	case left:
+	case reply.Left:
 		said = append(said, "also")
 	}
 	return strings.Join(said, "\n")
+}
+
+// elementOf returns the element of a block that became a call.
+func elementOf(u annotator.ParsedCall) map[string]any {
+	element := map[string]any{}
+	_ = json.Unmarshal(u.Arguments, &element) // valid JSON
+	if element["status"] = "new"; u.Tool == tools.UpdateName {
+		element["term"], element["status"] = u.Term, "update"
+	}
+	for _, unsaid := range []string{"entry_id", "kind", "narrow"} {
+		delete(element, unsaid)
+	}
+	return element
 }
 
 // compact makes JSON comparable; other text stays.
@@ -119,7 +130,7 @@ func TestReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := &model.CallRules{
-		Tools: textcalls.Tools{Names: registry.Names(), Check: registry.Check}, Elements: tools.Elements,
+		Tools: textcalls.Tools{Names: registry.Names(), Check: registry.Check}, Updates: registry.ParseUpdates,
 		Together: func([]annotator.ToolCall) error { return nil },
 		Shown:    func() ([]string, error) { return []string{"The harbour lies still tonight."}, nil },
 	}
@@ -151,7 +162,7 @@ func TestReplies(t *testing.T) {
 						lines[i] = tool + " " + compact(arguments)
 					}
 				}
-				if got := outcome(reply, rules); got != strings.Join(lines, "\n") {
+				if got := outcome(reply); got != strings.Join(lines, "\n") {
 					t.Errorf("streamed %v:\n%s\ngives\n%s\nwant\n%s\n(%+v)", streamed, w.text, got, w.want, reply.Problem)
 				}
 			}

@@ -21,9 +21,9 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 	return &model.Request{
 		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.MaxTokens, Stream: e.stream,
 		Rules: &model.CallRules{ // the reply has nothing to quote
-			Tools:    textcalls.Tools{Names: toolNames(e.Tools), Check: e.checkCall},
-			Elements: func(string) ([]string, error) { return nil, nil },
-			Shown:    func() ([]string, error) { return nil, nil },
+			Tools:   textcalls.Tools{Names: toolNames(e.Tools), Check: e.checkCall},
+			Updates: func([]string) ([]annotator.ParsedCall, error) { return nil, nil },
+			Shown:   func() ([]string, error) { return nil, nil },
 		},
 	}, err
 }
@@ -67,13 +67,13 @@ func (e *examination) readCalls(r *model.Reply) (Finding, bool) {
 		}
 	}
 	switch {
-	case len(model.CallsOf(r.Calls, annotator.OriginText)) > 0:
+	case len(r.Calls) == 0:
+		return Finding{}, false
+	case r.Calls[0].Origin == annotator.OriginText:
 		return missing(toolCalls, "%s, as text: the server does not read its model's calls, and a run does",
 			callNames(r.Calls)), true
-	case len(r.Calls) > 0:
-		return ok("%s", callNames(r.Calls)), true
 	}
-	return Finding{}, false
+	return ok("%s", callNames(r.Calls)), true
 }
 
 func toolNames(tools []annotator.ToolDefinition) (names []string) {
