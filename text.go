@@ -2,6 +2,7 @@ package annotator
 
 import (
 	"encoding/json"
+	"html"
 	"strconv"
 	"strings"
 	"unicode"
@@ -57,6 +58,9 @@ func Plural(n int, noun string) string {
 
 // Quantity returns a number with its noun: "1 scene", "2 entries".
 func Quantity(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
+
+// Unescape undoes the escaping of the story in prompts (package prompt). What a model copies from a prompt may be escaped.
+func Unescape(text string) string { return html.UnescapeString(text) }
 
 // EncodeJSON returns a value as compact JSON without a final line feed. It does not escape <, > and &, which would
 // lengthen prompts and stored text. It panics for a value that JSON cannot represent.

@@ -136,6 +136,17 @@ func (r *reviser) attach(claim int, evidence annotator.Evidence) {
 	}
 }
 
+// Closest returns the index of the text that shares the most words with a quotation; the last of equal ones.
+func Closest(texts []string, quote string) int {
+	best, most, quoted := -1, -1, words(quote)
+	for i, text := range texts {
+		if shared := sharedWords(words(text), quoted); shared >= most {
+			best, most = i, shared
+		}
+	}
+	return best
+}
+
 // sharedWords counts the distinct words of a text that another one has.
 func sharedWords(text, other []string) int {
 	slices.Sort(text)

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"fmt"
-	"html"
 	"slices"
 	"sort"
 	"strings"
@@ -56,10 +55,10 @@ func locate(body, form, quote string, span func(from, to int) (int, int)) (from,
 // the next, the longer part counts, since evidence stands in one post. The caller sets Claim.
 func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence, why string) {
 	quotes := []string{quote}
-	if plain := html.UnescapeString(quote); plain != quote {
+	if plain := annotator.Unescape(quote); plain != quote {
 		quotes = append(quotes, plain)
 	}
-	if bare := strings.TrimFunc(html.UnescapeString(quote), outsideWords); bare != quote {
+	if bare := strings.TrimFunc(annotator.Unescape(quote), outsideWords); bare != quote {
 		quotes = append(quotes, bare)
 	}
 	for _, quote := range quotes {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,28 +100,37 @@ func (c *Candidate) read(fields map[string]json.RawMessage) (Decision, error) {
 	case Merge:
 		d.Target, err = c.target(fields["target"])
 	case Revise:
-		err = d.readWording(fields)
+		err = c.readWording(&d, fields)
 	default:
 		err = fmt.Errorf("the decision %q is none of CONFIRM, REJECT, MERGE and REVISE", action)
 	}
 	return d, err
 }
 
-// readWording reads what REVISE says: facts and closings, or in the form of before a whole definition.
-func (d *Decision) readWording(fields map[string]json.RawMessage) (err error) {
-	if d.Definition, err = text(fields, "definition"); err != nil {
-		return err
-	}
+// readWording reads what REVISE says: facts and closings, or all facts as one definition, which closes those that it does not repeat.
+func (c *Candidate) readWording(d *Decision, fields map[string]json.RawMessage) (err error) {
 	if d.Facts, err = newFacts(fields["facts"]); err != nil {
 		return err
 	}
 	if d.Close, err = closings(fields["close"]); err != nil {
 		return err
 	}
-	if len(d.Facts)+len(d.Close) > 0 {
-		d.Definition = ""
-	} else if !codex.HasWord(d.Definition) {
+	definition, err := text(fields, "definition")
+	if err != nil || len(d.Facts)+len(d.Close) > 0 {
+		return err
+	}
+	if !codex.HasWord(definition) {
 		return errors.New("REVISE needs facts to add or to close")
+	}
+	for _, sentence := range codex.Sentences(definition) {
+		d.Facts = append(d.Facts, NewFact{Text: sentence})
+	}
+	for i := range c.Entry.Claims {
+		claim := &c.Entry.Claims[i]
+		repeats := func(f NewFact) bool { return codex.Normalize(f.Text) == codex.Normalize(claim.Text) }
+		if claim.Until == 0 && !slices.ContainsFunc(d.Facts, repeats) {
+			d.Close = append(d.Close, Closing{Fact: claim.ID})
+		}
 	}
 	return nil
 }
@@ -135,7 +143,7 @@ func newFacts(raw json.RawMessage) (facts []NewFact, err error) {
 		if json.Unmarshal(element, &f) != nil && json.Unmarshal(element, &f.Text) != nil {
 			return nil, errors.New("a fact is no object with a text")
 		}
-		f.Text, f.Speaker = codex.Clean(html.UnescapeString(f.Text)), codex.Clean(html.UnescapeString(f.Speaker))
+		f.Text, f.Speaker = codex.Clean(annotator.Unescape(f.Text)), codex.Clean(annotator.Unescape(f.Speaker))
 		f.Quote = codex.Clean(f.Quote)
 		if !codex.HasWord(f.Text) {
 			return nil, errors.New("a fact holds no word")
@@ -208,7 +216,7 @@ func text(fields map[string]json.RawMessage, name string) (string, error) {
 	if value == nil {
 		return "", nil
 	}
-	return codex.Clean(html.UnescapeString(*value)), nil
+	return codex.Clean(annotator.Unescape(*value)), nil
 }
 
 // objects returns the JSON objects in a reply, whatever stands between them, up to the first that cannot be read, and

@@ -215,7 +215,12 @@ func TestRead(t *testing.T) {
 		{`{"decision":"CONFIRM","target":null,"definition":null,"reason":"Named twice."}`, curator.Decision{Action: "CONFIRM", Reason: "Named twice."}, ""},
 		{"```json\n{\"decision\":\"reject\",\"reason\":\"A word {in braces}.\"}\n```", curator.Decision{Action: "REJECT", Reason: "A word {in braces}."}, ""},
 		{`<think>{"decision":"REJECT"}</think>My decision: {"decision":"MERGE","target":"2","reason":""}.`, curator.Decision{Action: "MERGE", Target: 2}, ""},
-		{`{"decision":"REVISE","definition":"She &lt;has&gt; {two} ships."}`, curator.Decision{Action: "REVISE", Definition: "She <has> {two} ships."}, ""},
+		{`{"decision":"REVISE","definition":"She &lt;has&gt; {two} ships."}`, curator.Decision{
+			Action: "REVISE", Facts: []curator.NewFact{{Text: "She <has> {two} ships."}}, Close: []curator.Closing{{Fact: 1}, {Fact: 2}},
+		}, ""},
+		{`{"decision":"REVISE","definition":"She sails. She is a captain."}`, curator.Decision{
+			Action: "REVISE", Facts: []curator.NewFact{{Text: "She sails."}, {Text: "She is a captain."}}, Close: []curator.Closing{{Fact: 2}},
+		}, ""},
 		{`{"decision":"REVISE","facts":[{"text":"She &lt;has&gt; {two} ships.","kind":"claimed","speaker":"Tobin"},"He rows."],"close":[{"fact":1,"by":2},3,"4"]}`, curator.Decision{
 			Action: "REVISE", Facts: []curator.NewFact{{Text: "She <has> {two} ships.", Kind: "claimed", Speaker: "Tobin"}, {Text: "He rows."}},
 			Close: []curator.Closing{{Fact: 1, By: 2}, {Fact: 3}, {Fact: 4}},
@@ -328,7 +333,9 @@ func TestRevisions(t *testing.T) {
 		{curator.Decision{Action: curator.Confirm}, annotator.Confirmed, annotator.ActorCurator, "She is a captain. She <has> a ship."},
 		{curator.Decision{Action: curator.Reject, Reason: "A word."}, annotator.Retired, annotator.ActorCurator, "She is a captain. She <has> a ship."},
 		{curator.Decision{Action: curator.Merge, Target: 2}, annotator.Merged, annotator.ActorCurator, "She is a captain. She <has> a ship."},
-		{curator.Decision{Action: curator.Revise, Definition: "A captain."}, annotator.Tentative, annotator.ActorCurator, "A captain."},
+		{curator.Decision{
+			Action: curator.Revise, Facts: []curator.NewFact{{Text: "A captain."}}, Close: []curator.Closing{{Fact: 1}, {Fact: 2}},
+		}, annotator.Tentative, annotator.ActorCurator, "A captain."},
 		{curator.Decision{
 			Action: curator.Revise, Facts: []curator.NewFact{{Text: "She has two ships."}}, Close: []curator.Closing{{Fact: 2, By: 1}},
 		}, annotator.Tentative, annotator.ActorCurator, "She is a captain. She has two ships."},
@@ -401,7 +408,7 @@ func TestRevisionsRefused(t *testing.T) {
 	for _, d := range []curator.Decision{
 		{Action: curator.Merge, Target: 2},
 		{Action: curator.Merge, Target: 7},
-		{Action: curator.Revise, Definition: strings.Repeat("a", codex.MaxDefinition+1)},
+		{Action: curator.Revise, Facts: []curator.NewFact{{Text: strings.Repeat("a", codex.MaxFact+1)}}},
 		{Action: curator.Revise, Close: []curator.Closing{{Fact: 1}, {Fact: 2}}},
 		{Action: curator.Revise, Facts: []curator.NewFact{{Text: "She sails."}}, Close: []curator.Closing{{Fact: 9}}},
 	} {

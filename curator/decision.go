@@ -36,13 +36,12 @@ func (a Action) actor() annotator.Actor {
 
 // Decision is an action with what it needs. In JSON it is the new value of a curator_decision revision.
 type Decision struct {
-	Action     Action    `json:"decision"`
-	Target     int64     `json:"target,omitempty"`     // of MERGE: the entry that takes its place
-	Facts      []NewFact `json:"facts,omitempty"`      // of REVISE: added
-	Close      []Closing `json:"close,omitempty"`      // of REVISE: facts that are wrong
-	Definition string    `json:"definition,omitempty"` // of REVISE, in place of the two: all facts as one text
-	Reason     string    `json:"reason,omitempty"`     // at most MaxReason characters
-	Thread     int64     `json:"thread"`               // that had ended when it was made
+	Action Action    `json:"decision"`
+	Target int64     `json:"target,omitempty"` // of MERGE: the entry that takes its place
+	Facts  []NewFact `json:"facts,omitempty"`  // of REVISE: added
+	Close  []Closing `json:"close,omitempty"`  // of REVISE: facts that are wrong
+	Reason string    `json:"reason,omitempty"` // at most MaxReason characters
+	Thread int64     `json:"thread"`           // that had ended when it was made
 }
 
 // NewFact is a fact that REVISE adds.
@@ -131,10 +130,6 @@ func (c *Candidate) ground(quote, fact string) *annotator.Evidence {
 func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, error) {
 	if c.Revised {
 		edit.Status = new(annotator.Confirmed)
-	}
-	if d.Definition != "" {
-		edit.Definition, edit.DropsClaims = &d.Definition, true
-		return codex.Revise(&c.Entry, edit)
 	}
 	entry := codex.Clone(&c.Entry)
 	var facts []codex.Fact

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"regexp"
 	"slices"
 	"strconv"
@@ -98,7 +97,7 @@ func (s statements) read(reply string) (told map[int64]statement, rest string) {
 		if err != nil || !asked || told[id].text != "" {
 			continue
 		}
-		all := codex.Sentences(codex.Clean(html.UnescapeString(match[3])))
+		all := codex.Sentences(codex.Clean(annotator.Unescape(match[3])))
 		if text := strings.Join(all[:min(len(all), statementLimit)], " "); codex.HasWord(text) {
 			told[id] = statement{text: text, ended: numbers(match[2])}
 		}

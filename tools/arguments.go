@@ -24,13 +24,14 @@ func parseObject(arguments string) (map[string]any, error) {
 	return object, nil
 }
 
-// fit coerces arguments and validates them. The error is a *Failure.
-func (s *argumentSchema) fit(object map[string]any) error {
+// fit brings arguments into the form that the schema has, and returns what is invalid in them. A call with facts may give them as a
+// definition.
+func (s *argumentSchema) fit(object map[string]any) (problems []string) {
 	coerce(s.schema, object)
-	if problems := s.problems(object); problems != nil {
-		return invalid(problems...)
+	if s.schema.Properties["facts"] != nil {
+		problems = splitDefinition(object)
 	}
-	return nil
+	return append(problems, s.problems(object)...)
 }
 
 func invalid(problems ...string) *Failure {

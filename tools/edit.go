@@ -123,20 +123,6 @@ func (ed *editor) describe(tags []string, status *annotator.Status, at annotator
 	}
 }
 
-// define takes a whole definition with one quotation, the form of before.
-func (ed *editor) define(definition *string, kind annotator.ClaimKind, narrow bool, quote *grounded) {
-	if definition != nil {
-		ed.take(refusedPart{Part: "definition"}, codex.Edit{Definition: definition, Kind: kind, DropsClaims: narrow, At: quote.at})
-	}
-	if quote.problem != "" {
-		ed.refuse(refusedPart{Part: "quote"}, failf(QuoteNotFound, "%s", quote.problem))
-	}
-	if quote.evidence != nil {
-		ed.judge(quote.evidence, ed.entry.Definition())
-		ed.take(refusedPart{Part: "quote"}, codex.Edit{Evidence: quote.evidence, At: quote.at})
-	}
-}
-
 // judge marks a quotation that shares nothing with what it is to bear out.
 func (ed *editor) judge(evidence *annotator.Evidence, fact string) {
 	if evidence == nil || ed.env.Bears == nil {

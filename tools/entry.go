@@ -37,7 +37,7 @@ func (env *Env) entryBy(ctx context.Context, ref entryRef) (*annotator.Entry, er
 	if id, err := strconv.ParseInt(strings.TrimSpace(string(ref)), 10, 64); err == nil {
 		return env.entry(ctx, id)
 	}
-	found, err := env.Glossary.Named(ctx, codex.CleanName(unescape(string(ref))))
+	found, err := env.Glossary.Named(ctx, codex.CleanName(string(ref)))
 	switch {
 	case err != nil:
 		return nil, err

@@ -8,13 +8,6 @@ import (
 	"annotator"
 )
 
-// citation is one quotation for a whole definition, the form of before.
-type citation struct {
-	Quote  string              `json:"quote,omitempty" shown:"no" jsonschema:"words of a post that bear the definition out"`
-	PostID int64               `json:"post_id,omitempty" shown:"no" jsonschema:"the post that the quote stands in"`
-	Kind   annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" default:"narrated" shown:"no" jsonschema:"of what is new in the definition"`
-}
-
 // place returns the place of a post of the scene, and the scene's end for any other.
 func (env *Env) place(post int64) annotator.Place {
 	if rank := env.rank(post); rank >= 0 {

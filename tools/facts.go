@@ -49,7 +49,7 @@ func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groun
 		if err != nil {
 			return nil, err
 		}
-		fact := codex.Fact{Text: unescape(f.Text), Kind: f.Kind, Speaker: unescape(f.Speaker), State: f.State, Evidence: g.evidence}
+		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Evidence: g.evidence}
 		list = append(list, groundedFact{fact, g})
 	}
 	return list, nil

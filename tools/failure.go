@@ -17,6 +17,7 @@ const (
 	NotFound         = "NOT_FOUND"
 	Ambiguous        = "AMBIGUOUS" // several live entries have that name
 	Duplicate        = "DUPLICATE" // another live entry has that name
+	Empty            = "EMPTY"     // an entry without facts
 	UpdateFailed     = "UPDATE_FAILED"
 	DeleteFailed     = "DELETE_FAILED"
 	EmptyRange       = "EMPTY_RANGE"

@@ -15,14 +15,10 @@ type createArguments struct {
 	Tags    []string         `json:"tags" jsonschema:"what sort of thing it is: person, place, group, object, substance, creature, event, rank, concept, or another word"`
 	Status  annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if a quote shows that the narration vouches for the thing, tentative while it is only spoken of or guessed at"`
 	Aliases []string         `json:"aliases,omitempty" jsonschema:"other names of it in the story"`
-
-	Definition string `json:"definition,omitempty" shown:"no" jsonschema:"all facts as one text"`
-	citation
 	closing
 }
 
 func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
-	a.Term, a.Definition, a.Aliases = unescape(a.Term), unescape(a.Definition), unescapeAll(a.Aliases)
 	if err := env.checkNameFree(ctx, a.Term, 0); err != nil {
 		return Result{}, err
 	}
@@ -30,31 +26,27 @@ func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	quote, err := env.ground(ctx, unescape(a.Quote), a.PostID)
-	if err != nil {
-		return Result{}, err
-	}
-	at := earliest(facts, &quote)
+	at := env.earliest(facts)
 	ed := env.edit(ctx, &annotator.Entry{})
 	if !ed.take(refusedPart{Term: a.Term}, codex.Edit{Name: &a.Term, At: at}) {
 		return Result{}, ed.failure()
 	}
 	ed.names(a.Aliases, at)
 	ed.describe(a.Tags, &a.Status, at)
-	if a.Definition != "" || len(a.Facts) == 0 {
-		ed.define(&a.Definition, a.Kind, false, &quote)
-	}
 	ed.addFacts(facts, len(a.Facts), nil)
+	if len(a.Facts) == 0 {
+		ed.refuse(refusedPart{Part: "facts"}, failf(Empty, "an entry has facts"))
+	}
 	if len(ed.entry.Claims) == 0 { // an entry of nothing but names tells nothing
 		return Result{}, ed.failure()
 	}
 	return ed.answer()
 }
 
-// earliest returns the earliest place of some facts; without facts, that of a quotation.
-func earliest(facts []groundedFact, quote *grounded) annotator.Place {
+// earliest returns the earliest place of some facts; without facts, the scene's end.
+func (env *Env) earliest(facts []groundedFact) annotator.Place {
 	if len(facts) == 0 {
-		return quote.at
+		return env.Scene.End()
 	}
 	return slices.MinFunc(facts, func(a, b groundedFact) int { return cmp.Compare(a.at, b.at) }).at
 }

@@ -143,14 +143,13 @@ func TestQuotesThatFail(t *testing.T) {
 		`"quote":"` + strings.Repeat("é", codex.MaxQuote+1) + `"`:     "1001 characters",
 		`"quote":"a green ship` + strings.Repeat(" x", 400) + `"`:     "no post",
 	} {
-		for form, part := range map[string]refusedPart{
-			`{"term":"Dawn","definition":"A ship.","tags":[],%s}`:       {Part: "quote"},
-			`{"term":"Dawn","facts":[{"text":"A ship.",%s}],"tags":[]}`: {Quote: 1},
+		for _, form := range []string{
+			`{"term":"Dawn","definition":"A ship.","tags":[],%s}`,
+			`{"term":"Dawn","facts":[{"text":"A ship.",%s}],"tags":[]}`,
 		} {
 			w := newWorld(t)
 			a := w.do("glossary_create", fmt.Sprintf(form, given))
-			if len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0].Why, says) || a.NotTaken[0].Code != "QUOTE_NOT_FOUND" ||
-				a.NotTaken[0].Part != part.Part || a.NotTaken[0].Quote != part.Quote {
+			if len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0].Why, says) || a.NotTaken[0].Code != "QUOTE_NOT_FOUND" || a.NotTaken[0].Quote != 1 {
 				t.Errorf("%.60s: %+v", given, a.NotTaken)
 			}
 			if claims := w.glossary.entries[0].Claims; len(claims) != 1 || claims[0].Evidence != nil || claims[0].Text != "A ship." {
@@ -249,7 +248,7 @@ func TestUpdate(t *testing.T) {
 	w.do("glossary_create", createDawn)
 	a := w.do("glossary_update", `{"entry_id":1,"term":"Dawn (ship)","status":"confirmed","tags":["vessel"],"aliases":["Grey Lady"],
 		"definition":"Dawn is a ship. She sails at night. Mik stole her.","quote":"Mik stole her","kind":"claimed"}`)
-	if diff := cmp.Diff(answer{OK: true, Entry: entry{ID: 1, Term: "Dawn (ship)"}, Added: []int64{3}}, a); diff != "" {
+	if diff := cmp.Diff(answer{OK: true, Entry: entry{ID: 1, Term: "Dawn (ship)"}, Added: []int64{3}, Known: []int64{1, 2}}, a); diff != "" {
 		t.Error(diff)
 	}
 	e := w.glossary.entries[0]
@@ -261,7 +260,7 @@ func TestUpdate(t *testing.T) {
 	if claims[0].Kind != annotator.Narrated || claims[2].Kind != annotator.Claimed || len(claims[2].Evidence) != 1 {
 		t.Errorf("%+v", claims)
 	}
-	a = w.do("glossary_update", `{"entry_id":1,"definition":"Dawn is a wreck.","narrow":true,"tags":[]}`)
+	a = w.do("glossary_update", `{"entry_id":1,"definition":"Dawn is a wreck.","narrow":true,"close":[{"fact":1},{"fact":2},{"fact":3,"by":1}],"tags":[]}`)
 	if e = w.glossary.entries[0]; e.Definition() != "Dawn is a wreck." || len(e.Tags) != 0 || !slices.Equal(a.Closed, []string{"1: Dawn is a ship.", "2: She sails at night.", "3: Mik stole her."}) || !slices.Equal(a.Added, []int64{4}) {
 		t.Errorf("%+v: %+v", a, e)
 	}
@@ -304,11 +303,10 @@ func TestUpdateRefuses(t *testing.T) {
 		{"NOT_FOUND", `{"entry_id":5,"tags":[]}`},
 		{"DUPLICATE", `{"entry_id":1,"term":"mik"}`},
 		{"DUPLICATE", `{"entry_id":1,"term":"The Smith"}`},
-		{"NARROWER", `{"entry_id":1,"definition":"Dawn is a ship."}`},
-		{"EMPTY", `{"entry_id":1,"definition":""}`},
+		{"UPDATE_FAILED", `{"entry_id":1,"definition":""}`},
+		{"UPDATE_FAILED", `{"entry_id":1,"quote":"a green ship"}`},
 		{"EMPTY", `{"entry_id":1,"term":"\u0000"}`},
-		{"TOO_LONG", `{"entry_id":1,"definition":"` + strings.Repeat("a", codex.MaxDefinition+1) + `"}`},
-		{"QUOTE_NOT_FOUND", `{"entry_id":1,"quote":"a green ship"}`},
+		{"TOO_LONG", `{"entry_id":1,"definition":"` + strings.Repeat("a", codex.MaxFact+1) + `"}`},
 		{"RETIRED", `{"entry_id":3,"tags":["x"]}`},
 		{"LOCKED", `{"entry_id":4,"tags":["x"]}`},
 		{"INVALID_ARGUMENTS", `{"entry_id":1,"status":"retired"}`},
@@ -384,14 +382,17 @@ func TestLongEntries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, filler := range []string{"a", `"`, "\u2028", "中", "\n"} {
-		definition := "a" + strings.Repeat(filler, codex.MaxDefinition-2) + "."
+		var facts []string
+		for i := range 16 {
+			facts = append(facts, string(rune('a'+i))+strings.Repeat(filler, codex.MaxFact-2)+".")
+		}
 		var names, labels []string
 		for i := range codex.MaxItems - 1 {
 			names = append(names, fmt.Sprintf("%d %s", i, strings.Repeat("b", codex.MaxName-4)))
 			labels = append(labels, fmt.Sprintf("%d %s", i, strings.Repeat("c", codex.MaxTag-4)))
 		}
 		arguments, err := json.Marshal(map[string]any{
-			"term": "Long " + strconv.Itoa(len(w.glossary.entries)), "definition": definition, "tags": labels, "aliases": names,
+			"term": "Long " + strconv.Itoa(len(w.glossary.entries)), "facts": facts, "tags": labels, "aliases": names,
 		})
 		if err != nil {
 			t.Fatal(err)

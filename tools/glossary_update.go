@@ -17,16 +17,11 @@ type updateArguments struct {
 	Drop    []string          `json:"drop_aliases,omitempty" jsonschema:"wrong ones"`
 	Tags    []string          `json:"tags,omitempty" jsonschema:"all of them, in place of the present ones"`
 	Status  *annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" jsonschema:"as for glossary_create"`
-
-	Definition *string `json:"definition,omitempty" shown:"no" jsonschema:"all facts as one text, which replaces the present ones"`
-	citation
-	Narrow bool `json:"narrow,omitempty" default:"false" shown:"no" jsonschema:"true if the definition is meant to say less than before"`
 	closing
 }
 
 func (a *updateArguments) isEmpty() bool {
-	return a.Term == nil && a.Definition == nil && a.Tags == nil && a.Status == nil &&
-		len(a.Aliases)+len(a.Drop)+len(a.Facts)+len(a.Close) == 0 && a.Quote == ""
+	return a.Term == nil && a.Tags == nil && a.Status == nil && len(a.Aliases)+len(a.Drop)+len(a.Facts)+len(a.Close) == 0
 }
 
 func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
@@ -41,20 +36,15 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	quote, err := env.ground(ctx, unescape(a.Quote), a.PostID)
-	if err != nil {
-		return Result{}, err
-	}
-	at := earliest(facts, &quote)
+	at := env.earliest(facts)
 	ed := env.edit(ctx, e)
 	if a.Term != nil {
-		ed.rename(unescape(*a.Term), at)
+		ed.rename(*a.Term, at)
 	}
-	ed.names(unescapeAll(a.Aliases), at)
-	ed.dropNames(unescapeAll(a.Drop), at)
-	ed.define(unescapePointer(a.Definition), a.Kind, a.Narrow, &quote)
+	ed.names(a.Aliases, at)
+	ed.dropNames(a.Drop, at)
 	ed.addFacts(facts, len(a.Facts), a.Close)
-	ed.closeFacts(a.Close, quote.at)
+	ed.closeFacts(a.Close, env.Scene.End())
 	ed.describe(a.Tags, a.Status, at)
 	return ed.answer()
 }

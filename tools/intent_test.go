@@ -87,7 +87,7 @@ func TestCheckEdit(t *testing.T) {
 	}
 	w.do("glossary_create", createDawn)
 	w.do("glossary_update", `{"entry_id":1,"aliases":["the Grey Lady"]}`)
-	w.refused(tools.EditCap, "glossary_update", `{"entry_id":1,"definition":"Dawn is a wreck.","narrow":true}`)
+	w.refused(tools.EditCap, "glossary_update", `{"entry_id":1,"close":[{"fact":1}]}`)
 	w.refused(tools.EditCap, "glossary_delete", `{"entry_id":1,"reason":"a wreck"}`)
 	if !slices.Equal(asked, []bool{false, true, true}) {
 		t.Errorf("asked: %v", asked)

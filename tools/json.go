@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"annotator"
 )
 
 // Limits of external JSON.
@@ -130,19 +131,21 @@ func jsonType(value any) string {
 	return "a number"
 }
 
-// unescape undoes the escaping of the story in prompts. Text that a model copies from a prompt may be escaped.
-func unescape(text string) string { return html.UnescapeString(text) }
-
-func unescapeAll(texts []string) []string {
-	for i := range texts {
-		texts[i] = unescape(texts[i])
+// unescapeAll unescapes all texts of a value but quotations, which are looked for as they are first.
+func unescapeAll(value any) any {
+	switch v := value.(type) {
+	case string:
+		return annotator.Unescape(v)
+	case []any:
+		for i := range v {
+			v[i] = unescapeAll(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			if name != "quote" {
+				v[name] = unescapeAll(v[name])
+			}
+		}
 	}
-	return texts
-}
-
-func unescapePointer(text *string) *string {
-	if text == nil {
-		return nil
-	}
-	return new(unescape(*text))
+	return value
 }

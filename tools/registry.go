@@ -25,9 +25,8 @@ type Tool struct {
 
 // Define declares a tool whose arguments are the fields of A. Field tags define the schema: json names the parameter
 // and its omitempty makes it optional, jsonschema describes it, enum lists its values (separated by commas), default
-// is the value of an absent parameter, min and max bound a number, shown tells what models see otherwise: "no" is a
-// parameter of before that is still accepted, "required" is one that is optional only because of those, "brief" is a
-// list of objects whose parameters another tool describes.
+// is the value of an absent parameter, min and max bound a number, shown tells what models see otherwise: "required" is
+// a parameter whose absence the tool answers itself, "brief" is a list of objects whose parameters another tool describes.
 //
 // The handler receives arguments that fit the schema. It returns a *Failure or a *codex.Refusal for a mistake of the
 // model, and any other error otherwise.
@@ -172,9 +171,12 @@ func (r *Registry) parse(call annotator.ToolCall) (annotator.ParsedCall, error) 
 	if !exists {
 		err = r.unknownTool(call.Name)
 	} else if err == nil {
-		err = schema.fit(object)
+		if problems := schema.fit(object); problems != nil {
+			err = invalid(problems...)
+		}
 	}
 	if object != nil {
+		unescapeAll(object)
 		parsed.Arguments, parsed.Done = []byte(annotator.EncodeJSON(object)), object["done"] == true
 	}
 	return parsed, err

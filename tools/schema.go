@@ -36,7 +36,7 @@ func schemaFor[A any]() (*argumentSchema, error) {
 	}
 	shown := *schema
 	shown.Properties = maps.Clone(schema.Properties)
-	shown.PropertyOrder, shown.Required = slices.Clone(schema.PropertyOrder), slices.Clone(schema.Required)
+	shown.Required = slices.Clone(schema.Required)
 	if err := applyFieldTags(schema, &shown, reflect.TypeFor[A]()); err != nil {
 		return nil, err
 	}
@@ -60,9 +60,6 @@ func applyFieldTags(schema, shown *jsonschema.Schema, of reflect.Type) error {
 			return fmt.Errorf("parameter %s: %w", name, err)
 		}
 		switch field.Tag.Get("shown") {
-		case "no":
-			delete(shown.Properties, name)
-			shown.PropertyOrder = slices.DeleteFunc(shown.PropertyOrder, func(other string) bool { return other == name })
 		case "brief":
 			shown.Properties[name] = withoutDescriptions(property)
 		case "required":

@@ -21,12 +21,6 @@ type codexUpdate struct {
 	Close   []closeArguments `json:"close,omitempty"`
 	Tags    []string         `json:"tags,omitempty"`
 	Aliases []string         `json:"aliases,omitempty"`
-
-	// The form of before has one quotation for a whole definition.
-	Definition   string              `json:"definition,omitempty"`
-	SourcePostID int64               `json:"source_post_id,omitempty"`
-	Quote        string              `json:"quote,omitempty"`
-	Kind         annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred"`
 	closing
 }
 
@@ -38,10 +32,11 @@ const (
 	SummonName = "summon_snapshot"
 )
 
-// The statuses of an update, beside "update".
+// The statuses of an update.
 const (
-	updateNew  = "new"
-	updateSkip = "skip"
+	updateNew   = "new"
+	updateAgain = "update"
+	updateSkip  = "skip"
 )
 
 // The schemas of an element, compiled at the first block. The tool that declares intents checks which exist.
@@ -117,16 +112,14 @@ func (r *Registry) parseElement(value any) (element, error) {
 	}
 	e := element{r.Parse(u.call()), strings.ToLower(strings.TrimSpace(u.Term))}
 	if u.Status != updateNew {
-		e.Term = u.Term
+		e.Term = annotator.Unescape(u.Term)
 	}
 	return e, nil
 }
 
 // isEmpty reports whether a change changes nothing. A new entry has facts.
 func (u *codexUpdate) isEmpty() bool {
-	told := len(u.Facts) > 0 || u.Definition != ""
-	changes := u.Status != updateNew && len(u.Close)+len(u.Aliases)+len(u.Tags) > 0
-	return !told && !changes
+	return len(u.Facts) == 0 && (u.Status == updateNew || len(u.Close)+len(u.Aliases)+len(u.Tags) == 0)
 }
 
 // decodeElement validates an object against a schema and decodes it.
@@ -135,8 +128,7 @@ func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[st
 	if err != nil {
 		return a, err
 	}
-	coerce(s.schema, object)
-	if problems := s.problems(object); problems != nil {
+	if problems := s.fit(object); problems != nil {
 		return a, errors.New(strings.Join(problems, "; "))
 	}
 	return unmarshal[A]([]byte(annotator.EncodeJSON(object)))
@@ -144,17 +136,12 @@ func decodeElement[A any](shapeOf func() (*argumentSchema, error), object map[st
 
 // call returns an element's tool call. That of an update lacks the entry.
 func (u *codexUpdate) call() annotator.ToolCall {
-	cited := citation{Quote: u.Quote, PostID: u.SourcePostID, Kind: u.Kind}
 	if u.Status == updateNew {
 		return toolCall(CreateName, createArguments{
-			Term: u.Term, Facts: u.Facts, Definition: u.Definition, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, citation: cited, closing: u.closing,
+			Term: u.Term, Facts: u.Facts, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, closing: u.closing,
 		})
 	}
-	change := updateArguments{Facts: u.Facts, Close: u.Close, Tags: u.Tags, Aliases: u.Aliases, citation: cited, closing: u.closing}
-	if u.Definition != "" {
-		change.Definition = &u.Definition
-	}
-	return toolCall(UpdateName, change)
+	return toolCall(UpdateName, updateArguments{Facts: u.Facts, Close: u.Close, Tags: u.Tags, Aliases: u.Aliases, closing: u.closing})
 }
 
 func toolCall(tool string, arguments any) annotator.ToolCall {

@@ -106,11 +106,11 @@ func TestUpdatesBecomeCalls(t *testing.T) {
 			t.Errorf("the answer does not name the term: %s", result.Content)
 		}
 	}
-	if diff := cmp.Diff([]string{"", "", "NOT_FOUND", "NARROWER"}, codes); diff != "" {
+	if diff := cmp.Diff([]string{"", "", "NOT_FOUND", ""}, codes); diff != "" {
 		t.Error(diff)
 	}
 	e := w.glossary.entries[0]
-	if e.Name() != "Dawn" || e.Definition() != "A grey ship. Mik stole her." || len(w.glossary.entries) != 1 {
+	if e.Name() != "Dawn" || e.Definition() != "A grey ship. Mik stole her. A ship." || len(w.glossary.entries) != 1 {
 		t.Errorf("%s: %s", e.Name(), e.Definition())
 	}
 	if e.Claims[0].Evidence[0].Post != 30 || e.Claims[1].Kind != annotator.Claimed || e.Claims[1].From != annotator.PlaceAt(3, 1) {

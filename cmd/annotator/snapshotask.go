@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -277,7 +276,7 @@ func (c *conversation) answer(ctx context.Context, question string) (string, err
 		return "", err
 	}
 	exchange := storage.Exchange{Question: question, Answer: text}
-	return html.UnescapeString(text), errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange))
+	return annotator.Unescape(text), errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange))
 }
 
 // ask asks a question, records the answer, and prints it with the posts that it cites.

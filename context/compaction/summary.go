@@ -3,7 +3,6 @@ package compaction
 import (
 	"errors"
 	"fmt"
-	"html"
 	"regexp"
 	"slices"
 	"sort"
@@ -124,7 +123,7 @@ var (
 // Read reads a summary from a reply. Text without the requested tags is taken as a whole, except that a chunk requested
 // beside a story may be missing. A text that is too long loses its last sentences.
 func Read(s Step, reply string) (Summary, error) {
-	reply = html.UnescapeString(codex.Clean(reply)) // it was shown the story escaped
+	reply = annotator.Unescape(codex.Clean(reply)) // it was shown the story escaped
 	summary := Summary{Threads: map[int64]string{}}
 	if len(s.Threads) == 0 {
 		summary.Chunk = sentences(inside(chunkTag, reply), s.chunkSentences())
@@ -156,12 +155,12 @@ func ReadEnd(s Step, reply string) (summary Summary, rest string) {
 	summary.Threads = map[int64]string{}
 	rest = summary.readThreads(s, reply)
 	if match := closedStoryTag.FindStringSubmatch(rest); match != nil {
-		if text := bare(html.UnescapeString(match[1])); codex.HasWord(text) {
+		if text := bare(annotator.Unescape(match[1])); codex.HasWord(text) {
 			summary.Story = firstWords(text, storyWords)
 		}
 	}
 	for id, text := range summary.Threads {
-		summary.Threads[id] = html.UnescapeString(text)
+		summary.Threads[id] = annotator.Unescape(text)
 	}
 	return summary, closedStoryTag.ReplaceAllString(rest, "")
 }

@@ -106,7 +106,7 @@ func elementOf(u annotator.ParsedCall) map[string]any {
 	if element["status"] = "new"; u.Tool == tools.UpdateName {
 		element["term"], element["status"] = u.Term, "update"
 	}
-	for _, unsaid := range []string{"entry_id", "kind", "narrow"} {
+	for _, unsaid := range []string{"entry_id"} {
 		delete(element, unsaid)
 	}
 	return element
