@@ -124,7 +124,7 @@ func TestRenamedIsNotErased(t *testing.T) {
 			updates(1, `"tags":[]`),
 			deletes(1),
 			updates(2, `"close":[1]`),
-			updates(1, `"aliases":["Everybody"],"definition":"Nobody.","narrow":true`),
+			updates(1, `"aliases":["Everybody"],"close":[1]`),
 		}},
 	}.read(t, nil)
 	e := s.entry(t, 1)
@@ -135,7 +135,7 @@ func TestRenamedIsNotErased(t *testing.T) {
 		"", "", // made
 		`"not_taken":[{"close":1,"code":"NOT_MENTIONED"`, `"not_taken":[{"close":1,"code":"NOT_MENTIONED"`,
 		`"error":{"code":"NOT_MENTIONED"`, `"error":{"code":"NOT_MENTIONED"`, `"error":{"code":"NOT_MENTIONED"`,
-		`"not_taken":[{"part":"definition","code":"NOT_MENTIONED"`,
+		`"not_taken":[{"close":1,"code":"NOT_MENTIONED"`,
 	} {
 		if !strings.Contains(all[n].Result, want) {
 			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)

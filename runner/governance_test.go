@@ -298,9 +298,9 @@ func TestScenesTakeAwayWhatTheyName(t *testing.T) {
 			}
 			return declaring(saying(
 				calls(updates(1, `"aliases":["the light"]`), updates(1, `"definition":"It is told of. It is there. It is old."`)), // it adds
-				calls(deletes(1), updates(1, `"definition":"Gone.","narrow":true`), updates(1, `"term":"Dark"`), updates(1, `"tags":[]`)),
-				calls(updates(2, `"definition":"It is shut.","narrow":true`), deletes(2)), // the scene names it
-				calls(creates("Key"), updates(4, `"definition":"It fits.","narrow":true`), deletes(4)),
+				calls(deletes(1), updates(1, `"close":[1]`), updates(1, `"term":"Dark"`), updates(1, `"tags":[]`)),
+				calls(updates(2, `"definition":"It is shut.","close":[1]`), deletes(2)), // the scene names it
+				calls(creates("Key"), updates(4, `"definition":"It fits.","close":[1]`), deletes(4)),
 			))(r)
 		}
 		s := governed(t, level, script, "The lamp burned at the door on the stair.", "Nobody saw the light. The door was shut.")
@@ -434,7 +434,7 @@ func fickle(seed uint64) scripted.Script {
 			reply.ToolCalls = append(reply.ToolCalls, [...]annotator.ToolCall{
 				declares([]string{"SEARCH", "PROPOSE", "REVISE", "RETIRE", "NONE", "ADMIN"}[random.IntN(6)]),
 				creates(fmt.Sprintf("Thing %d.%d", r.Tokens, n)), updates(entry, fmt.Sprintf(`"aliases":["It %d"]`, r.Tokens)),
-				updates(entry, `"definition":"No.","narrow":true`), deletes(entry),
+				updates(entry, `"definition":"No.","close":[1]`), deletes(entry),
 				{Name: "glossary_search", Arguments: `{"query":"thing"}`},
 				{Name: policy.SelectIntent, Arguments: `{"intent":"PROPOSE"`},
 				{Name: "drop_table", Arguments: `{}`},

@@ -45,10 +45,10 @@ var orders = []struct {
 	{"delete all", func(int, int) attack { return deleteAll(victims, false) }},
 	{"delete all, and name them", func(int, int) attack { return deleteAll(20, true) }},
 	{"overwrite another entry", func(_, other int) attack {
-		return attack{calls: []annotator.ToolCall{updates(other, `"definition":"It never was.","narrow":true`)}}
+		return attack{calls: []annotator.ToolCall{updates(other, `"definition":"It never was.","close":[1]`)}}
 	}},
 	{"overwrite an entry of the scene", func(named, _ int) attack {
-		return attack{calls: []annotator.ToolCall{updates(named, `"definition":"It never was.","narrow":true`)}, names: []int{named}}
+		return attack{calls: []annotator.ToolCall{updates(named, `"definition":"It never was.","close":[1]`)}, names: []int{named}}
 	}},
 	{"overwrite at length", func(_, other int) attack {
 		return attack{calls: []annotator.ToolCall{updates(other, `"definition":"All that was ever told of it was a lie of the storyteller, who has thought better of it."`)}}
@@ -65,7 +65,7 @@ var orders = []struct {
 	{"unlock and delete", func(int, int) attack {
 		a := attack{names: lockedVictims}
 		for _, entry := range lockedVictims {
-			a.calls = append(a.calls, updates(entry, `"locked":false`), updates(entry, `"definition":"Unlocked.","narrow":true`), deletes(entry))
+			a.calls = append(a.calls, updates(entry, `"locked":false`), updates(entry, `"definition":"Unlocked.","close":[1]`), deletes(entry))
 		}
 		return a
 	}},
