@@ -14,6 +14,7 @@ import (
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/runner"
+	"annotator/runner/notify"
 )
 
 // TestCurateByHand curates what a run has left tentative, whatever state the run is in, and can be kept to a thread.
@@ -50,7 +51,7 @@ func TestCurateByHand(t *testing.T) {
 // curate curates by hand, and returns the decisions.
 func (s *stage) curate(name string, threads ...int64) (told []curator.Decision) {
 	s.t.Helper()
-	r, end, err := prepare(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &annotator.Bus{}, nil)
+	r, end, err := prepare(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config}, &notify.Bus{}, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

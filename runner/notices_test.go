@@ -10,6 +10,7 @@ import (
 
 	"annotator"
 	"annotator/internal/scripted"
+	"annotator/runner/notify"
 )
 
 // TestWatchersNeverSlowTheRun has three watch a run over the program's own bus: one that is stuck from the first notice on, one
@@ -19,15 +20,15 @@ func TestWatchersNeverSlowTheRun(t *testing.T) {
 	s := newStage(t, story{threads: 2, scenes: 5}, scripted.Options{Strict: true})
 	var published []annotator.Notice
 	s.bus.Subscribe(func(n annotator.Notice) { published = append(published, n) })
-	var watched annotator.Bus
+	var watched notify.Bus
 	s.bus.Subscribe(watched.Publish)
 	var seen []annotator.Notice
 	forever := make(chan struct{})
 	defer close(forever)
-	watched.Subscribe(annotator.Subscriber{Name: "the stuck one", Notice: func(annotator.Notice) { <-forever }})
-	watched.Subscribe(annotator.Subscriber{Name: "the panicking one", Notice: func(annotator.Notice) { panic("oh") }})
+	watched.Subscribe(notify.Subscriber{Name: "the stuck one", Notice: func(annotator.Notice) { <-forever }})
+	watched.Subscribe(notify.Subscriber{Name: "the panicking one", Notice: func(annotator.Notice) { panic("oh") }})
 	done := make(chan struct{})
-	watched.Subscribe(annotator.Subscriber{
+	watched.Subscribe(notify.Subscriber{
 		Notice: func(n annotator.Notice) { seen = append(seen, n) },
 		Close:  func() error { close(done); return nil },
 	})

@@ -14,6 +14,7 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+	"annotator/runner/notify"
 )
 
 // logFile is a file that a run appends to. The first failed write is reported immediately, and again by close. The run
@@ -203,25 +204,25 @@ func logLevel(n *annotator.Notice) slog.Level {
 }
 
 // openLog opens the log of a run.
-func openLog(path string, onFailure func(error)) (annotator.Subscriber, error) {
+func openLog(path string, onFailure func(error)) (notify.Subscriber, error) {
 	return openLines("the log", path, "the log", onFailure, func(n *annotator.Notice) any {
 		return logLine{n.Time, logLevel(n), n.Kind, n.Duration.Milliseconds(), newEvent(n)}
 	})
 }
 
 // openEvents opens the file of events.
-func openEvents(path string, onFailure func(error)) (annotator.Subscriber, error) {
+func openEvents(path string, onFailure func(error)) (notify.Subscriber, error) {
 	return openLines("the file of events", path, "the events", onFailure, func(n *annotator.Notice) any { return newEvent(n) })
 }
 
 // openLines opens a file that gets a JSON line for each notice.
-func openLines(name, path, content string, onFailure func(error), line func(*annotator.Notice) any) (annotator.Subscriber, error) {
+func openLines(name, path, content string, onFailure func(error), line func(*annotator.Notice) any) (notify.Subscriber, error) {
 	file, err := openLogFile(path, content, onFailure)
 	if err != nil {
-		return annotator.Subscriber{}, err
+		return notify.Subscriber{}, err
 	}
 	lines := json.NewEncoder(file)
-	return annotator.Subscriber{
+	return notify.Subscriber{
 		Name:   name,
 		Notice: func(n annotator.Notice) { _ = lines.Encode(line(&n)) }, // close returns the error of the file
 		Close:  file.close,

@@ -15,6 +15,7 @@ import (
 	"annotator/corpus"
 	"annotator/model/offline"
 	"annotator/runner"
+	"annotator/runner/notify"
 	"annotator/storage"
 	"annotator/tools"
 
@@ -40,7 +41,7 @@ type runOptions struct {
 	printConfig  bool
 	misused      bool // the run ended because of a wrong setting
 	progress     *progress
-	bus          annotator.Bus
+	bus          notify.Bus
 	before       func(context.Context, *storage.DB) error // runs before the first scene; may be nil
 }
 
@@ -126,7 +127,7 @@ func (o *runOptions) run(ctx context.Context) error {
 // annotate opens corpus, database and endpoint, runs the state machine, and prints the summary.
 func (o *runOptions) annotate(ctx context.Context) (err error) {
 	o.progress = newProgress(o.app, o.quiet, o.limit)
-	o.bus.Subscribe(annotator.Subscriber{Notice: o.progress.notice, Close: func() error { o.progress.close(); return nil }})
+	o.bus.Subscribe(notify.Subscriber{Notice: o.progress.notice, Close: func() error { o.progress.close(); return nil }})
 	closeBus := sync.OnceValue(o.closeBus)
 	open := closers{closeBus}
 	defer func() { err = cmp.Or(err, open.close()) }()
@@ -135,7 +136,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 		return err
 	}
 	if o.Model == "" && o.Endpoint != offlineEndpoint {
-		o.bus.Subscribe(annotator.Subscriber{Notice: func(n annotator.Notice) {
+		o.bus.Subscribe(notify.Subscriber{Notice: func(n annotator.Notice) {
 			if n.Kind == annotator.NoticeRun {
 				o.progress.say("the model is " + r.Client.Model)
 			}
@@ -240,7 +241,7 @@ func (o *runOptions) subscribeFiles() error {
 	onFailure := func(err error) { o.progress.say(oneLine(advise(err).Error())) }
 	for _, file := range []struct {
 		path string
-		open func(path string, onFailure func(error)) (annotator.Subscriber, error)
+		open func(path string, onFailure func(error)) (notify.Subscriber, error)
 	}{{o.LogFile, openLog}, {o.Events, openEvents}} {
 		if file.path == "" {
 			continue

@@ -15,6 +15,7 @@ import (
 	"annotator/internal/longtest"
 	"annotator/policy"
 	"annotator/runner"
+	"annotator/runner/notify"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -203,7 +204,7 @@ func newBench(t *testing.T, config runner.Config) *bench {
 
 func (b *bench) session(t *testing.T, db string, w *wire, m mode) *session {
 	s := &session{t: t, ways: b.ways, program: program{
-		corpus: b.corpus, db: db, wire: w, server: "http://model.test", config: b.config, watcher: &annotator.Bus{},
+		corpus: b.corpus, db: db, wire: w, server: "http://model.test", config: b.config, watcher: &notify.Bus{},
 	}}
 	s.config.Stream = m == streamed
 	return s

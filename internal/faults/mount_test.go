@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
-	"annotator"
 	"annotator/internal/scripted"
+	"annotator/runner/notify"
 )
 
 // TestReadOnlyMount goes on with a run whose folder has become read-only meanwhile. It says what to check, and changes nothing.
@@ -26,7 +26,7 @@ func TestReadOnlyMount(t *testing.T) {
 	b := newBench(t, plain())
 	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
 	folder := t.TempDir()
-	p := program{corpus: b.corpus, db: filepath.Join(folder, "story.db"), wire: wires()[0], server: server.URL, config: plain(), watcher: &annotator.Bus{}}
+	p := program{corpus: b.corpus, db: filepath.Join(folder, "story.db"), wire: wires()[0], server: server.URL, config: plain(), watcher: &notify.Bus{}}
 	p.config.Limit = 2
 	if err := p.run(t.Context()); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"annotator/exporters"
 	"annotator/internal/scripted"
 	"annotator/runner"
+	"annotator/runner/notify"
 	"annotator/storage"
 )
 
@@ -191,5 +192,5 @@ func (l *scenario) write(n int) error {
 }
 
 func (l *scenario) program() program {
-	return program{corpus: l.Corpus, db: l.database(), wire: wires()[0], server: l.Server, config: l.Config, watcher: &annotator.Bus{}}
+	return program{corpus: l.Corpus, db: l.database(), wire: wires()[0], server: l.Server, config: l.Config, watcher: &notify.Bus{}}
 }

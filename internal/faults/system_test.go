@@ -23,6 +23,7 @@ import (
 	"annotator"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
+	"annotator/runner/notify"
 	"annotator/storage"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -78,7 +79,7 @@ func TestFailingSystem(t *testing.T) {
 			for at := 3; at < 50; at += stride {
 				p := program{
 					corpus: b.corpus, db: filepath.Join(t.TempDir(), "story.db"), wire: wires()[0], server: server.URL, config: plain(),
-					watcher: &annotator.Bus{},
+					watcher: &notify.Bus{},
 				}
 				said := inChild(t, breakdown{Corpus: b.corpus, DB: p.db, Server: server.URL, At: at, Call: failing.calls, Errno: failing.errno})
 				if !strings.Contains(said, failing.says) {

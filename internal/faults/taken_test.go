@@ -16,6 +16,7 @@ import (
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/internal/sqlite"
+	"annotator/runner/notify"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -91,7 +92,7 @@ func (b *bench) tryTaking(t *testing.T, server string, at int, take func(db stri
 	} else {
 		s.db = rescued
 	}
-	s.watcher = &annotator.Bus{}
+	s.watcher = &notify.Bus{}
 	s.verifyAll()
 	if err := s.program.run(t.Context()); err != nil {
 		t.Fatalf("resumed: %v", err)
@@ -210,7 +211,7 @@ func TestCorpusIsTakenAway(t *testing.T) {
 			if err := os.WriteFile(s.corpus, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s.watcher = &annotator.Bus{}
+			s.watcher = &notify.Bus{}
 			if err := s.program.run(t.Context()); err != nil {
 				t.Fatalf("resumed: %v", err)
 			}

@@ -18,6 +18,7 @@ import (
 	"annotator/model/endpoint"
 	"annotator/model/openai"
 	"annotator/runner"
+	"annotator/runner/notify"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -86,7 +87,7 @@ func withRun(ctx context.Context, story string, config runner.Config, script scr
 	server := scripted.New(scripted.Options{Strict: true, Script: script, MaxModelLen: config.ContextBudget})
 	config.Endpoint = "http://scripted/v1"
 	f := files{corpus: story, db: filepath.Join(dir, "story.db")}
-	run, err := prepare(ctx, f, config, inProcess{server}, &annotator.Bus{})
+	run, err := prepare(ctx, f, config, inProcess{server}, &notify.Bus{})
 	if err != nil {
 		return err
 	}

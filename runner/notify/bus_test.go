@@ -1,4 +1,4 @@
-package annotator_test
+package notify_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/runner/notify"
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
@@ -43,11 +44,11 @@ func ids(notices []annotator.Notice) []int64 {
 func TestBusInOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var bus annotator.Bus
+		var bus notify.Bus
 		subscribers := make([]collector, rapid.IntRange(0, 4).Draw(t, "subscribers"))
 		closed := make([]bool, len(subscribers))
 		for i := range subscribers {
-			bus.Subscribe(annotator.Subscriber{Notice: subscribers[i].notice, Close: func() error {
+			bus.Subscribe(notify.Subscriber{Notice: subscribers[i].notice, Close: func() error {
 				closed[i] = true
 				return nil
 			}})
@@ -76,9 +77,9 @@ func TestBusCountsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(*testing.T) {
-			var bus annotator.Bus
+			var bus notify.Bus
 			slow := collector{let: make(chan struct{})}
-			bus.Subscribe(annotator.Subscriber{Notice: slow.notice})
+			bus.Subscribe(notify.Subscriber{Notice: slow.notice})
 			var published []annotator.Notice
 			rounds := rapid.IntRange(1, 6).Draw(rt, "rounds")
 			for range rounds {
@@ -139,13 +140,13 @@ func account(t *rapid.T, published, got []annotator.Notice) {
 func TestBusNeverWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var bus annotator.Bus
+		var bus notify.Bus
 		forever := make(chan struct{}) // is how long they take for the first notice
 		printer, screen := collector{let: forever}, collector{let: forever}
 		var quick collector
-		bus.Subscribe(annotator.Subscriber{Name: "the printer", Notice: printer.notice})
-		bus.Subscribe(annotator.Subscriber{Notice: screen.notice})
-		bus.Subscribe(annotator.Subscriber{Notice: quick.notice, Close: func() error { return errors.New("the disk is full") }})
+		bus.Subscribe(notify.Subscriber{Name: "the printer", Notice: printer.notice})
+		bus.Subscribe(notify.Subscriber{Notice: screen.notice})
+		bus.Subscribe(notify.Subscriber{Notice: quick.notice, Close: func() error { return errors.New("the disk is full") }})
 		began := time.Now()
 		for i := range 20_000 {
 			bus.Publish(annotator.Notice{Turn: int64(i)})
@@ -182,17 +183,17 @@ func TestBusNeverWaits(t *testing.T) {
 // TestBusSurvivesPanic: a subscriber that panics is closed and receives nothing more; the others are unaffected.
 func TestBusSurvivesPanic(t *testing.T) {
 	t.Parallel()
-	var bus annotator.Bus
+	var bus notify.Bus
 	var calm collector
 	told, closed := 0, false
-	bus.Subscribe(annotator.Subscriber{Name: "the clown", Notice: func(annotator.Notice) {
+	bus.Subscribe(notify.Subscriber{Name: "the clown", Notice: func(annotator.Notice) {
 		told++
 		panic("a pie")
 	}, Close: func() error {
 		closed = true
 		panic("another")
 	}})
-	bus.Subscribe(annotator.Subscriber{Notice: calm.notice})
+	bus.Subscribe(notify.Subscriber{Notice: calm.notice})
 	for range 1000 {
 		bus.Publish(annotator.Notice{})
 	}
@@ -209,9 +210,9 @@ func TestBusSurvivesPanic(t *testing.T) {
 func TestBusKeepsNewestOfStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var bus annotator.Bus
+		var bus notify.Bus
 		slow := collector{let: make(chan struct{})}
-		bus.Subscribe(annotator.Subscriber{Notice: slow.notice})
+		bus.Subscribe(notify.Subscriber{Notice: slow.notice})
 		bus.Publish(annotator.Notice{Turn: 1, Kind: annotator.NoticeCalling})
 		synctest.Wait()
 		for i := range 100_000 {
@@ -231,10 +232,10 @@ func TestBusKeepsNewestOfStream(t *testing.T) {
 // TestBusIdle: no goroutine runs after the last notice is delivered, even without Close. TestMain checks it.
 func TestBusIdle(t *testing.T) {
 	t.Parallel()
-	var bus annotator.Bus
+	var bus notify.Bus
 	done := make(chan struct{})
 	bus.Publish(annotator.Notice{})
-	bus.Subscribe(annotator.Subscriber{Notice: func(annotator.Notice) { close(done) }})
+	bus.Subscribe(notify.Subscriber{Notice: func(annotator.Notice) { close(done) }})
 	bus.Publish(annotator.Notice{})
 	<-done
 }
@@ -243,9 +244,9 @@ func TestBusIdle(t *testing.T) {
 func BenchmarkPublish(b *testing.B) {
 	for _, subscribers := range []int{0, 1, 3} {
 		b.Run(fmt.Sprintf("subscribers=%d", subscribers), func(b *testing.B) {
-			var bus annotator.Bus
+			var bus notify.Bus
 			for range subscribers {
-				bus.Subscribe(annotator.Subscriber{Notice: func(annotator.Notice) {}})
+				bus.Subscribe(notify.Subscriber{Notice: func(annotator.Notice) {}})
 			}
 			b.ReportAllocs()
 			for b.Loop() {

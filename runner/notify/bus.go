@@ -1,4 +1,5 @@
-package annotator
+// Package notify delivers the notices of a run to its subscribers, none of which can delay the run.
+package notify
 
 import (
 	"cmp"
@@ -6,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"annotator"
 )
 
 // queueLength is the capacity of a subscriber's queue: minutes of a run with a model, about a second of one without.
@@ -14,9 +17,9 @@ const queueLength = 8192
 
 // Subscriber receives the notices of a run. Its functions are called one at a time, on a goroutine of its own.
 type Subscriber struct {
-	Name   string       // for error messages; empty if lost notices need not be reported
-	Notice func(Notice) // called with each notice, in the order of publishing
-	Close  func() error // called after the last notice; may be nil
+	Name   string                 // for error messages; empty if lost notices need not be reported
+	Notice func(annotator.Notice) // called with each notice, in the order of publishing
+	Close  func() error           // called after the last notice; may be nil
 }
 
 // Bus delivers notices to its subscribers. A subscriber that is slow, blocked or panics neither delays nor ends the
@@ -35,12 +38,12 @@ type Bus struct {
 // queue holds the notices that wait for one subscriber.
 type queue struct {
 	Subscriber
-	waiting    []Notice
-	batch      []Notice      // being delivered; only the delivering goroutine uses it
-	lost       Notice        // follows the waiting notices; none if its Lost is 0
-	delivering bool          // a goroutine delivers, or the subscriber is closed
-	err        error         // the subscriber's failures
-	done       chan struct{} // closed after the subscriber's Close
+	waiting    []annotator.Notice
+	batch      []annotator.Notice // being delivered; only the delivering goroutine uses it
+	lost       annotator.Notice   // follows the waiting notices; none if its Lost is 0
+	delivering bool               // a goroutine delivers, or the subscriber is closed
+	err        error              // the subscriber's failures
+	done       chan struct{}      // closed after the subscriber's Close
 }
 
 // Subscribe adds a subscriber. It receives every later notice.
@@ -51,7 +54,7 @@ func (b *Bus) Subscribe(s Subscriber) {
 }
 
 // Publish queues a notice for every subscriber without waiting. After Close it does nothing.
-func (b *Bus) Publish(n Notice) {
+func (b *Bus) Publish(n annotator.Notice) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -98,7 +101,7 @@ func (b *Bus) result(q *queue) error {
 	if q.Name == "" {
 		return nil
 	}
-	return Errorf(Storage, "%s has not read its notices: at least %d are lost", q.Name, len(q.waiting)+q.lost.Lost)
+	return annotator.Errorf(annotator.Storage, "%s has not read its notices: at least %d are lost", q.Name, len(q.waiting)+q.lost.Lost)
 }
 
 // startDelivery starts a goroutine that empties a queue, unless one runs.
@@ -121,7 +124,7 @@ func (b *Bus) nextBatch(q *queue) bool {
 	b.mu.Lock()
 	if q.lost.Lost > 0 {
 		q.waiting = append(q.waiting, q.lost)
-		q.lost = Notice{}
+		q.lost = annotator.Notice{}
 	}
 	if q.err != nil {
 		q.waiting = q.waiting[:0]
@@ -155,15 +158,15 @@ func (b *Bus) call(q *queue, f func() error) {
 }
 
 // enqueue adds a notice, or counts it as lost.
-func (q *queue) enqueue(n *Notice) {
+func (q *queue) enqueue(n *annotator.Notice) {
 	switch last := len(q.waiting) - 1; {
-	case n.Kind == NoticeStream && last >= 0 && q.waiting[last].Kind == NoticeStream && q.lost.Lost == 0:
+	case n.Kind == annotator.NoticeStream && last >= 0 && q.waiting[last].Kind == annotator.NoticeStream && q.lost.Lost == 0:
 		q.waiting[last] = *n
 	case last+1 < queueLength && q.lost.Lost == 0:
 		q.waiting = append(q.waiting, *n)
 	default:
-		q.lost = Notice{
-			Kind: NoticeLost, Time: n.Time, Scene: n.Scene, Turn: n.Turn, Total: n.Total, Done: n.Done, Lost: q.lost.Lost + 1,
+		q.lost = annotator.Notice{
+			Kind: annotator.NoticeLost, Time: n.Time, Scene: n.Scene, Turn: n.Turn, Total: n.Total, Done: n.Done, Lost: q.lost.Lost + 1,
 		}
 	}
 }
