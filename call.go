@@ -30,9 +30,6 @@ func (c *Call) Discard(reason string, reply []byte) {
 	c.Decision, c.Reason = DecisionDiscarded, "not used"
 }
 
-// EndpointOffline names the embedded model as an endpoint. It has no address.
-const EndpointOffline = "offline"
-
 // CallPurpose is what a call is for.
 type CallPurpose string
 

@@ -91,17 +91,3 @@ type Usage struct {
 func (u Usage) Minus(before Usage) Usage {
 	return Usage{u.Prompt - before.Prompt, u.Told - before.Told, u.Cached - before.Cached, u.Completion - before.Completion, u.Exact}
 }
-
-// CountedPrompt is a prompt that the server has counted.
-type CountedPrompt struct {
-	Characters [4]int // of each kind: see tokens.Size
-	Tokens     int
-}
-
-// LastCall is the newest call for a scene that ended well.
-type LastCall struct {
-	Reply      int64 // id of the reply's row; 0 before the first
-	Characters [4]int
-	Usage      Usage
-	Compacted  bool // the window has been compacted since
-}

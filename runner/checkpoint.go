@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"annotator"
+	"annotator/model"
 )
 
 // boundary is BOUNDARY: it finds the end of a thread. A scene that is read again ended its thread when it was refused. A thread that
@@ -69,7 +70,7 @@ func (r *Runner) checkYield(ctx context.Context) error {
 	if r.yieldKnown {
 		return nil
 	}
-	y, err := r.Store.Run.Yield(ctx)
+	y, err := r.Store.Run.Yield(ctx, model.EndpointOffline)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"annotator"
+	"annotator/model"
 )
 
 // halting is HALTING: it records the reason. The journal holds all else that the next run needs. A run that was refused for wrong
@@ -25,7 +26,7 @@ func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
 // reading those again helps only once its cause is found.
 func (r *Runner) finish() error {
 	run, err := r.Store.Run.Status(context.Background())
-	yield, yieldErr := r.Store.Run.Yield(context.Background())
+	yield, yieldErr := r.Store.Run.Yield(context.Background(), model.EndpointOffline)
 	switch err = cmp.Or(err, yieldErr); {
 	case r.failure != nil:
 		err = r.failure

@@ -10,6 +10,7 @@ import (
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/corpus"
+	"annotator/model"
 	"annotator/storage"
 )
 
@@ -164,7 +165,7 @@ func (r *Runner) findModel(ctx context.Context, run *storage.RunStatus) (changed
 // checkEmbedded refuses to go on with the embedded model where a server's model has answered, and the reverse, whatever the
 // models are called: an endpoint that was forgotten must not change who annotates the story.
 func (r *Runner) checkEmbedded(run *storage.RunStatus) error {
-	before, now := run.Endpoint == annotator.EndpointOffline, r.config.Endpoint == annotator.EndpointOffline
+	before, now := run.Endpoint == model.EndpointOffline, r.config.Endpoint == model.EndpointOffline
 	switch {
 	case run.Calls == 0 || before == now || r.config.Accept["model"]:
 		return nil

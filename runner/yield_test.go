@@ -11,6 +11,7 @@ import (
 
 	"annotator"
 	"annotator/internal/scripted"
+	"annotator/model"
 )
 
 // TestRunThatBringsNothingSaysSo: each process warns once, as soon as the scenes of the whole run show it, and the
@@ -59,7 +60,7 @@ func TestRunThatBringsNothingSaysSo(t *testing.T) {
 			if !slices.Equal(at, test.scenes) {
 				t.Errorf("warned after the scenes %v, not %v", at, test.scenes)
 			}
-			yield, err := s.open("run").Run.Yield(context.Background())
+			yield, err := s.open("run").Run.Yield(context.Background(), model.EndpointOffline)
 			if warning := yield.Warning(); err != nil || (warning == nil) != (test.want == "") || warning != nil && !strings.Contains(warning.Error(), test.want) {
 				t.Errorf("%q, %v", warning, err)
 			}

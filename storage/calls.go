@@ -61,25 +61,24 @@ func (tx *tx) endCall(c *annotator.Call, reply *int64) {
 	}
 }
 
-// Last returns the newest successful call for a scene; the zero value before the first.
-func (s *Calls) Last(ctx context.Context) (last annotator.LastCall, err error) {
+// Last returns what the server counted of the newest successful call for a scene, and the row of its reply; 0 before the first.
+func (s *Calls) Last(ctx context.Context) (last annotator.Call, reply int64, err error) {
 	characters := ""
-	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, characters, prompt_tokens, told_tokens, cached_tokens, completion_tokens, exact,
-		  trace_id < coalesce((SELECT max(trace_id) FROM compaction), 0)
+	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, characters, prompt_tokens, told_tokens, cached_tokens, completion_tokens, exact
 		FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
-		Scan(&last.Reply, &characters, &last.Usage.Prompt, &last.Usage.Told, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact, &last.Compacted)
+		Scan(&reply, &characters, &last.Usage.Prompt, &last.Usage.Told, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact)
 	if err = orNone(err); err == nil && characters != "" {
 		err = json.Unmarshal([]byte(characters), &last.Characters)
 	}
-	return last, sqlite.Wrap(err, "read the newest call in %s", s.db.path)
+	return last, reply, sqlite.Wrap(err, "read the newest call in %s", s.db.path)
 }
 
-// Counted returns the newest n counted prompts, oldest first, of the newest 10 n calls: some servers never count. Those that another
+// Counted returns the sizes and tokens of the newest n prompts that a server has counted, oldest first, of the newest 10 n calls: some servers never count. Those that another
 // model than the newest has counted are left out: its tokens may be others.
-func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, error) {
-	scan := func(rows *sql.Rows, c *annotator.CountedPrompt) error {
+func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.Call, error) {
+	scan := func(rows *sql.Rows, c *annotator.Call) error {
 		var characters string
-		if err := rows.Scan(&characters, &c.Tokens); err != nil {
+		if err := rows.Scan(&characters, &c.Usage.Prompt); err != nil {
 			return err
 		}
 		return json.Unmarshal([]byte(characters), &c.Characters)

@@ -170,7 +170,8 @@ type contents struct {
 	Scenes      []annotator.SceneRow
 	Next        int
 	Quarantined []annotator.SceneRow
-	Last        annotator.LastCall
+	Last        annotator.Call
+	LastReply   int64
 }
 
 // everything reads it all. The state is left out: a new process begins in another.
@@ -203,7 +204,7 @@ func (s *story) everything() contents {
 	}
 	c.Quarantined, err = s.db.Scenes.Quarantined(s.ctx)
 	s.ok(err)
-	c.Last, err = s.db.Calls.Last(s.ctx)
+	c.Last, c.LastReply, err = s.db.Calls.Last(s.ctx)
 	s.ok(err)
 	return c
 }

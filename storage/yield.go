@@ -20,14 +20,14 @@ type Yield struct {
 	Code     string // of the newest of these
 }
 
-// Yield reads it.
-func (s *Run) Yield(ctx context.Context) (Yield, error) {
+// Yield reads it. Embedded is the name of the embedded model's endpoint.
+func (s *Run) Yield(ctx context.Context, embedded string) (Yield, error) {
 	var y Yield
 	const calls = `FROM trace WHERE kind IN ('tool_result', 'update') AND tool <> 'select_active_intent'`
 	err := s.db.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM scene WHERE state = 'recorded' AND turn > 0),
 		(SELECT count(*) FROM scene WHERE state IN ('pending', 'open')), (SELECT count(*) FROM entry),
 		(SELECT endpoint = ? FROM run_state), EXISTS (SELECT 1 FROM trace WHERE kind IN ('tool_call', 'update')),
-		EXISTS (SELECT 1 `+calls+` AND error = '')`, annotator.EndpointOffline).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Embedded, &y.Called, &y.Accepted)
+		EXISTS (SELECT 1 `+calls+` AND error = '')`, embedded).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Embedded, &y.Called, &y.Accepted)
 	if err == nil && !y.Called {
 		err = s.db.read.QueryRowContext(ctx, `SELECT count(DISTINCT scene) FROM trace WHERE kind = 'reply'`).Scan(&y.Replied)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	offlineEndpoint = annotator.EndpointOffline
+	offlineEndpoint = model.EndpointOffline
 	offlineURL      = "http://offline/v1" // the embedded model's address; no request to it leaves the process
 	offlineHint     = "offline model: an embedded baseline that finds names by rules; name a server with --endpoint for real annotation"
 )

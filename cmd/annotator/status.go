@@ -168,7 +168,7 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	if err != nil {
 		return nil, err
 	}
-	yield, err := db.Run.Yield(ctx)
+	yield, err := db.Run.Yield(ctx, offlineEndpoint)
 	if err != nil {
 		return nil, err
 	}

@@ -20,21 +20,21 @@ type counts struct {
 }
 
 // restore takes in what the server counted: the newest prompts, for estimates, and the newest one exactly, unless the
-// window has been compacted since.
-func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trace) error {
+// window has been compacted since, with a row of the journal.
+func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trace, compacted int64) error {
 	*c = counts{outdated: c.outdated, ratio: c.ratio}
 	if err := c.learn(ctx, calls); err != nil {
 		return err
 	}
-	last, err := calls.Last(ctx)
-	if err != nil || last.Reply <= c.outdated || !last.Usage.Exact || last.Compacted {
+	last, reply, err := calls.Last(ctx)
+	if err != nil || reply <= max(c.outdated, compacted) || !last.Usage.Exact {
 		return err
 	}
 	for i := range rows {
 		switch row := &rows[i]; {
-		case row.ID == last.Reply:
+		case row.ID == reply:
 			c.reply(last.Characters, last.Usage, row)
-		case row.ID > last.Reply:
+		case row.ID > reply:
 			c.addTokens(row)
 		}
 	}
@@ -45,8 +45,8 @@ func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trac
 func (c *counts) learn(ctx context.Context, calls Calls) error {
 	c.counter = tokens.Counter{Ratio: c.ratio}
 	counted, err := calls.Counted(ctx, tokens.MaxObservations)
-	for _, p := range counted {
-		c.counter.Observe(p.Characters, p.Tokens)
+	for i := range counted {
+		c.counter.Observe(counted[i].Characters, counted[i].Usage.Prompt)
 	}
 	return err
 }

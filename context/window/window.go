@@ -56,10 +56,10 @@ type Episodes interface {
 
 // Calls keeps what the server has counted.
 type Calls interface {
-	// Counted returns the newest n prompts that the server has counted, oldest first.
-	Counted(ctx context.Context, n int) ([]annotator.CountedPrompt, error)
-	// Last returns the newest call for a scene that ended well.
-	Last(ctx context.Context) (annotator.LastCall, error)
+	// Counted returns the calls of the newest n prompts that the server has counted, oldest first.
+	Counted(ctx context.Context, n int) ([]annotator.Call, error)
+	// Last returns the newest call for a scene that ended well, and the row of its reply; 0 before the first.
+	Last(ctx context.Context) (call annotator.Call, reply int64, err error)
 	// Fail ends a call that brought no usable reply.
 	Fail(ctx context.Context, c *annotator.Call) error
 }
@@ -131,11 +131,11 @@ func New(config Config, limits Limits, encode Encoder, sources Sources) *Window 
 // what the server counted of prompts up to that is not used.
 func (w *Window) Restore(ctx context.Context, changed bool) error {
 	if changed {
-		last, err := w.sources.Calls.Last(ctx)
+		_, reply, err := w.sources.Calls.Last(ctx)
 		if err != nil {
 			return err
 		}
-		w.counts.outdated = last.Reply
+		w.counts.outdated = reply
 	}
 	if err := w.Reload(ctx); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (w *Window) Reload(ctx context.Context) (err error) {
 		return err
 	}
 	w.counts.ratio = w.Config.TokenRatio
-	return w.counts.restore(ctx, w.sources.Calls, rows)
+	return w.counts.restore(ctx, w.sources.Calls, rows, w.state.Row)
 }
 
 // At returns the prompt that a model had at a snapshot; of a fork without the question.
