@@ -174,7 +174,7 @@ func (c *Curator) place(q *inquiry, p *window.Prompt) error {
 		p.ReplacePrefix(window.NewPrefix(system, "", nil))
 	}
 	err := p.Ask(q.Text)
-	q.Prompt, q.fits = p, c.Window.Limits.ReplyAfter(p) >= q.MaxTokens
+	q.Prompt, q.fits = p, c.Window.Budget.ReplyTo(p.Tokens()) >= q.MaxTokens
 	if err == nil && !q.fits && q.onlySummaries() { // which can be shorter
 		q.MaxTokens = q.recap.Room(p)
 		q.fits = q.MaxTokens > 0

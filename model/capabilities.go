@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/budget"
 )
 
 // Capabilities are what is known of the server behind an endpoint, from its list of models, its replies and its faults,
@@ -27,27 +28,7 @@ type Capabilities struct {
 	MixedText     bool        // the server leaves reasoning in the text of replies
 	RunsOn        bool        // the server does not end replies where the model's turn ends
 	OtherModels   []string    // that have answered in place of the one called; at most maxOtherModels
-	Context       Context
-}
-
-// Context is how many tokens prompt and reply may have together, by who says so; 0: not known.
-type Context struct {
-	Listed     int // in the endpoint's list of models
-	Loaded     int // by what the server tells beside its API
-	Configured int // by the user
-	Told       int // with a refusal
-	Shown      int // by cutting a reply short; it does not count as long as nothing else says so
-}
-
-// Limit is the smallest number that is known; 0 for none.
-func (c *Context) Limit() int {
-	limit := 0
-	for _, n := range []int{c.Listed, c.Loaded, c.Configured, c.Told} {
-		if n > 0 && (limit == 0 || n < limit) {
-			limit = n
-		}
-	}
-	return limit
+	Budget        budget.Budget
 }
 
 // reach takes in how a request ended.
@@ -56,18 +37,11 @@ func (c *Capabilities) reach(err error) {
 	c.Reached = c.Reached || err == nil || isFault && (f.Status != 0 || f.NotAnAPI)
 }
 
-// tell takes in what a server tells of its context; 0: nothing.
-func (c *Context) tell(tokens int) {
-	if tokens > 0 && (c.Told == 0 || tokens < c.Told) {
-		c.Told = tokens
-	}
-}
-
-// SetListed takes in what a list of models says of one of them, and reports whether it is in the list.
-func (c *Context) SetListed(models []Model, id string) bool {
+// SetListed takes in what a list of models says of the context of one of them, and reports whether it is in the list.
+func (c *Capabilities) SetListed(models []Model, id string) bool {
 	for _, m := range models {
 		if m.Called(id) {
-			c.Listed = m.MaxContext
+			c.Budget.Listed = m.MaxContext
 			return true
 		}
 	}

@@ -262,8 +262,10 @@ func TestReplyLimits(t *testing.T) {
 		}
 		return says("So."), nil
 	}
-	x := clientOf(w, l, &patient).Begin(&model.Request{MaxTokens: 100, MaxReply: 300,
-		Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+	c := clientOf(w, l, &patient)
+	c.Capabilities.Budget.Wanted = 310
+	c.Capabilities.Budget.Begin()
+	x := c.Begin(&model.Request{MaxTokens: 100, Call: annotator.Call{Purpose: annotator.PurposeAnnotate, Estimate: 10}})
 	for {
 		reply, err := x.Try(t.Context())
 		if err != nil {
@@ -300,7 +302,7 @@ func TestModelsAreWaitedFor(t *testing.T) {
 		}
 		c.Model = ""
 		models, err := c.Models(t.Context())
-		if err != nil || !c.Capabilities.Context.SetListed(models, "m") || c.Capabilities.Context.Limit() != 4096 {
+		if err != nil || !c.Capabilities.SetListed(models, "m") || c.Capabilities.Budget.Server() != 4096 {
 			t.Errorf("%v, %v", models, err)
 		}
 		failures = 1 << 30

@@ -47,7 +47,7 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	x.blameSlots(fault, &request)
 	if purpose := call.Purpose; fault.Kind == annotator.PromptTooLong &&
 		(purpose == annotator.PurposeAnnotate || purpose == annotator.PurposeProbe) {
-		c.Capabilities.Context.tell(fault.MaxContext)
+		c.Capabilities.Budget.Tell(fault.MaxContext)
 	}
 	x.decide(fault, &request)
 	if err := c.fail(ctx, &call, fault, x.decision.Action, x.decision.Reason); err != nil {
@@ -70,7 +70,7 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 // share one by default, which the requests of others may fill. Where it means the request, it names its context or
 // answers 400.
 func (x *Exchange) blameSlots(f *Fault, r *Request) {
-	limit := x.client.Capabilities.Context.Limit()
+	limit := x.client.Capabilities.Budget.Server()
 	unexplained := f.Kind == annotator.PromptTooLong && f.Status == http.StatusInternalServerError && f.MaxContext == 0
 	if unexplained && r.Call.Estimate > 0 && r.Call.Estimate+r.MaxTokens <= limit {
 		f.Kind, f.Param, f.Advice, f.Reason = annotator.Overloaded, "", adviceSlots, ""
@@ -108,8 +108,8 @@ func (x *Exchange) maxTokens() int {
 	most := r.MaxTokens
 	if x.attempts.Grown {
 		most *= growth
-		if r.MaxReply > 0 {
-			most = max(r.MaxTokens, min(most, r.MaxReply))
+		if b := &x.client.Capabilities.Budget; b.Context() > 0 {
+			most = max(r.MaxTokens, min(most, b.ReplyTo(r.Call.Estimate)))
 		}
 	}
 	if x.limit > 0 {

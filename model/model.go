@@ -71,7 +71,6 @@ type Request struct {
 
 	// what is recorded of each attempt: purpose, turn, scene, estimate and size of the prompt
 	Call        annotator.Call
-	MaxReply    int        // tokens that a reply cut before its first word may have at another attempt; 0: no bound
 	Rules       *CallRules // for the calls in the reply's text; nil: it is not searched for calls
 	LeastPrompt int        // tokens that the prompt has at least, for Inspect; 0: not known
 	SameModel   bool       // the reply of another model is a fault, for Inspect

@@ -30,7 +30,7 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 	said := reply.Text
 	reply.Normalize(r)
 	c.tellCached(ctx, reply)
-	c.Capabilities.Context.Shown = cmp.Or(reply.contextShown(r), c.Capabilities.Context.Shown)
+	c.Capabilities.Budget.Shown = cmp.Or(reply.contextShown(r), c.Capabilities.Budget.Shown)
 	k := c.Capabilities
 	k.Answered, k.Reasons, k.MixedText = true, k.Reasons || reply.Reasoning != "", k.MixedText || reply.Text != said
 	if c.IgnoreCounts && reply.Usage.Prompt < r.LeastPrompt {

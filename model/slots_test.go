@@ -69,7 +69,7 @@ func TestSharedCacheIsOverload(t *testing.T) {
 					return nil, model.Classify(test.status, nil, []byte(body))
 				}
 				c := clientOf(w, l, &patient)
-				c.Capabilities.Context.Listed = test.context
+				c.Capabilities.Budget.Listed = test.context
 				_, err := c.Complete(context.Background(),
 					&model.Request{MaxTokens: 500, Call: annotator.Call{Estimate: 5_000}})
 				if got := l.calls[0].Decision; got != test.want {

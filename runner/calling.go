@@ -51,16 +51,16 @@ const followUpShare = 2
 
 // fits reports whether a prompt leaves room for its reply.
 func (r *Runner) fits(p *window.Prompt) bool {
-	needed := r.window.Limits.Reply
+	needed := r.window.Budget.Reply()
 	if r.scene.history.replies > 0 {
 		needed /= followUpShare
 	}
-	return r.window.Limits.ReplyAfter(p) >= needed
+	return r.window.Budget.ReplyTo(p.Tokens()) >= needed
 }
 
 // unanswered decides what follows from a request that was given up.
 func (r *Runner) unanswered(ctx context.Context, u *model.Unanswered) (annotator.Event, error) {
-	if err := r.takeContext(ctx); err != nil {
+	if err := r.updateBudget(ctx); err != nil {
 		return "", err
 	}
 	if u.Action != annotator.DecisionShrink {
@@ -72,11 +72,12 @@ func (r *Runner) unanswered(ctx context.Context, u *model.Unanswered) (annotator
 
 func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
 	s, choice := r.scene, r.choice()
-	limit := func(tokens int) int { return min(tokens, cmp.Or(s.replyLimit, tokens)) }
+	b := r.window.Budget
+	limit := max(1, min(b.Reply(), b.ReplyTo(p.Tokens())))
 	whole := choice.Mode != model.ChoiceNone && !r.Client.Capabilities.Workarounds.Has(model.LooseCount)
 	return &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools, Choice: choice,
-		MaxTokens: limit(min(r.window.Limits.Reply, r.maxReply(p))), MaxReply: limit(r.maxReply(p)), LeastPrompt: p.MinTokens(whole),
+		MaxTokens: min(limit, cmp.Or(s.replyLimit, limit)), LeastPrompt: p.MinTokens(whole),
 		Temperature: r.config.Temperature, Stream: r.config.Stream, Rules: r.callRules(ctx),
 		Call: annotator.Call{
 			Turn: s.turn, Scene: s.row.N, Purpose: annotator.PurposeAnnotate, Estimate: p.Tokens(), Characters: p.Size,
@@ -112,7 +113,7 @@ func (r *Runner) replied(ctx context.Context, reply *model.Reply) (annotator.Eve
 		return "", err
 	}
 	r.window.Counted(call.Characters, call.Usage, &rows[0])
-	return annotator.EventReplied, r.takeContext(ctx)
+	return annotator.EventReplied, r.updateBudget(ctx)
 }
 
 // retrying is RETRYING: it waits until the next attempt is due and the server is ready for it.

@@ -1,14 +1,11 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"annotator"
-	"annotator/context/tokens"
-	"annotator/context/window"
 	"annotator/corpus"
 	"annotator/model"
 	"annotator/storage"
@@ -189,15 +186,13 @@ func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error 
 	if err != nil {
 		return err
 	}
-	known := &c.Capabilities.Context
-	listed := known.SetListed(served, c.Model)
+	listed := c.Capabilities.SetListed(served, c.Model)
 	if !listed && len(served) > 0 && (c.Model == "" || !configured && run.Endpoint != r.config.Endpoint) {
 		c.Model = served[0].ID
-		known.SetListed(served, c.Model)
+		c.Capabilities.SetListed(served, c.Model)
 	}
 	r.useSettingsOf(c.Model)
-	known.Configured = r.config.MaxContext[c.Model]
-	r.chooseBudget(run)
+	r.beginBudget(run)
 	if c.Model == "" {
 		return annotator.Errorf(annotator.Misused, "%s serves no model", r.config.Endpoint).WithReason(annotator.ReasonNoModel)
 	}
@@ -207,11 +202,12 @@ func (r *Runner) chooseModel(ctx context.Context, run *storage.RunStatus) error 
 // useSettingsOf puts the settings in force that are made for a model.
 func (r *Runner) useSettingsOf(model string) {
 	if margin, set := r.config.Margins[model]; set {
-		r.window.Limits.Margin = margin
+		r.window.Budget.Margin = margin
 	}
 	if share, set := r.config.HighWater[model]; set {
 		r.window.Config.Policy.High = share
 	}
+	r.window.Budget.Configured = r.config.MaxContext[model]
 	r.window.Config.TokenRatio = r.config.TokenRatio[model]
 }
 
@@ -229,72 +225,4 @@ func (r *Runner) restore(ctx context.Context, run *storage.RunStatus, newPrefix 
 		return err
 	}
 	return r.window.Restore(ctx, newPrefix)
-}
-
-// findContextLimit takes the context that the server told a former process, so that a resumed run goes on as the undisturbed one.
-// What the server lists now, or the user configures, counts instead. After a halt or the end of the story the server may have been
-// changed. A context in which hardly a scene fits is refused.
-func (r *Runner) findContextLimit(run *storage.RunStatus) error {
-	known := &r.Client.Capabilities.Context
-	if run.Halted == "" && known.Limit() == 0 {
-		known.Told = run.ContextTold
-		r.lowerBudget(known.Limit())
-	}
-	return r.window.Limits.Check(r.window.Prefix, nil)
-}
-
-// takeContext lowers the context budget to what the server has told of its context since, and records it. A context in which
-// hardly a scene fits is refused. One that a cut reply shows is not believed then: the server may end replies for another reason.
-func (r *Runner) takeContext(ctx context.Context) error {
-	known := &r.Client.Capabilities.Context
-	if shown := r.window.Limits; shown.Lower(known.Shown) && shown.Check(r.window.Prefix, nil) == nil {
-		known.Told = known.Shown
-	}
-	if !r.lowerBudget(known.Limit()) {
-		return nil
-	}
-	if err := r.Store.Run.TellContext(ctx, known.Told); err != nil {
-		return err
-	}
-	return r.checkContext(nil)
-}
-
-// checkContext halts the run where hardly a scene fits beside the prefix, by what a counter has learned.
-func (r *Runner) checkContext(counter *tokens.Counter) error {
-	if err := r.window.Limits.Check(r.window.Prefix, counter); err != nil {
-		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err).WithReason(annotator.ReasonContextTooSmall)
-	}
-	return nil
-}
-
-// chooseBudget takes the configured context budget, else the one that the run began with, else one by the model's context. It is
-// lowered to the model's context in any case.
-func (r *Runner) chooseBudget(run *storage.RunStatus) {
-	known := r.Client.Capabilities.Context.Limit()
-	r.window.Limits.Context = cmp.Or(r.config.ContextBudget, run.Budget, window.DefaultContext(known))
-	r.lowerBudget(known)
-}
-
-// keepBudget records the context budget, so that later processes go on with it although the server may take more then. What a server
-// tells beside its API is known by now.
-func (r *Runner) keepBudget(ctx context.Context, run *storage.RunStatus) error {
-	known := r.Client.Capabilities.Context.Limit()
-	budget := cmp.Or(r.config.ContextBudget, run.Budget, window.DefaultContext(known))
-	if budget == run.Budget {
-		return nil
-	}
-	if budget <= known {
-		r.window.Limits.Context = budget
-	}
-	return r.Store.Run.KeepBudget(ctx, budget)
-}
-
-// lowerBudget lowers the context budget to a number of tokens, if that is known and less, and reports whether it is.
-func (r *Runner) lowerBudget(tokens int) bool {
-	l := &r.window.Limits
-	if !l.Lower(tokens) {
-		return false
-	}
-	r.warn(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most", r.Client.Model, l.Context, l.Reply))
-	return true
 }

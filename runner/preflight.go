@@ -31,11 +31,11 @@ func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel
 	if err != nil {
 		return err
 	}
-	r.Client.Capabilities.Context.Loaded = doctor.LoadedContext(ctx, endpoint, r.Client.Model)
+	r.window.Budget.Loaded = doctor.LoadedContext(ctx, endpoint, r.Client.Model)
 	if err := r.window.Relearn(ctx); err != nil {
 		return err
 	}
-	if err := r.takeContext(ctx); err != nil {
+	if err := r.updateBudget(ctx); err != nil {
 		return err
 	}
 	if w := r.Client.Capabilities.Workarounds &^ before & model.ForTemplates; w != 0 {

@@ -35,8 +35,8 @@ func (r *Runner) ask(
 	reply, err := r.Client.Complete(ctx, &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.MaxTokens, Temperature: q.Temperature, Stream: r.config.Stream,
-		Call:     annotator.Call{Turn: r.scene.turn, Scene: r.scene.row.N, Purpose: purpose, Estimate: p.Tokens(), Characters: p.Size},
-		MaxReply: r.maxReply(p), LeastPrompt: p.MinTokens(false),
+		Call:        annotator.Call{Turn: r.scene.turn, Scene: r.scene.row.N, Purpose: purpose, Estimate: p.Tokens(), Characters: p.Size},
+		LeastPrompt: p.MinTokens(false),
 	})
 	if errors.As(err, new(*model.Unanswered)) {
 		r.warn(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", purpose, err.Error()))

@@ -7,7 +7,6 @@ import (
 
 	"annotator"
 	"annotator/context/tokens"
-	"annotator/context/window"
 	"annotator/model"
 )
 
@@ -93,13 +92,10 @@ func (r *Runner) quarantineTooLong() (annotator.Event, error) {
 	fault, needed := model.Fault{Kind: annotator.PromptTooLong}, r.window.Needed()
 	if refusal := r.scene.overflow; refusal == nil {
 		fault.Message = r.text(annotator.Errorf(fault.Kind, "too long: the scene needs a prompt of about %d tokens, %d fit",
-			needed, r.window.Limits.Prompt()).WithReason(annotator.ReasonSceneTooLong))
+			needed, r.window.Budget.Prompt()).WithReason(annotator.ReasonSceneTooLong))
 	} else {
 		fault.Message = fmt.Sprintf("too long for the server, with a prompt of about %d tokens that has nothing beside the scene: %s", needed, refusal)
 		fault.Raw = refusal.Raw
 	}
 	return r.quarantine(&fault)
 }
-
-// maxReply is the most tokens that a reply to a prompt may have.
-func (r *Runner) maxReply(p *window.Prompt) int { return max(1, r.window.Limits.ReplyAfter(p)) }

@@ -37,8 +37,8 @@ const replyShare = 2
 // glossaryRoom returns how many tokens of the glossary a scene is shown beside it. In a small window the scene and what follows from
 // it come first.
 func (r *Runner) glossaryRoom() int {
-	limits := &r.window.Limits
-	return min(int(r.config.RelevantShare*float64(limits.Context)), r.window.Room()-limits.Reply/replyShare)
+	b := r.window.Budget
+	return min(int(r.config.RelevantShare*float64(b.Context())), r.window.Room()-b.Reply()/replyShare)
 }
 
 // statesShare is the part of the room for entries that their open states may take.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/budget"
 	"annotator/context/compaction"
 	"annotator/context/mention"
 	"annotator/context/prompt"
@@ -113,8 +114,9 @@ func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, r
 		interrupt: make(chan struct{}), names: mention.NewCache(store.Glossary),
 	}
 	r.Client = &model.Client{
-		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.config.Retry, Capabilities: &model.Capabilities{},
-		Recorder: store.Calls, Notify: r.publish, Now: time.Now, Random: rand.Float64, Interrupt: r.interrupt, Estimate: EstimateReply,
+		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.config.Retry,
+		Capabilities: &model.Capabilities{Budget: budget.Budget{MaxReply: config.MaxTokens, Margin: config.SafetyMargin}},
+		Recorder:     store.Calls, Notify: r.publish, Now: time.Now, Random: rand.Float64, Interrupt: r.interrupt, Estimate: EstimateReply,
 		IgnoreCounts: config.Accept["counts"], StrictModel: config.StrictModel, OnAdapt: r.recordWorkarounds,
 	}
 	r.window = r.newWindow()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/budget"
 	"annotator/context/prompt"
 	"annotator/context/window"
 	"annotator/corpus"
@@ -310,10 +311,10 @@ func (s *stage) examine(t *testing.T) *doctor.Report {
 	system := prompt.Compose(s.config.Identity, prompt.Runtime{Title: s.title()})
 	prefix := window.NewPrefix(system, tools.EncodeDefinitions(registry.Definitions()), nil)
 	report, err := doctor.Examine(t.Context(), &doctor.Endpoint{
-		Wire: dial(t, openai.New, s.base), Model: "scripted", Budget: func(int) int { return s.config.ContextBudget }, MaxTokens: s.config.MaxTokens, Stream: true,
+		Wire: dial(t, openai.New, s.base), Model: "scripted", Stream: true,
 		System: system, Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`, Tools: registry.Definitions(), Timeout: time.Minute, Now: time.Now,
-		Measure: prefix.Measure,
-		Fits:    window.Limits{Context: s.config.ContextBudget, Reply: s.config.MaxTokens, Margin: s.config.SafetyMargin}.Fits(prefix),
+		Budget:  budget.Budget{Wanted: s.config.ContextBudget, MaxReply: s.config.MaxTokens, Margin: s.config.SafetyMargin},
+		Measure: prefix.Measure, Prefix: prefix.CountedBy,
 	}, func(*doctor.Finding) {})
 	if err != nil {
 		t.Fatal(err)

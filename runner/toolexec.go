@@ -126,7 +126,7 @@ func (r *Runner) snapshots() *snapshot.Tools {
 		Client: r.Client, MaxQuestions: r.config.SummonQuestions,
 		Check: func(ctx context.Context) error { return r.checkPurpose(ctx, annotator.PurposeAsk) },
 		Request: snapshot.Request{
-			Turn: r.scene.turn, Scene: r.scene.row.N, Context: r.window.Limits.Usable(), MaxTokens: r.config.SummonTokens,
+			Turn: r.scene.turn, Scene: r.scene.row.N, MaxTokens: r.config.SummonTokens,
 			Temperature: r.config.Temperature, Stream: r.config.Stream, Counter: r.window.Counter(),
 		},
 	}

@@ -24,7 +24,7 @@ func (r *Runner) newWindow() *window.Window {
 				})
 			},
 		},
-		window.Limits{Context: c.ContextBudget, Reply: c.MaxTokens, Margin: c.SafetyMargin},
+		&r.Client.Capabilities.Budget,
 		func(group []annotator.Message) ([]byte, error) { return r.Client.Wire.Encode(group) },
 		window.Sources{
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Scenes: r.Store.Scenes,

@@ -18,7 +18,6 @@ type Request struct {
 	Entries     string // of the codex, shown with the question; see Entries
 	Turn        int64  // of the model's own question; 0: a person asks
 	Scene       int
-	Context     int // tokens for prompt and answer; 0: unknown
 	MaxTokens   int // of the answer
 	Temperature float64
 	Stream      bool
@@ -44,9 +43,6 @@ func (c *Context) Ask(
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: r.MaxTokens, Temperature: r.Temperature,
 		Stream: r.Stream, LeastPrompt: p.MinTokens(false),
 		Call: annotator.Call{Turn: r.Turn, Scene: r.Scene, Purpose: annotator.PurposeAsk, Estimate: p.Tokens()},
-	}
-	if r.Context > 0 {
-		request.MaxReply = max(1, r.Context-request.Call.Estimate)
 	}
 	for refused := false; ; refused = true {
 		reply, err := client.Complete(ctx, request)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/budget"
 	"annotator/context/prompt"
 	"annotator/context/window"
 	"annotator/model/doctor"
@@ -115,16 +115,14 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 		return nil, err
 	}
 	p := &doctor.Endpoint{
-		WireName: o.wire(), Keyed: o.key.value != "", Model: o.Model, Budget: o.budget, MaxTokens: o.MaxTokens,
+		WireName: o.wire(), Keyed: o.key.value != "", Model: o.Model,
+		Budget:      o.budget(),
 		Temperature: o.Temperature, Stream: o.Stream, Contexts: o.MaxContext,
 		System: config.SystemPrompt("The Lamp on the Quay"), Scene: prompt.Scene(sampleScene()),
 		Tools: registry.Definitions(), Timeout: o.timeout, Now: o.now,
 	}
 	prefix := window.NewPrefix(p.System, tools.EncodeDefinitions(p.Tools), nil)
-	p.Measure = prefix.Measure
-	p.Fits = func(context int, counted *annotator.Call) error {
-		return window.Limits{Context: o.budget(context), Reply: o.MaxTokens, Margin: o.SafetyMargin}.Fits(prefix)(context, counted)
-	}
+	p.Measure, p.Prefix = prefix.Measure, prefix.CountedBy
 	if p.Wire, err = o.newWire(); err != nil {
 		return nil, err
 	}
@@ -132,9 +130,9 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 	return p, err
 }
 
-// budget returns the context budget of a run, for the context size of the model; 0: unknown.
-func (o *doctorOptions) budget(context int) int {
-	return cmp.Or(o.ContextBudget, window.DefaultContext(context))
+// budget returns the budget of a run before it knows the server's context.
+func (o *doctorOptions) budget() budget.Budget {
+	return budget.Budget{Wanted: o.ContextBudget, MaxReply: o.MaxTokens, Margin: o.SafetyMargin}
 }
 
 // sampleScene returns a scene with names for the glossary.

@@ -28,7 +28,8 @@ func (o *doctorOptions) explainServers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e := explanation{Model: name, Context: o.budget(0), table: servers.Load()}
+	b := o.budget()
+	e := explanation{Model: name, Context: b.Usual(), table: servers.Load()}
 	family, word := e.table.Family(name), servers.UnknownModel
 	if name != "" {
 		word = quoted(oneLine(name))

@@ -75,7 +75,6 @@ func (o *runOptions) checkLogFiles() error {
 	return nil
 }
 
-
 // samePlace reports whether two paths name one file, which need not exist.
 func samePlace(a, b string) bool { return sameFile(a, b) || resolved(a) == resolved(b) }
 

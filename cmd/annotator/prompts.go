@@ -77,7 +77,7 @@ func (a *app) composePrompt(dir, title string) (*shownPrompt, error) {
 	}
 	shown := &shownPrompt{err: a.err, Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
 	shown.Hash = storage.HashPrompt(shown.Prompt, record, "")
-	shown.Tokens = window.NewPrefix(shown.Prompt, record, nil).EstimateTokens()
+	shown.Tokens = window.NewPrefix(shown.Prompt, record, nil).Tokens(nil)
 	return shown, nil
 }
 

@@ -65,7 +65,7 @@ func (w *Window) compact(ctx context.Context, v compaction.View) (made bool, err
 
 // load is how full the window is with the scene at hand.
 func (w *Window) load() compaction.View {
-	return compaction.View{Tokens: w.Needed(), Growth: w.growth(), Budget: w.Limits.Prompt()}
+	return compaction.View{Tokens: w.Needed(), Growth: w.growth(), Budget: w.Budget.Prompt()}
 }
 
 // view is the window as the policy sees it.

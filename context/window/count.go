@@ -131,7 +131,7 @@ func (w *Window) Room() int {
 		now = turns[len(turns)-1].Size
 	}
 	alone := w.Prefix.size.Plus(w.history.memory).Plus(now)
-	return w.Limits.Prompt() - w.counts.counter.Count(alone) - memoryGrowth
+	return w.Budget.Prompt() - w.counts.counter.Count(alone) - memoryGrowth
 }
 
 // Counter returns the counter of the window, which learns while the window is used.

@@ -24,8 +24,17 @@ func NewPrefix(system, record string, tools []byte) Prefix {
 // Measure returns the size of a prompt that has these messages behind the prefix, as annotator.Call has it.
 func (p Prefix) Measure(messages []annotator.Message) [4]int { return p.size.Plus(sizeOf(messages)) }
 
-// EstimateTokens guesses the tokens of the prefix before anything is learned.
-func (p Prefix) EstimateTokens() int { return p.size.Tokens() }
+// Tokens estimates the tokens of the prefix. A nil counter has learned nothing.
+func (p Prefix) Tokens(counter *tokens.Counter) int { return counter.Count(p.size) }
+
+// CountedBy estimates the tokens of the prefix by what the server has counted of one prompt; nil: by nothing.
+func (p Prefix) CountedBy(call *annotator.Call) int {
+	var counter tokens.Counter
+	if call != nil {
+		counter.Observe(call.Characters, call.Usage.Prompt)
+	}
+	return p.Tokens(&counter)
+}
 
 // Prompt is a request without its settings: a prefix and encoded messages, with the count of their tokens.
 type Prompt struct {

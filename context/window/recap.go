@@ -65,7 +65,7 @@ func (r *Recap) Temperature() float64 { return r.m.Config.SummaryTemperature }
 
 // Room returns how many of these tokens there are after a prompt; 0 if there are too few for a summary.
 func (r *Recap) Room(p *Prompt) int {
-	n := min(r.MaxTokens(), r.m.Limits.ReplyAfter(p))
+	n := min(r.MaxTokens(), r.m.Budget.ReplyTo(p.Tokens()))
 	if n < minSummary {
 		return 0
 	}

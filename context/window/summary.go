@@ -145,7 +145,7 @@ func (m *memory) question(turn int64) (*Question, error) {
 	if err == nil {
 		err = p.Ask(q.Text)
 	}
-	q.Prompt, q.MaxTokens = p, min(m.Config.SummaryTokens, m.Limits.ReplyAfter(p))
+	q.Prompt, q.MaxTokens = p, min(m.Config.SummaryTokens, m.Budget.ReplyTo(p.Tokens()))
 	return q, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"context"
 
 	"annotator"
+	"annotator/budget"
 	"annotator/context/compaction"
 	"annotator/context/tokens"
 )
@@ -99,7 +100,7 @@ type Config struct {
 
 // Window is the context of the model: a prefix, the history, and the scene at hand. It is not safe for concurrent use.
 type Window struct {
-	Limits Limits
+	Budget *budget.Budget // of requests
 	Config Config
 	Prefix Prefix // in force
 
@@ -123,8 +124,8 @@ type scene struct {
 }
 
 // New returns a window that is to be restored before it is used.
-func New(config Config, limits Limits, encode Encoder, sources Sources) *Window {
-	return &Window{Config: config, Limits: limits, encode: encode, sources: sources}
+func New(config Config, b *budget.Budget, encode Encoder, sources Sources) *Window {
+	return &Window{Config: config, Budget: b, encode: encode, sources: sources}
 }
 
 // Restore computes the window from the journal. Where the prefix or the endpoint has changed since the newest reply,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/budget"
 	"annotator/context/compaction"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
@@ -27,7 +28,7 @@ type reader struct {
 	db        *storage.DB
 	window    *window.Window
 	scenes    []*annotator.Scene
-	limits    window.Limits
+	budget    budget.Budget
 	prefix    window.Prefix
 	answer    func(instruction string) string // of the summariser; empty if there is none
 	asked     []string                        // instructions that the summariser got
@@ -40,9 +41,15 @@ type reader struct {
 }
 
 // newReader returns a reader of threads, each of so many scenes.
-func newReader(t *testing.T, limits window.Limits, threads ...int) *reader {
+// begun returns a budget that is in force.
+func begun(b budget.Budget) budget.Budget {
+	b.Begin()
+	return b
+}
+
+func newReader(t *testing.T, b budget.Budget, threads ...int) *reader {
 	t.Helper()
-	r := &reader{T: t, ctx: t.Context(), text: sceneText, counts: serverCount, limits: limits, prefix: window.NewPrefix("You keep a glossary.", "[]", []byte("[]"))}
+	r := &reader{T: t, ctx: t.Context(), text: sceneText, counts: serverCount, budget: begun(b), prefix: window.NewPrefix("You keep a glossary.", "[]", []byte("[]"))}
 	var err error
 	r.db, err = storage.OpenWriter(r.ctx, filepath.Join(t.TempDir(), "annotator.db"), "the test", time.Now)
 	r.ok(err)
@@ -88,7 +95,7 @@ func (r *reader) restored() *window.Window {
 	w := window.New(window.Config{
 		Policy: compaction.Auto(), SummaryTemplate: prompt.Defaults().Summariser, SummaryTokens: 600,
 		OnCompaction: func(c *annotator.Compaction) { r.compacted = append(r.compacted, c.Reason) },
-	}, r.limits, encode, window.Sources{
+	}, &r.budget, encode, window.Sources{
 		Journal: r.db.Journal, Episodes: r.db.Episodes, Calls: r.db.Calls, Scenes: r.db.Scenes,
 		ChangedIn: r.db.Glossary.ChangedIn, Unmended: tools.Unmended, Posts: r.posts, Summarise: r.summarise,
 	})
@@ -105,7 +112,7 @@ func (r *reader) posts(_ context.Context, _ int64, posts []int64) ([]annotator.P
 // summarise answers a question for a summary. See window.Sources.
 func (r *reader) summarise(ctx context.Context, q *window.Question) (*window.Answer, error) {
 	r.asked = append(r.asked, q.Text)
-	if used := q.Prompt.Tokens() + q.MaxTokens; used > r.window.Limits.Usable() {
+	if used := q.Prompt.Tokens() + q.MaxTokens; used > r.budget.ReplyTo(0) {
 		r.Errorf("the summariser is sent %d tokens with its answer", used)
 	}
 	text := r.answer(q.Text)
@@ -173,13 +180,13 @@ func (r *reader) same(a, b *window.Window) {
 	}
 }
 
-var limits = window.Limits{Context: 4_000, Reply: 600, Margin: 200}
+var small = budget.Budget{Wanted: 4_000, MaxReply: 600, Margin: 200}
 
 // TestWindowRestores: after each scene a window that is computed from the database gives the request that the window in
 // use gives, with the same estimate. Between compactions requests grow at their end, and none is longer than it may be.
 func TestWindowRestores(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, limits, 8, 22)
+	r := newReader(t, small, 8, 22)
 	var before []byte
 	for range r.scenes {
 		epochs := len(r.compacted)
@@ -187,7 +194,7 @@ func TestWindowRestores(t *testing.T) {
 		if !fits {
 			t.Fatal("a scene does not fit")
 		}
-		if n := serverCount(sent); n > limits.Prompt() || sent.MinTokens(true) > n || sent.MinTokens(false) > n {
+		if n := serverCount(sent); n > r.budget.Prompt() || sent.MinTokens(true) > n || sent.MinTokens(false) > n {
 			t.Fatalf("a prompt of %d tokens, at least %d", n, sent.MinTokens(true))
 		}
 		if len(r.compacted) == epochs && !bytes.HasPrefix(sent.History, before) {
@@ -210,7 +217,7 @@ func TestWindowRestores(t *testing.T) {
 // next one, whether the window is in use or restored. One whose tokenizer is another from some prompt on is believed.
 func TestOneWrongCountIsNoFloor(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, window.Limits{Context: 32_000, Reply: 600, Margin: 200}, 30)
+	r := newReader(t, budget.Budget{Wanted: 32_000, MaxReply: 600, Margin: 200}, 30)
 	n := 0
 	r.counts = func(p *window.Prompt) int {
 		if n++; n%5 == 3 {
@@ -231,7 +238,7 @@ func TestOneWrongCountIsNoFloor(t *testing.T) {
 		r.same(r.window, r.restored())
 	}
 
-	r = newReader(t, window.Limits{Context: 32_000, Reply: 600, Margin: 200}, 30)
+	r = newReader(t, budget.Budget{Wanted: 32_000, MaxReply: 600, Margin: 200}, 30)
 	for range 10 {
 		r.read(false)
 	}
@@ -250,7 +257,7 @@ func TestOneWrongCountIsNoFloor(t *testing.T) {
 func TestSummaryByRule(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{"no answer": "", "of no use": "- - -"} {
-		r := newReader(t, limits, 16)
+		r := newReader(t, small, 16)
 		r.answer = func(string) string { return answer }
 		for range r.scenes {
 			if _, fits := r.read(false); !fits {
@@ -274,7 +281,7 @@ func TestSummaryByRule(t *testing.T) {
 // TestSummaryTooLong: a summary that is longer than the turns is not used, and its call says so.
 func TestSummaryTooLong(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, limits, 6)
+	r := newReader(t, small, 6)
 	r.answer = func(string) string { return strings.Repeat("字", 2_400) }
 	r.text = func(n int) string { return sceneText(n)[:300] }
 	for range 4 {
@@ -297,7 +304,7 @@ func TestSummaryTooLong(t *testing.T) {
 // that could, the scene does not fit.
 func TestForcedCompaction(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, limits, 12)
+	r := newReader(t, small, 12)
 	for range 6 {
 		if _, fits := r.read(false); !fits || len(r.compacted) > 0 {
 			t.Fatalf("%d compactions", len(r.compacted))
@@ -306,7 +313,7 @@ func TestForcedCompaction(t *testing.T) {
 	if _, fits := r.read(true); !fits || len(r.compacted) == 0 {
 		t.Errorf("forced: fits %v after %d compactions", fits, len(r.compacted))
 	}
-	empty := newReader(t, limits, 2)
+	empty := newReader(t, small, 2)
 	if _, fits := empty.read(true); fits {
 		t.Error("nothing can leave an empty window, and the scene is said to fit")
 	}
@@ -318,10 +325,10 @@ func TestForcedCompaction(t *testing.T) {
 // TestSceneTooLong: a scene that does not fit an emptied window does not fit.
 func TestSceneTooLong(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, limits, 3)
+	r := newReader(t, small, 3)
 	r.read(false)
 	r.window.Begin(100, 0, strings.Repeat("Too long. ", 2_000))
-	if fits, err := r.window.MakeRoom(r.ctx, false); fits || err != nil || r.window.Needed() <= limits.Prompt() {
+	if fits, err := r.window.MakeRoom(r.ctx, false); fits || err != nil || r.window.Needed() <= r.budget.Prompt() {
 		t.Errorf("fits %v with %d tokens: %v", fits, r.window.Needed(), err)
 	}
 }
@@ -329,7 +336,7 @@ func TestSceneTooLong(t *testing.T) {
 // TestQuestions follow a prefix of the window, and leave it as it is.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, limits, 4)
+	r := newReader(t, small, 4)
 	var third *window.Prompt
 	for range 4 {
 		if sent, _ := r.read(false); r.turn == 3 {
@@ -348,7 +355,7 @@ func TestQuestions(t *testing.T) {
 	if got := decode(t, p.History); got[len(got)-1].Content != "What now?" {
 		t.Errorf("the question is %+v", got[len(got)-1])
 	}
-	if p.Tokens() >= whole.Tokens() || limits.ReplyAfter(p) != limits.Usable()-p.Tokens() {
+	if p.Tokens() >= whole.Tokens() {
 		t.Errorf("the question has %d tokens, the window %d", p.Tokens(), whole.Tokens())
 	}
 	before := p.Tokens()
@@ -366,7 +373,7 @@ func TestQuestions(t *testing.T) {
 // TestAt: the prompt of a former position is the one that was sent there.
 func TestAt(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, limits, 20)
+	r := newReader(t, small, 20)
 	sent := map[int64]*window.Prompt{}
 	for range r.scenes {
 		p, _ := r.read(false)
@@ -386,7 +393,7 @@ func TestAt(t *testing.T) {
 // TestChangedPrefix: what the server counted of another prefix is not used for the tokens of the window.
 func TestChangedPrefix(t *testing.T) {
 	t.Parallel()
-	r := newReader(t, limits, 3)
+	r := newReader(t, small, 3)
 	r.read(false)
 	r.prefix = window.NewPrefix(strings.Repeat("You keep another glossary. ", 50), "[]", []byte("[]"))
 	same := r.restored()
@@ -406,7 +413,7 @@ func TestChangedPrefix(t *testing.T) {
 func TestTokenizer(t *testing.T) {
 	t.Parallel()
 	for _, works := range []bool{true, false} {
-		r, asked := newReader(t, limits, 12), 0
+		r, asked := newReader(t, small, 12), 0
 		r.window.UseTokenizer(r.ctx, func(_ context.Context, text string) (int, error) {
 			asked++
 			if !works {
@@ -420,30 +427,5 @@ func TestTokenizer(t *testing.T) {
 		if works && (asked < 2 || asked > 6) || !works && asked != 1 {
 			t.Errorf("works %v: asked %d times", works, asked)
 		}
-	}
-}
-
-// TestLimits: a lower context leaves a quarter of it to replies, and too low a one is refused.
-func TestLimits(t *testing.T) {
-	t.Parallel()
-	l := window.Limits{Context: 32_000, Reply: 3_000, Margin: 500}
-	if l.Usable() != 31_500 || l.Prompt() != 28_500 || l.PromptWithin(8_000) != 4_500 {
-		t.Errorf("%+v has %d usable, %d for a prompt", l, l.Usable(), l.Prompt())
-	}
-	for _, context := range []int{0, -1, 32_000, 40_000} {
-		if l.Lower(context) {
-			t.Errorf("a context of %d lowers the limits to %+v", context, l)
-		}
-	}
-	if !l.Lower(8_000) || l != (window.Limits{Context: 8_000, Reply: 2_000, Margin: 500}) {
-		t.Errorf("lowered to %+v", l)
-	}
-	prefix := window.NewPrefix(strings.Repeat("word ", 4*(5_500-window.MinScene-10)/5), "", nil)
-	if err := l.Check(prefix, nil); err != nil {
-		t.Error(err)
-	}
-	l.Margin += 100
-	if err := l.Check(prefix, nil); annotator.KindOf(err) != annotator.Misused {
-		t.Errorf("%d tokens for a scene: %v", l.Prompt()-prefix.EstimateTokens(), err)
 	}
 }

@@ -12,27 +12,27 @@ import (
 
 // contextLength compares the server's context with the budget of a run.
 func contextLength(ctx context.Context, e *examination) Finding {
-	c := &e.client.Capabilities.Context
-	c.SetListed(e.models, e.client.Model)
-	c.Loaded = e.server.loadedContext(ctx, e.Endpoint, e.client.Model)
-	c.Configured = e.Contexts[e.client.Model]
-	n := c.Limit()
-	budget := e.Budget(n)
+	b := &e.client.Capabilities.Budget
+	e.client.Capabilities.SetListed(e.models, e.client.Model)
+	b.Loaded = e.server.loadedContext(ctx, e.Endpoint, e.client.Model)
+	b.Configured = e.Contexts[e.client.Model]
+	b.Begin()
+	n, err := b.Server(), b.Check(e.Prefix(nil))
 	switch {
 	case n == 0:
 		return missing("", "the server does not tell; a run takes %d tokens",
-			budget).because(annotator.ReasonContextUnknown)
-	case e.Fits(n, nil) != nil:
-		return e.tooShort(e.Fits(n, nil))
-	case n < budget:
-		return missing(moreContext, "%d tokens; a run lowers its budget of %d to that", n, budget)
+			b.Usual()).because(annotator.ReasonContextUnknown)
+	case err != nil:
+		return e.tooShort(err)
+	case n < b.Usual():
+		return missing(moreContext, "%d tokens; a run lowers its budget of %d to that", n, b.Usual())
 	}
-	return ok("%d tokens; a run takes %d", n, budget)
+	return ok("%d tokens; a run takes %d", n, b.Usual())
 }
 
 // tooShort returns the finding that the context, or a lower budget, is too small for a scene.
 func (e *examination) tooShort(err error) Finding {
-	if n := e.client.Capabilities.Context.Limit(); n > 0 && n < e.Budget(n) {
+	if b := &e.client.Capabilities.Budget; b.Context() < b.Usual() {
 		return failed(moreContext, "%s", err)
 	}
 	return failed("", "%s", err)
@@ -44,7 +44,9 @@ func holdsScene(_ context.Context, e *examination) Finding {
 	if e.replayed == nil || !e.replayed.Usage.Exact {
 		return skipped("no tokens are reported of a prompt with the tools of a run")
 	}
-	if err := e.Fits(e.client.Capabilities.Context.Limit(), e.replayed.Call); err != nil {
+	b := &e.client.Capabilities.Budget
+	b.Begin()
+	if err := b.Check(e.Prefix(e.replayed.Call)); err != nil {
 		return e.tooShort(err)
 	}
 	return ok("beside the system prompt and tools, %d tokens with a short conversation", e.replayed.Usage.Prompt)
@@ -171,8 +173,9 @@ func keepsLongPrompt(ctx context.Context, e *examination) Finding {
 	if !short.Usage.Exact || perLine <= 0 {
 		return skipped("no tokens are reported that could be compared")
 	}
-	most := min(longTokens, e.Budget(e.client.Capabilities.Context.Limit())-e.MaxTokens)
-	if limit := e.client.Capabilities.Context.Limit(); limit > 0 {
+	b := &e.client.Capabilities.Budget
+	most := min(longTokens, b.Usual()-b.MaxReply)
+	if limit := b.Server(); limit > 0 {
 		most = min(most, limit*3/4)
 	}
 	n := most / perLine / parts * parts

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/budget"
 	"annotator/model"
 	"annotator/model/endpoint"
 )
@@ -23,12 +24,9 @@ type Endpoint struct {
 	Beside   *endpoint.Client // for other URLs of the server; nil if it has none
 	Keyed    bool             // an API key is sent
 
-	Model string // empty: the first that is listed
-	// Budget returns how many tokens of a model's context a run uses, for prompt and reply. The context is 0 if it is
-	// unknown.
-	Budget      func(context int) int
+	Model       string         // empty: the first that is listed
+	Budget      budget.Budget  // of a run, by its settings
 	Contexts    map[string]int // tokens that models take, as configured
-	MaxTokens   int            // of a reply
 	Temperature float64
 	Stream      bool
 
@@ -36,10 +34,9 @@ type Endpoint struct {
 	Scene  string // as a run shows one
 	Tools  []annotator.ToolDefinition
 
-	// Fits returns why a run cannot begin with a context of the given tokens; 0 means the budget. The error is nil if
-	// it can. The tokens per character are those of the counted prompt, or estimated if that is nil. A run checks this
-	// by itself.
-	Fits func(context int, counted *annotator.Call) error
+	// Prefix returns the tokens of system prompt and tools. The tokens per character are those of the counted prompt, or
+	// estimated if that is nil.
+	Prefix func(counted *annotator.Call) int
 
 	// Measure returns the characters of a run's prompt with these messages. They are recorded with a request that has a
 	// whole conversation, and its token count improves later estimates. If nil, they are not recorded. See
@@ -121,7 +118,7 @@ func (f *Finding) Remedy() string { return string(f.remedy) }
 // Examine makes all checks. It passes each finding to found, on the goroutine of the caller. If the context ends, it
 // returns its error, and a report with the findings so far.
 func Examine(ctx context.Context, p *Endpoint, found func(*Finding)) (*Report, error) {
-	report := Report{Capabilities: new(model.Capabilities)}
+	report := Report{Capabilities: &model.Capabilities{Budget: p.Budget}}
 	e := &examination{Endpoint: p, stream: p.Stream, client: &model.Client{
 		Wire: p.Wire, Model: p.Model, Policy: new(model.Policy), Capabilities: report.Capabilities,
 	}}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"annotator"
+	"annotator/budget"
 	"annotator/internal/scripted"
 	"annotator/internal/wiretest"
 	"annotator/model"
@@ -51,24 +51,15 @@ func newEndpointOver(t *testing.T, address string, network http.RoundTripper) *d
 	t.Cleanup(wire.Close)
 	t.Cleanup(beside.Close)
 	return &doctor.Endpoint{
-		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted", Budget: func(int) int {
-			return 32_768
-		}, MaxTokens: 512, Stream: true,
-		Fits:   fits,
+		Wire: wire, WireName: "chat", Beside: beside, Keyed: true, Model: "scripted",
+		Budget: budget.Budget{Wanted: 32_768, MaxReply: 512}, Stream: true,
+		Prefix: func(*annotator.Call) int { return 4_096 - budget.MinScene - 512 }, // a run needs 4,096 tokens
 		System: strings.Repeat("You keep a codex. ", 100), Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`,
 		Tools: []annotator.ToolDefinition{
 			{Name: "search", Schema: []byte(`{"type":"object"}`)}, {Name: "note", Schema: []byte(`{"type":"object"}`)},
 		},
 		Timeout: 20 * time.Second, Now: time.Now,
 	}
-}
-
-// fits requires a context of 4096 tokens.
-func fits(context int, _ *annotator.Call) error {
-	if context < 4096 {
-		return errors.New("too few for a scene")
-	}
-	return nil
 }
 
 // healthy is the script of a server that supports everything.
@@ -235,7 +226,7 @@ func TestFindings(t *testing.T) {
 		{
 			name:   "too little context",
 			server: scripted.Options{MaxModelLen: 4000},
-			check:  "context length", state: doctor.Failed, seen: "too few for a scene", remedy: "--max-model-len N",
+			check:  "context length", state: doctor.Failed, seen: "leaves 928 for a scene", remedy: "--max-model-len N",
 		},
 		{
 			name:   "no streaming",
@@ -581,19 +572,18 @@ func TestHoldsScene(t *testing.T) {
 				return annotator.Usage{Prompt: r.Tokens, Completion: 1}
 			})})
 		p := newEndpoint(t, server.URL)
-		p.Budget = func(int) int { return test.budget }
+		p.Budget.Wanted = test.budget
 		p.Measure = func(messages []annotator.Message) [4]int { return [4]int{len(messages)} }
-		p.Fits = func(context int, counted *annotator.Call) error {
-			if context = min(context, test.budget); counted == nil || context > 20_000 {
-				return nil
+		p.Prefix = func(counted *annotator.Call) int {
+			if counted == nil || counted.Usage.Prompt == 0 {
+				return 0
 			}
-			return fmt.Errorf("%d tokens are too few, by %d messages of %v", context, counted.Characters[0],
-				counted.Usage.Prompt > 0)
+			return 19_000 + counted.Characters[0]
 		}
 		report, found := examine(t, p)
 		f := found["holds a scene"]
-		if f.State != test.state || f.State == doctor.Failed &&
-			f.Seen != "20000 tokens are too few, by 6 messages of true" {
+		const seen = "a context of 20000 tokens leaves 482 for a scene, beside 19006 for the system prompt and tools and 512 for the reply"
+		if f.State != test.state || f.State == doctor.Failed && f.Seen != seen {
 			t.Errorf("%s: %s, %s", test.name, f.State, f.Seen)
 		}
 		wanted := slices.DeleteFunc(report.Remedies, func(r doctor.Remedy) bool {

@@ -1,0 +1,107 @@
+// Package budget says how many tokens a prompt and its reply may have.
+package budget
+
+import (
+	"cmp"
+
+	"annotator"
+)
+
+// Budget learns how many tokens the server takes, and answers whether a prompt and its reply fit. The zero Budget takes any request:
+// before Begin nothing is bounded.
+type Budget struct {
+	Wanted   int // tokens of prompt and reply together; 0: those of the server's context, within the usual bounds
+	MaxReply int // tokens of a reply
+	Margin   int // tokens that stay free beside the reply
+
+	// The server's context, in tokens of prompt and reply together, by who says so; 0: not known.
+	Listed     int // in the endpoint's list of models
+	Loaded     int // by what the server tells beside its API
+	Configured int // by the user
+	Told       int // with a refusal
+	Shown      int // by cutting a reply short; Update decides whether it counts
+
+	context int // in force; 0 before Begin
+	reply   int // the most tokens of a reply in this context
+}
+
+// The least and the most of a budget that nobody has set, in tokens.
+const (
+	least = 32_768 // also where the server's context is not known
+	most  = 65_536 // in a novel no model is reliable beyond that, and longer prompts save little
+)
+
+// MinScene is how many tokens must be left for a scene, beside the prefix and the reply, or no run begins.
+const MinScene = 1024
+
+// replyShare is which part of a lowered budget a reply may take. The scene needs the rest.
+const replyShare = 4
+
+// Server returns the smallest context that is known of the server; 0 for none.
+func (b *Budget) Server() int {
+	context := 0
+	for _, n := range []int{b.Listed, b.Loaded, b.Configured, b.Told} {
+		if n > 0 && (context == 0 || n < context) {
+			context = n
+		}
+	}
+	return context
+}
+
+// Tell takes in the context that a refusal names; 0: it names none.
+func (b *Budget) Tell(context int) {
+	if context > 0 && (b.Told == 0 || context < b.Told) {
+		b.Told = context
+	}
+}
+
+// Usual returns the budget before it is lowered to the server's context: the one that is wanted, else one by that context.
+func (b *Budget) Usual() int { return cmp.Or(b.Wanted, min(max(b.Server(), least), most)) }
+
+// Begin puts the budget in force, and reports whether it is lowered to the server's context.
+func (b *Budget) Begin() bool {
+	b.context, b.reply = b.Usual(), b.MaxReply
+	return b.lower(b.Server())
+}
+
+// Update lowers the budget to what the server has told since, and reports whether it does. A context that a cut reply shows is not
+// believed if it leaves no room for a scene beside a prefix of so many tokens: the server may end replies for another reason.
+func (b *Budget) Update(prefix int) bool {
+	if shown := *b; shown.lower(b.Shown) && shown.Check(prefix) == nil {
+		b.Told = b.Shown
+	}
+	return b.lower(b.Server())
+}
+
+func (b *Budget) lower(context int) bool {
+	if context <= 0 || context >= b.context {
+		return false
+	}
+	b.context, b.reply = context, min(b.reply, context/replyShare)
+	return true
+}
+
+// Context returns the tokens of prompt and reply together, with the margin.
+func (b *Budget) Context() int { return b.context }
+
+// Reply returns the most tokens of a reply.
+func (b *Budget) Reply() int { return b.reply }
+
+// Prompt returns the most tokens of a prompt that leaves room for the longest reply.
+func (b *Budget) Prompt() int { return b.ReplyTo(0) - b.reply }
+
+// ReplyTo returns how many tokens a prompt of so many leaves for its reply. They may be more than Reply, and less than none.
+func (b *Budget) ReplyTo(prompt int) int { return b.context - b.Margin - prompt }
+
+// Check refuses a budget under which hardly a scene can be read beside a prefix of so many tokens. Else a whole story would be
+// quarantined in no time.
+func (b *Budget) Check(prefix int) error {
+	free := b.Prompt() - prefix
+	if free >= MinScene {
+		return nil
+	}
+	return annotator.Errorf(annotator.Misused,
+		"a context of %d tokens leaves %d for a scene, beside %d for the system prompt and tools and %d for the reply",
+		b.context, max(free, 0), prefix, b.reply).
+		WithReason(annotator.ReasonContextTooSmall)
+}
