@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"strings"
 )
 
 // Post is one post of a corpus: a forum post, or a scene of a book's chapter.
@@ -99,4 +100,14 @@ func (s *Scene) Words() int {
 		n += CountWords(s.Posts[i].Body)
 	}
 	return n
+}
+
+// Bodies returns the bodies of posts as one text.
+func Bodies(posts []Post) string {
+	var text strings.Builder
+	for i := range posts {
+		text.WriteString(posts[i].Body)
+		text.WriteString("\n\n")
+	}
+	return text.String()
 }

@@ -24,7 +24,7 @@ func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 
 // checkpoint is CHECKPOINT: it looks for names in what was read, makes a snapshot, records the state of the thread, and writes the write-ahead log back.
 func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
-	mentions, err := r.findMentions(ctx)
+	mentions, err := r.names.Pending(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -6,13 +6,14 @@ import (
 
 	"annotator"
 	"annotator/model"
+	"annotator/runner/entries"
 )
 
 // compacting is COMPACTING: the window makes room for the scene at hand. A scene that does not fit the emptied window is refused.
 func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
-	if n := r.scene.size; n > maxSceneBytes {
+	if n := r.scene.size; n > entries.MaxSceneBytes {
 		message := fmt.Sprintf("too long: the scene has %.1f MiB of text, and at most %d are read; split its post in the corpus",
-			float64(n)/(1<<20), maxSceneBytes>>20)
+			float64(n)/(1<<20), entries.MaxSceneBytes>>20)
 		return r.quarantine(&model.Fault{Kind: annotator.PromptTooLong, Message: message})
 	}
 	fits, err := r.window.MakeRoom(ctx, r.scene.forceCompaction)

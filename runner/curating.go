@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"annotator"
+	"annotator/context/mention"
 	"annotator/context/window"
 	"annotator/curator"
 	"annotator/storage"
@@ -150,14 +151,14 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 	settings.Present = r.config.Identity.Present
 	return &curator.Curator{
 		Settings: settings, Scene: r.scene.row, Window: r.window, Turn: turn,
-		Posts: r.corpus, PlaceOf: r.Store.Scenes.PlaceOf, Names: r.names, Entries: r.Store.Glossary.Entries, GetScene: r.Store.Scenes.Get, Store: r.Store.Curation.Decide,
+		Posts: r.corpus, PlaceOf: r.Store.Scenes.PlaceOf, Names: r.names.Cache, Entries: r.Store.Glossary.Entries, GetScene: r.Store.Scenes.Get, Store: r.Store.Curation.Decide,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
 			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})
 			decided(e, d)
 		},
 		Stopped: r.stopped,
-		Usage:   r.wordUsage,
+		Usage:   func(ctx context.Context) (*mention.Usage, error) { return r.names.Usage(ctx, r.scene.row.N) },
 		Ask:     r.ask,
 	}
 }

@@ -63,8 +63,10 @@ func (r *Runner) initialize(ctx context.Context) error {
 		return err
 	}
 	r.window.UseTokenizer(ctx, r.Client.CountTokens)
-	if err := r.catchUpMentions(ctx, run.OpenScene); err != nil {
-		return err
+	if run.OpenScene == 0 { // else the checkpoint does it
+		if err := r.names.CatchUp(ctx); err != nil {
+			return err
+		}
 	}
 	r.publish(annotator.Notice{Kind: annotator.NoticeRun})
 	return nil

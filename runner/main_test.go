@@ -21,6 +21,7 @@ import (
 	"annotator/model/openai"
 	"annotator/policy"
 	"annotator/runner"
+	"annotator/runner/entries"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -205,7 +206,7 @@ func (s *stage) verify(name string) {
 			return p.Body, nil
 		},
 		Scenes: source.Scenes(ctx, run.Corpus.SceneBytes),
-		Finder: runner.FindMentions,
+		Finder: entries.FindMentions,
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"annotator"
 	"annotator/context/tokens"
+	"annotator/runner/entries"
 )
 
 // preparing is PREPARING: the scene, with what it needs of the glossary, becomes the message that begins its turn.
@@ -17,7 +18,8 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	if s.outcome.Reason = untold(&s.Scene); s.outcome.Reason != "" {
 		return annotator.EventNothingToAsk, nil
 	}
-	glossary, shows, err := r.glossary(ctx)
+	selection := entries.Selection{Scene: &s.Scene, Names: r.names, Glossary: r.Store.Glossary, Window: r.window}
+	glossary, shows, err := selection.Render(ctx, r.glossaryRoom())
 	if err != nil {
 		return "", err
 	}
@@ -28,6 +30,15 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	}
 	s.turn = row.Turn
 	return annotator.EventPrepared, r.apply(row)
+}
+
+// replyShare is the part of the room for a reply that its calls are expected to need in the window.
+const replyShare = 2
+
+// glossaryRoom returns how many tokens of the glossary a scene is shown. In a small window the scene and what follows from it come first.
+func (r *Runner) glossaryRoom() int {
+	b := r.window.Budget
+	return min(int(r.config.RelevantShare*float64(b.Context())), r.window.Room()-b.Reply()/replyShare)
 }
 
 // untold returns why the model is not asked about a scene: it tells nothing; empty if it may.

@@ -13,7 +13,6 @@ import (
 	"annotator"
 	"annotator/budget"
 	"annotator/context/compaction"
-	"annotator/context/mention"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
 	"annotator/context/window"
@@ -22,6 +21,7 @@ import (
 	"annotator/model"
 	"annotator/model/endpoint"
 	"annotator/policy"
+	"annotator/runner/entries"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -89,8 +89,7 @@ type Runner struct {
 	stopOnce    sync.Once
 	window      *window.Window
 	prompt      storage.Prompt // in force
-	names       *mention.Cache // of the live entries
-	usage       *mention.Usage // how the story uses words; nil until it is needed
+	names       *entries.Names // of the live entries
 	progress    progress
 	failures    failures
 	scene       *sceneState // the scene at hand; nil between scenes
@@ -111,7 +110,7 @@ type progress struct {
 func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher) *Runner {
 	r := &Runner{
 		config: config, Store: store, corpus: source, tools: registry, bus: bus,
-		interrupt: make(chan struct{}), names: mention.NewCache(store.Glossary),
+		interrupt: make(chan struct{}), names: entries.NewNames(store, source),
 	}
 	r.Client = &model.Client{
 		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.config.Retry,

@@ -2,12 +2,12 @@ package runner
 
 import (
 	"context"
-	"strings"
 
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/model"
 	"annotator/policy"
+	"annotator/runner/entries"
 	"annotator/storage"
 )
 
@@ -16,7 +16,7 @@ import (
 type sceneState struct {
 	row *annotator.SceneRow
 	annotator.Scene
-	text string // the scene in the model's prompt, without entries; empty if it has more than maxSceneBytes
+	text string // the scene in the model's prompt, without entries; empty if it has more than entries.MaxSceneBytes
 	size int    // of its posts, in bytes
 	turn int64  // 0 until the scene's message is in the journal
 
@@ -76,7 +76,7 @@ func (r *Runner) loadScene(ctx context.Context, row *annotator.SceneRow, turn in
 		return nil, annotator.Errorf(annotator.Halted, "the text of scene %d (thread %d) is not the one that this run listed", row.N, row.Thread.ID).
 			WithReason(annotator.ReasonStoryChanged)
 	}
-	if s.size = s.bytes(); s.size > maxSceneBytes {
+	if s.size = s.bytes(); s.size > entries.MaxSceneBytes {
 		r.window.Begin(row.Thread.ID, turn, "")
 		return s, nil
 	}
@@ -88,28 +88,12 @@ func (r *Runner) loadScene(ctx context.Context, row *annotator.SceneRow, turn in
 	return s, nil
 }
 
-// maxSceneBytes is how much text a scene may have: about a million tokens. A larger one, which has a post of that size, is refused before
-// it is rendered, which would take many times its size.
-const maxSceneBytes = 4 << 20
-
 // bytes is the length of the bodies of the scene's posts.
 func (s *sceneState) bytes() (n int) {
 	for i := range s.Posts {
 		n += len(s.Posts[i].Body)
 	}
 	return n
-}
-
-// story returns the bodies of the scene's posts.
-func (s *sceneState) story() string { return story(s.Posts) }
-
-func story(posts []annotator.Post) string {
-	var text strings.Builder
-	for i := range posts {
-		text.WriteString(posts[i].Body)
-		text.WriteString("\n\n")
-	}
-	return text.String()
 }
 
 // apply updates the state by a row of the journal.

@@ -10,6 +10,7 @@ import (
 	"annotator"
 	"annotator/context/tokens"
 	"annotator/policy"
+	"annotator/runner/entries"
 	"annotator/snapshot"
 	"annotator/storage"
 	"annotator/tools"
@@ -99,10 +100,20 @@ func (r *Runner) runTool(ctx context.Context, row, call *annotator.Trace, note s
 // runInTransaction runs a call inside the transaction that records its result.
 func (r *Runner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
-		result, err := r.perform(ctx, t, &tools.Env{Glossary: g, CheckEdit: r.editCheck(g), Bears: r.bears, Snapshots: r.snapshots()})
+		result, err := r.perform(ctx, t, &tools.Env{Glossary: g, CheckEdit: r.rules(g).Check, Bears: r.bears, Snapshots: r.snapshots()})
 		t.fill(result)
 		return err
 	}, func(_ *annotator.Trace, cause error) { t.fill(tools.RolledBackResult(t.call.Tool, cause)) })
+}
+
+// rules returns the rules of edits that hold under any policy.
+func (r *Runner) rules(g *storage.Glossary) *entries.Rules {
+	return &entries.Rules{Scene: &r.scene.Scene, Turn: r.scene.turn, Cap: r.config.EditCap, Names: r.names, Glossary: g}
+}
+
+// bears reports whether a quotation shares a word or a name with a fact of an entry.
+func (r *Runner) bears(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error) {
+	return r.names.Bears(ctx, r.scene.row.N, quote, fact, e)
 }
 
 // runBeforeTransaction runs a call that asks the model before the transaction that records its result, because the model is slow and

@@ -14,7 +14,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/context/mention"
-	"annotator/runner"
+	"annotator/runner/entries"
 	"annotator/storage"
 
 	"pgregory.net/rapid"
@@ -260,7 +260,7 @@ func (s *story) record(state annotator.SceneState) {
 func (s *story) checkpoint() {
 	s.Helper()
 	posts := func(_ context.Context, n int) ([]annotator.Post, error) { return s.scenes[n-1].Posts, nil }
-	mentions, err := runner.PendingMentions(s.ctx, s.db.Mentions, s.namesNow(), posts)
+	mentions, err := entries.PendingMentions(s.ctx, s.db.Mentions, s.namesNow(), posts)
 	s.ok(err)
 	snapshot, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 1234, mentions)
 	s.ok(err)
@@ -404,7 +404,7 @@ func promptOf(text string) storage.Prompt {
 
 // sourceOf is the corpus of scenes that scenesOf makes.
 func sourceOf(scenes []*annotator.Scene) *storage.Source {
-	return &storage.Source{Body: corpusBody, Scenes: all(scenes), Finder: runner.FindMentions}
+	return &storage.Source{Body: corpusBody, Scenes: all(scenes), Finder: entries.FindMentions}
 }
 
 // corpusBody reads the bodies of the posts that scenesOf makes.

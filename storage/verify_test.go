@@ -14,7 +14,7 @@ import (
 	"annotator/codex"
 	"annotator/internal/sqlite"
 	"annotator/migrations"
-	"annotator/runner"
+	"annotator/runner/entries"
 	"annotator/storage"
 )
 
@@ -269,7 +269,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 }
 
 // soundSource is the corpus of the database that sound makes.
-var soundSource = &storage.Source{Body: bodyOrNotFound, Scenes: all(scenesOf(2, 2, 2)), Finder: runner.FindMentions}
+var soundSource = &storage.Source{Body: bodyOrNotFound, Scenes: all(scenesOf(2, 2, 2)), Finder: entries.FindMentions}
 
 func bodyOrNotFound(_ context.Context, id int64) (string, error) {
 	if id == 404 {

@@ -8,7 +8,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
-	"annotator/runner"
+	"annotator/runner/entries"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -130,7 +130,7 @@ func sourceOf(ctx context.Context, db *storage.DB, story *corpus.DB) (*storage.S
 		}
 		return post.Body, nil
 	}
-	return &storage.Source{Body: body, Scenes: story.Scenes(ctx, run.Corpus.SceneBytes), Finder: runner.FindMentions}, nil
+	return &storage.Source{Body: body, Scenes: story.Scenes(ctx, run.Corpus.SceneBytes), Finder: entries.FindMentions}, nil
 }
 
 func (v *verification) print(w io.Writer) {

@@ -11,7 +11,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
-	"annotator/runner"
+	"annotator/runner/entries"
 	"annotator/storage"
 )
 
@@ -116,7 +116,7 @@ func (s *session) verify(db *storage.DB) {
 			return p.Body, nil
 		},
 		Scenes: source.Scenes(ctx, run.Corpus.SceneBytes),
-		Finder: runner.FindMentions,
+		Finder: entries.FindMentions,
 	})
 	if err != nil {
 		s.t.Fatal(err)

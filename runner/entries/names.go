@@ -1,0 +1,251 @@
+// Package entries says which entries of the glossary a scene is about: those that it names, those that it is shown, and those that it
+// may take something away from.
+package entries
+
+import (
+	"context"
+	"slices"
+	"unicode/utf8"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/context/mention"
+	"annotator/corpus"
+	"annotator/storage"
+)
+
+// MaxSceneBytes is how much text a scene may have: about a million tokens. A larger one, which has a post of that size, is refused before
+// it is rendered, which would take many times its size.
+const MaxSceneBytes = 4 << 20
+
+// Names finds the entries that a story names. Its cache is the index of the names of the live entries.
+type Names struct {
+	*mention.Cache
+	store  *storage.DB
+	corpus *corpus.DB
+	usage  *mention.Usage // how the story uses words, up to the scene of the newest question
+}
+
+// NewNames returns the names of a run's entries.
+func NewNames(store *storage.DB, source *corpus.DB) *Names {
+	return &Names{Cache: mention.NewCache(store.Glossary), store: store, corpus: source, usage: mention.NewUsage()}
+}
+
+// Posts returns the posts of a scene.
+func (n *Names) Posts(ctx context.Context, scene int) ([]annotator.Post, error) {
+	row, err := n.store.Scenes.Get(ctx, scene)
+	if err != nil {
+		return nil, err
+	}
+	return n.corpus.Scene(ctx, row.Thread.ID, row.Posts)
+}
+
+// The word usage of a story is taken from so many scenes at its beginning, and so much of each, in bytes: enough to tell
+// which words are common, and a bound on what a resumed run reads again.
+const (
+	usageScenes = 200
+	usageBytes  = 20_000
+)
+
+// Usage returns how the story uses words up to a scene. It depends on the scene's number alone, so that a resumed run finds the
+// same names.
+func (n *Names) Usage(ctx context.Context, scene int) (*mention.Usage, error) {
+	last := min(scene, usageScenes)
+	if n.usage.Scenes() > last { // the scene is read late
+		n.usage = mention.NewUsage()
+	}
+	for next := n.usage.Scenes() + 1; next <= last; next++ {
+		posts, err := n.Posts(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		text := annotator.Bodies(posts)
+		n.usage.Add(text[:min(len(text), usageBytes)])
+	}
+	return n.usage, nil
+}
+
+// Bears reports whether a quotation shares a word or a name with a fact of an entry, as the story up to a scene uses words and names.
+func (n *Names) Bears(ctx context.Context, scene int, quote, fact string, e *annotator.Entry) (bool, error) {
+	usage, err := n.Usage(ctx, scene)
+	if err != nil {
+		return false, err
+	}
+	index, err := n.Index(ctx)
+	if err != nil {
+		return false, err
+	}
+	return index.Bears(quote, fact, e, usage), nil
+}
+
+// named returns the entries that a scene names, whole or by a part of a name, best first; before them the person whom it addresses.
+func (n *Names) named(ctx context.Context, scene *annotator.Scene) ([]int64, error) {
+	index, err := n.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	usage, err := n.Usage(ctx, scene.N)
+	if err != nil {
+		return nil, err
+	}
+	addressed, err := n.addressed(ctx, scene, nil)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	if addressed != 0 {
+		ids = append(ids, addressed)
+	}
+	for _, match := range index.Named(annotator.Bodies(scene.Posts), usage) {
+		if match.ID != addressed {
+			ids = append(ids, match.ID)
+		}
+	}
+	return ids, nil
+}
+
+// addressees is how many quotations tell whom a story addresses. It is told at its beginning.
+const addressees = 200
+
+// addressed returns the entry of the person whom the narration of a scene addresses as "you", 0 for none: the one of
+// which most quotations address somebody. The quotations that some revisions have added do not count.
+func (n *Names) addressed(ctx context.Context, scene *annotator.Scene, without []annotator.Revision) (int64, error) {
+	if !mention.Addresses(annotator.Bodies(scene.Posts)) {
+		return 0, nil
+	}
+	var left []storage.QuotationOf
+	for i := range without {
+		if evidence, is := valueOf[annotator.Evidence](&without[i], annotator.FieldEvidence, without[i].New); is {
+			left = append(left, storage.QuotationOf{Entry: without[i].Entry, Text: evidence.Quote})
+		}
+	}
+	quotations, err := n.store.Glossary.OfPeople(ctx, addressees)
+	best, count := int64(0), map[int64]int{}
+	for _, q := range quotations {
+		if slices.Contains(left, q) || !mention.Addresses(q.Text) {
+			continue
+		}
+		if count[q.Entry]++; count[q.Entry] > count[best] {
+			best = q.Entry
+		}
+	}
+	return best, err
+}
+
+// atHand returns the entries to which the states that hold of the person whom a scene addresses refer as [[Term]]. Other people, to
+// whom a tie refers, need not be there.
+func (n *Names) atHand(ctx context.Context, scene *annotator.Scene) (ids []int64, err error) {
+	addressed, err := n.addressed(ctx, scene, nil)
+	if err != nil || addressed == 0 {
+		return nil, err
+	}
+	e, err := n.store.Glossary.Entry(ctx, addressed)
+	if err != nil {
+		return nil, err
+	}
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		if !c.State || c.Until != 0 {
+			continue
+		}
+		for _, name := range codex.Links(c.Text) {
+			linked, err := n.store.Glossary.Lookup(ctx, name)
+			switch {
+			case annotator.KindOf(err) == annotator.NotFound:
+			case err != nil:
+				return nil, err
+			case !slices.Contains(ids, linked.ID) && !slices.Contains(linked.Tags, "person"):
+				ids = append(ids, linked.ID)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// Pending returns the mentions that have come since the last checkpoint. See PendingMentions.
+func (n *Names) Pending(ctx context.Context) ([]storage.SceneMentions, error) {
+	return PendingMentions(ctx, n.store.Mentions, n.Cache, n.Posts)
+}
+
+// PendingMentions looks for names where they may have come or gone since the last checkpoint: in scenes that were not
+// looked at, and in those that have the words of a name that was added or given up. The cost is that of these scenes, at
+// any length of the story.
+func PendingMentions(
+	ctx context.Context, store *storage.Mentions, names *mention.Cache, posts func(context.Context, int) ([]annotator.Post, error),
+) ([]storage.SceneMentions, error) {
+	scenes, changed, err := store.Pending(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range changed {
+		found, err := store.ScenesWith(ctx, mention.Words(name))
+		if err != nil {
+			return nil, err
+		}
+		scenes = append(scenes, found...)
+	}
+	slices.Sort(scenes)
+	scenes = slices.Compact(scenes)
+	if len(scenes) == 0 {
+		return nil, nil
+	}
+	index, err := names.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]storage.SceneMentions, len(scenes))
+	for i, scene := range scenes {
+		of, err := posts(ctx, scene)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = mentionsIn(index, scene, of)
+	}
+	return all, nil
+}
+
+// CatchUp looks for names in the scenes that an earlier version of the program has read, or after names were changed without a scene.
+func (n *Names) CatchUp(ctx context.Context) error {
+	for ctx.Err() == nil {
+		scenes, err := n.Pending(ctx)
+		if err != nil || len(scenes) == 0 {
+			return err
+		}
+		if err := n.store.Mentions.Update(ctx, scenes); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// mentionsIn finds the names in the posts of a scene.
+func mentionsIn(index *mention.Index, scene int, posts []annotator.Post) storage.SceneMentions {
+	s := storage.SceneMentions{Scene: scene, Mentions: map[storage.Mention]string{}}
+	bodies := make([]string, len(posts))
+	for rank := range posts {
+		body := posts[rank].Body
+		bodies[rank] = body
+		if len(body) > MaxSceneBytes {
+			continue // no scene with it is read
+		}
+		at, characters := 0, 0 // characters are those before the byte at
+		for _, o := range index.Occurrences(body) {
+			characters += utf8.RuneCountInString(body[at:o.Start])
+			at = o.Start
+			text := body[o.Start:o.End]
+			m := storage.Mention{Entry: o.ID, Place: annotator.PlaceAt(scene, rank), Start: characters, End: characters + utf8.RuneCountInString(text)}
+			s.Mentions[m] = text
+		}
+	}
+	s.Words = mention.DistinctWords(bodies)
+	return s
+}
+
+// FindMentions returns a function that finds the names of entries in a scene.
+func FindMentions(names map[int64][]string) storage.MentionFinder {
+	index := mention.New()
+	for entry, list := range names {
+		index.SetNames(entry, list)
+	}
+	return func(s *annotator.Scene) storage.SceneMentions { return mentionsIn(index, s.N, s.Posts) }
+}

@@ -1,0 +1,176 @@
+package entries
+
+import (
+	"context"
+	"slices"
+
+	"annotator"
+	"annotator/context/prompt"
+	"annotator/context/window"
+	"annotator/storage"
+)
+
+// Selection chooses what a scene is shown of the glossary.
+type Selection struct {
+	Scene    *annotator.Scene
+	Names    *Names
+	Glossary *storage.Glossary
+	Window   *window.Window
+
+	named []int64           // the entries that the scene names
+	shows []annotator.Shown // the entries that were chosen
+}
+
+// Shares of the room for entries.
+const (
+	entryShare  = 4  // the part that one of them may take
+	statesShare = 16 // the part that open states may take
+	namesShare  = 16 // the part that a list of names may take
+)
+
+// maxNames is how many names a list has at most.
+const maxNames = 50
+
+// Render renders, within a room of so many tokens, the entries that the scene names and that the window does not show as they read
+// now, the states that last held of the others that it names, and the names that the window shows otherwise or not at all. What the
+// window's turns have written counts as shown. It returns the entries that the text shows.
+func (s *Selection) Render(ctx context.Context, room int) (text string, shows []annotator.Shown, err error) {
+	if s.named, err = s.Names.named(ctx, s.Scene); err != nil {
+		return "", nil, err
+	}
+	entries, err := s.entries(ctx, room)
+	if err != nil {
+		return "", nil, err
+	}
+	states, err := s.states(ctx, room/statesShare)
+	if err != nil {
+		return "", nil, err
+	}
+	names, err := s.names(ctx, room/namesShare)
+	return prompt.Glossary(entries, states, names), s.shows, err
+}
+
+// take adds a text to others if the room for it is left, and reports whether it is. One that is too long does not keep out shorter
+// ones behind it.
+func (s *Selection) take(texts *[]string, text string, room *int) bool {
+	tokens := s.Window.Count(text)
+	if text == "" || tokens > *room {
+		return false
+	}
+	*room -= tokens
+	*texts = append(*texts, text)
+	return true
+}
+
+func (s *Selection) isShown(entry int64) bool {
+	return slices.ContainsFunc(s.shows, func(shown annotator.Shown) bool { return shown.Entry == entry })
+}
+
+// entries renders the entries that the scene names and the window does not show as they read now: best first, as many
+// as there is room for, and of each what fits its part of the room. What is left out of one is not shown again until the entry
+// changes.
+func (s *Selection) entries(ctx context.Context, room int) (rendered []string, err error) {
+	ids, err := s.notInView(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := s.Glossary.Entries(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	most, story := room/entryShare, annotator.Bodies(s.Scene.Posts)
+	for _, id := range ids {
+		text := prompt.Excerpt(entries[id], story, func(text string) bool { return s.Window.Count(text) <= min(most, room) })
+		if s.take(&rendered, text, &room) {
+			s.shows = append(s.shows, annotator.Shown{Entry: id, Revision: entries[id].Revision})
+		}
+	}
+	return rendered, nil
+}
+
+// states renders the states that hold of the entries that the scene names: best first, as many as there is room
+// for. Entries that are chosen are left out, and those of which only the scene before has told a state. Where the person
+// whom the scene addresses is somewhere or has something, as their own states say by [[Term]], that is at hand though the scene
+// may not name it.
+func (s *Selection) states(ctx context.Context, room int) (rendered []string, err error) {
+	at, err := s.Names.atHand(ctx, s.Scene)
+	if err != nil {
+		return nil, err
+	}
+	at = slices.DeleteFunc(at, func(id int64) bool { return slices.Contains(s.named, id) })
+	ids := slices.DeleteFunc(slices.Concat(s.named, at), s.isShown)
+	entries, err := s.Glossary.Entries(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		s.take(&rendered, prompt.States(entries[id], annotator.PlaceAt(s.Scene.N-1, 0)), &room)
+	}
+	return rendered, nil
+}
+
+// notInView returns those of the named entries that the window does not show as they read now.
+func (s *Selection) notInView(ctx context.Context) ([]int64, error) {
+	shown := make([]annotator.Shown, len(s.named))
+	for i, id := range s.named {
+		shown[i] = s.Window.History().Shown(id)
+	}
+	changed, err := s.Glossary.ChangedSince(ctx, shown, s.turnsInView())
+	return slices.DeleteFunc(slices.Clone(s.named), func(id int64) bool { return !changed[id] }), err
+}
+
+// turnsInView returns the turns that are in the window.
+func (s *Selection) turnsInView() []int64 {
+	turns := s.Window.History().Turns()
+	ids := make([]int64, len(turns))
+	for i := range turns {
+		ids[i] = turns[i].ID
+	}
+	return ids
+}
+
+// names renders the names of entries that have changed since the window showed them, and after a compaction those of
+// the entries nearest in the story that it does not show. Entries that are chosen are left out.
+func (s *Selection) names(ctx context.Context, room int) (rendered []string, err error) {
+	ids, err := s.newlyNamed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids = slices.DeleteFunc(ids, s.isShown)
+	entries, err := s.Glossary.Entries(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if s.take(&rendered, prompt.Names(entries[id]), &room) {
+			s.shows = append(s.shows, annotator.Shown{Entry: id, Revision: entries[id].Revision, Name: true})
+		}
+	}
+	return rendered, nil
+}
+
+// newlyNamed returns the entries whose names are to be listed: those whose names have changed, by id, then those that
+// are near and whose names the window does not show.
+func (s *Selection) newlyNamed(ctx context.Context) (ids []int64, err error) {
+	history := s.Window.History()
+	known := history.Named()
+	var near []int64
+	if !history.Listed() {
+		if near, err = s.Glossary.Nearest(ctx, maxNames); err != nil {
+			return nil, err
+		}
+		near = slices.DeleteFunc(near, history.Names)
+		for _, id := range near {
+			known = append(known, annotator.Shown{Entry: id})
+		}
+	}
+	renamed, err := s.Glossary.RenamedSince(ctx, known, s.turnsInView())
+	for id := range renamed {
+		if !slices.Contains(near, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	near = slices.DeleteFunc(near, func(id int64) bool { return !renamed[id] })
+	return append(ids, near...), err
+}
