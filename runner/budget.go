@@ -11,60 +11,60 @@ import (
 )
 
 // beginBudget puts the budget in force: the configured one, else the one that the run began with, else one by the model's context.
-func (r *Runner) beginBudget(run *storage.RunStatus) {
-	r.window.Budget.Wanted = cmp.Or(r.config.ContextBudget, run.Budget)
-	r.warnOfBudget(r.window.Budget.Begin())
+func (s *session) beginBudget(run *storage.RunStatus) {
+	s.window.Budget.Wanted = cmp.Or(s.config.ContextBudget, run.Budget)
+	s.warnOfBudget(s.window.Budget.Begin())
 }
 
 // findContextLimit takes the context that the server told a former process, so that a resumed run goes on as the undisturbed one.
 // What the server lists now, or the user configures, counts instead. After a halt or the end of the story the server may have been
 // changed. A context in which hardly a scene fits is refused.
-func (r *Runner) findContextLimit(run *storage.RunStatus) error {
-	b, prefix := r.window.Budget, r.window.Prefix.Tokens(nil)
+func (s *session) findContextLimit(run *storage.RunStatus) error {
+	b, prefix := s.window.Budget, s.window.Prefix.Tokens(nil)
 	if run.Halted == "" && b.Server() == 0 {
 		b.Told = run.ContextTold
-		r.warnOfBudget(b.Update(prefix))
+		s.warnOfBudget(b.Update(prefix))
 	}
 	return b.Check(prefix)
 }
 
 // keepBudget records the budget, so that later processes go on with it although the server may take more then. What a server tells
 // beside its API is known by now.
-func (r *Runner) keepBudget(ctx context.Context, run *storage.RunStatus) error {
-	b := r.window.Budget
+func (s *session) keepBudget(ctx context.Context, run *storage.RunStatus) error {
+	b := s.window.Budget
 	if b.Wanted = b.Usual(); b.Wanted == run.Budget {
 		return nil
 	}
 	b.Begin()
-	return r.Store.Run.KeepBudget(ctx, b.Wanted)
+	return s.Store.Run.KeepBudget(ctx, b.Wanted)
 }
 
 // updateBudget lowers the budget to what the server has told of its context since, and records that. A context in which hardly a
 // scene fits is refused.
-func (r *Runner) updateBudget(ctx context.Context) error {
-	b := r.window.Budget
-	if !r.warnOfBudget(b.Update(r.window.Prefix.Tokens(nil))) {
+func (s *session) updateBudget(ctx context.Context) error {
+	b := s.window.Budget
+	if !s.warnOfBudget(b.Update(s.window.Prefix.Tokens(nil))) {
 		return nil
 	}
-	if err := r.Store.Run.TellContext(ctx, b.Told); err != nil {
+	if err := s.Store.Run.TellContext(ctx, b.Told); err != nil {
 		return err
 	}
-	return r.checkContext(nil)
+	return s.checkContext(nil)
 }
 
 // checkContext halts the run where hardly a scene fits beside the prefix, by what a counter has learned.
-func (r *Runner) checkContext(counter *tokens.Counter) error {
-	if err := r.window.Budget.Check(r.window.Prefix.Tokens(counter)); err != nil {
-		return annotator.Errorf(annotator.Halted, "%s: %w", r.config.Endpoint, err).WithReason(annotator.ReasonContextTooSmall)
+func (s *session) checkContext(counter *tokens.Counter) error {
+	if err := s.window.Budget.Check(s.window.Prefix.Tokens(counter)); err != nil {
+		return annotator.Errorf(annotator.Halted, "%s: %w", s.config.Endpoint, err).WithReason(annotator.ReasonContextTooSmall)
 	}
 	return nil
 }
 
 // warnOfBudget warns of a budget that is lowered, and reports whether it is.
-func (r *Runner) warnOfBudget(lowered bool) bool {
-	if b := r.window.Budget; lowered {
-		r.warn(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most",
-			r.Client.Model, b.Context(), b.Reply()))
+func (s *session) warnOfBudget(lowered bool) bool {
+	if b := s.window.Budget; lowered {
+		s.warn(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most",
+			s.Client.Model, b.Context(), b.Reply()))
 	}
 	return lowered
 }

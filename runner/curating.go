@@ -16,67 +16,78 @@ import (
 // summarised by the same questions, and entries whose facts have changed are given a statement of what they are now. All
 // wait until they fill a question, the window is about to be compacted, or the corpus ends. A resumed run passes over what was decided.
 func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
-	last := r.scene.row.N == r.progress.total
-	open, err := r.undecided(ctx, last)
+	q := r.curation()
+	open, err := q.undecided(ctx)
 	if err != nil {
 		return "", err
 	}
-	c := r.curator(0, func(*annotator.Entry, curator.Decision) {})
+	c := q.curator(0, func(*annotator.Entry, curator.Decision) {})
 	if r.config.NoThreadSummaries {
 		err = r.Store.Threads.SkipSummaries(ctx)
 	} else {
-		c.Recap = func(ctx context.Context) (*window.Recap, bool, error) { return r.recap(ctx, last) }
+		c.Recap = q.recap
 	}
 	if err != nil {
 		return "", err
 	}
-	if !last {
+	if !q.last {
 		c.Least = r.config.Curator.Batch
 	}
 	if !r.config.Curator.Off {
-		c.Outdated = r.outdated
+		c.Outdated = q.outdated
 	}
 	return annotator.EventCurated, c.Curate(ctx, open)
 }
 
+// curation is what the curator is asked at the scene at hand.
+type curation struct {
+	questions
+	last    bool // the scene ends the corpus
+	stopped func() bool
+}
+
+func (r *Runner) curation() *curation {
+	return &curation{*r.questions(), r.scene.row.N == r.progress.total, r.stopped}
+}
+
 // outdated returns the entries whose present statement is out of date, at most so many, and whether they have waited for long.
-func (r *Runner) outdated(ctx context.Context, limit int) (ids []int64, urgent bool, err error) {
-	if ids, err = r.Store.Curation.Outdated(ctx, curator.MinFacts, limit); err != nil {
+func (q *curation) outdated(ctx context.Context, limit int) (ids []int64, urgent bool, err error) {
+	if ids, err = q.Store.Curation.Outdated(ctx, curator.MinFacts, limit); err != nil {
 		return nil, false, err
 	}
-	before := r.scene.row.N - curator.MaxWait
+	before := q.scene.row.N - curator.MaxWait
 	if before < 0 || len(ids) == 0 {
 		return ids, false, nil
 	}
-	asked, err := r.Store.Curation.Restated(ctx, before)
+	asked, err := q.Store.Curation.Restated(ctx, before)
 	return ids, !asked, err
 }
 
 // undecided returns the entries of the threads before that the curator has not decided on; of all threads after the
 // last scene.
-func (r *Runner) undecided(ctx context.Context, last bool) ([]annotator.UndecidedEntry, error) {
-	if r.config.Curator.Off {
+func (q *curation) undecided(ctx context.Context) ([]annotator.UndecidedEntry, error) {
+	if q.config.Curator.Off {
 		return nil, nil
 	}
-	before := r.scene.row.N - r.scene.row.Index // the first scene of the thread
-	if last {
-		before = r.scene.row.N + 1
+	before := q.scene.row.N - q.scene.row.Index // the first scene of the thread
+	if q.last {
+		before = q.scene.row.N + 1
 	}
-	return r.Store.Curation.UndecidedBefore(ctx, before)
+	return q.Store.Curation.UndecidedBefore(ctx, before)
 }
 
 // recap returns the summaries of threads that are due, and whether they cannot wait: because the corpus has ended, the
 // window will be compacted before the next thread ends, or the model was asked before.
-func (r *Runner) recap(ctx context.Context, last bool) (recap *window.Recap, urgent bool, err error) {
-	ended, err := r.Store.Threads.Ended(ctx)
+func (q *curation) recap(ctx context.Context) (recap *window.Recap, urgent bool, err error) {
+	ended, err := q.Store.Threads.Ended(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	if recap, err = r.window.Recap(ctx, ended); recap == nil || err != nil {
+	if recap, err = q.window.Recap(ctx, ended); recap == nil || err != nil {
 		return nil, false, err
 	}
-	next, err := r.Store.Threads.ScenesAfter(ctx, r.scene.row.Thread.Order)
-	return recap, last || recap.Alone() || r.window.FullAfter(next), err
+	next, err := q.Store.Threads.ScenesAfter(ctx, q.scene.row.Thread.Order)
+	return recap, q.last || recap.Alone() || q.window.FullAfter(next), err
 }
 
 // Curate has the curator decide on tentative entries outside of a run: on those first seen in the given threads, or on
@@ -121,19 +132,20 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 	if err := r.Store.Run.ResetFailures(ctx); err != nil { // the user who starts this has seen to the server
 		return err
 	}
-	c := r.curator(turn, decided)
+	q := r.curation()
+	c := q.curator(turn, decided)
 	if len(threads) == 0 {
-		c.Outdated = r.outdated
+		c.Outdated = q.outdated
 	}
 	return c.Curate(ctx, open)
 }
 
 // openTurn returns the turn that a run has begun and not ended; 0 for none.
-func (r *Runner) openTurn(ctx context.Context, run *storage.RunStatus) (int64, error) {
+func (s *session) openTurn(ctx context.Context, run *storage.RunStatus) (int64, error) {
 	if run.OpenScene == 0 {
 		return 0, nil
 	}
-	scene, err := r.Store.Scenes.Get(ctx, run.OpenScene)
+	scene, err := s.Store.Scenes.Get(ctx, run.OpenScene)
 	if err != nil || scene.State != annotator.SceneOpen {
 		return 0, err
 	}
@@ -145,20 +157,20 @@ const newestRow = 1<<63 - 1
 
 // curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of
 // it).
-func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
-	settings := r.config.Curator
-	settings.Instruction, settings.System = r.config.Identity.Curator, r.config.Identity.CuratorSystem
-	settings.Present = r.config.Identity.Present
+func (q *curation) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
+	settings := q.config.Curator
+	settings.Instruction, settings.System = q.config.Identity.Curator, q.config.Identity.CuratorSystem
+	settings.Present = q.config.Identity.Present
 	return &curator.Curator{
-		Settings: settings, Scene: r.scene.row, Window: r.window, Turn: turn,
-		Posts: r.corpus, PlaceOf: r.Store.Scenes.PlaceOf, Names: r.names.Cache, Entries: r.Store.Glossary.Entries, GetScene: r.Store.Scenes.Get, Store: r.Store.Curation.Decide,
+		Settings: settings, Scene: q.scene.row, Window: q.window, Turn: turn,
+		Posts: q.corpus, PlaceOf: q.Store.Scenes.PlaceOf, Names: q.names.Cache, Entries: q.Store.Glossary.Entries, GetScene: q.Store.Scenes.Get, Store: q.Store.Curation.Decide,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
-			r.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})
+			q.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})
 			decided(e, d)
 		},
-		Stopped: r.stopped,
-		Usage:   func(ctx context.Context) (*mention.Usage, error) { return r.names.Usage(ctx, r.scene.row.N) },
-		Ask:     r.ask,
+		Stopped: q.stopped,
+		Usage:   func(ctx context.Context) (*mention.Usage, error) { return q.names.Usage(ctx, q.scene.row.N) },
+		Ask:     q.ask,
 	}
 }

@@ -13,48 +13,48 @@ import (
 
 // preflight makes the checks of the doctor that decide whether the run can begin: all that a run sends can be rendered, and
 // what the chat template leaves out is known. The client learns the workarounds. A server that is loading is waited for.
-func (r *Runner) preflight(ctx context.Context, run *storage.RunStatus, newModel bool) error {
-	if !r.config.Preflight || r.progress.done == r.progress.total && r.progress.resume == 0 {
+func (s *session) preflight(ctx context.Context, run *storage.RunStatus, newModel bool) error {
+	if !s.config.Preflight {
 		return nil
 	}
-	before := r.Client.Capabilities.Workarounds
+	before := s.Client.Capabilities.Workarounds
 	endpoint := &doctor.Endpoint{
-		Wire: r.Client.Wire, System: r.prompt.SystemPrompt, Tools: r.tools.Definitions(), Scene: "This is a test of the connection.",
-		Temperature: r.config.Temperature, Stream: r.config.Stream, Now: time.Now,
+		Wire: s.Client.Wire, System: s.prompt.SystemPrompt, Tools: s.tools.Definitions(), Scene: "This is a test of the connection.",
+		Temperature: s.config.Temperature, Stream: s.config.Stream, Now: time.Now,
 		Begun:    run.Recorded > 0 && !newModel,
-		Measured: run.Recorded > 0 && !newModel && run.Halted == "", Beside: r.Beside,
+		Measured: run.Recorded > 0 && !newModel && run.Halted == "", Beside: s.Beside,
 	}
-	if newModel || !r.window.Counter().Learned() { // a run that is resumed must not learn the same again
-		endpoint.Measure = r.window.Prefix.Measure
+	if newModel || !s.window.Counter().Learned() { // a run that is resumed must not learn the same again
+		endpoint.Measure = s.window.Prefix.Measure
 	}
-	findings, err := doctor.Preflight(ctx, endpoint, r.Client)
+	findings, err := doctor.Preflight(ctx, endpoint, s.Client)
 	if err != nil {
 		return err
 	}
-	r.window.Budget.Loaded = doctor.LoadedContext(ctx, endpoint, r.Client.Model)
-	if err := r.window.Relearn(ctx); err != nil {
+	s.window.Budget.Loaded = doctor.LoadedContext(ctx, endpoint, s.Client.Model)
+	if err := s.window.Relearn(ctx); err != nil {
 		return err
 	}
-	if err := r.updateBudget(ctx); err != nil {
+	if err := s.updateBudget(ctx); err != nil {
 		return err
 	}
-	if w := r.Client.Capabilities.Workarounds &^ before & model.ForTemplates; w != 0 {
-		r.warn("the server's chat template needs messages in another form (docs/servers.md): " + w.Rendering())
+	if w := s.Client.Capabilities.Workarounds &^ before & model.ForTemplates; w != 0 {
+		s.warn("the server's chat template needs messages in another form (docs/servers.md): " + w.Rendering())
 	}
 	for i := range findings {
 		switch f := &findings[i]; f.State {
 		case doctor.Failed:
-			err := annotator.Errorf(annotator.Halted, "%s: %s", r.config.Endpoint, f.Seen)
+			err := annotator.Errorf(annotator.Halted, "%s: %s", s.config.Endpoint, f.Seen)
 			if f.Reason != "" {
 				return err.WithReason(f.Reason)
 			}
 			return err.WithReason(annotator.ReasonServerUnfit, cmp.Or(f.Remedy(), "see to the server"))
 		case doctor.Missing:
-			r.warnOf(annotator.Errorf("", "%s", f.Seen).WithReason(annotator.ReasonServerUnfit, cmp.Or(f.Remedy(), "see to the server")))
+			s.warnOf(annotator.Errorf("", "%s", f.Seen).WithReason(annotator.ReasonServerUnfit, cmp.Or(f.Remedy(), "see to the server")))
 		}
 	}
 	if endpoint.Begun { // scenes have fitted
 		return nil
 	}
-	return r.checkContext(r.window.Counter())
+	return s.checkContext(s.window.Counter())
 }

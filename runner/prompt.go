@@ -10,7 +10,9 @@ import (
 
 	"annotator"
 	"annotator/context/prompt"
+	"annotator/model"
 	"annotator/policy"
+	"annotator/snapshot"
 	"annotator/storage"
 	"annotator/tools"
 )
@@ -21,21 +23,21 @@ const templateSetting = "prompts "
 // promptSettings returns what the user chose that shapes the system prompt, the list of tools and the questions beside
 // the story, by the name of the setting. Defaults are left out. Prompt and tools are the same whether denials are
 // observed or enforced.
-func (r *Runner) promptSettings() map[string]string {
+func (s *session) promptSettings() map[string]string {
 	settings := map[string]string{}
-	for _, file := range slices.Sorted(maps.Keys(r.config.Identity.Files)) {
-		settings["prompts"] += file + " " + r.config.Identity.Files[file] + "\n"
+	for _, file := range slices.Sorted(maps.Keys(s.config.Identity.Files)) {
+		settings["prompts"] += file + " " + s.config.Identity.Files[file] + "\n"
 	}
-	for file, sum := range r.config.Identity.Templates {
+	for file, sum := range s.config.Identity.Templates {
 		settings[templateSetting+file] = sum
 	}
-	if r.config.Governance != policy.Off {
+	if s.config.Governance != policy.Off {
 		settings["governance"] = "on"
 	}
-	if p := r.config.Policy; r.config.Governance != policy.Off && p != nil && p.Hash() != "" {
+	if p := s.config.Policy; s.config.Governance != policy.Off && p != nil && p.Hash() != "" {
 		settings["governance-policy"] = p.Hash()
 	}
-	if _, offered := r.tools.Tool(tools.SummonName); !offered {
+	if _, offered := s.tools.Tool(tools.SummonName); !offered {
 		settings["snapshot-tools"] = "off"
 	}
 	return settings
@@ -49,35 +51,57 @@ func (c *Config) SystemPrompt(title string) string {
 // findPrompt puts the system prompt and the tools in force, and reports whether they are others than before. If the user's choices
 // are the same, the program's version has changed them, and the run goes on. What the user changed has to be agreed to. What the
 // server's template needs otherwise holds until the server is another.
-func (r *Runner) findPrompt(ctx context.Context, run *storage.RunStatus, newModel bool) (changed bool, err error) {
-	definitions := tools.EncodeDefinitions(r.tools.Definitions())
-	settings := r.promptSettings()
+func (s *session) findPrompt(ctx context.Context, run *storage.RunStatus, newModel bool) (changed bool, err error) {
+	definitions := tools.EncodeDefinitions(s.tools.Definitions())
+	settings := s.promptSettings()
 	encoded, err := json.Marshal(settings)
 	if err != nil {
 		return false, err
 	}
-	system := r.config.SystemPrompt(run.Corpus.Title)
+	system := s.config.SystemPrompt(run.Corpus.Title)
 	now := storage.Prompt{SystemPrompt: system, Tools: definitions, Settings: string(encoded)}
 	if !newModel {
 		now.Workarounds = run.Prompt.Workarounds
 	}
 	now.Hash = storage.HashPrompt(system, definitions, now.Workarounds)
-	if err := r.usePrompt(&now); err != nil {
+	if err := s.usePrompt(&now); err != nil {
 		return false, err
 	}
-	if former := r.config.Identity.Former(); len(former) > 0 {
-		r.warnOf(annotator.Errorf("", "%s of the folder of prompts speak of a definition that is given whole; entries have facts now, which "+
+	if former := s.config.Identity.Former(); len(former) > 0 {
+		s.warnOf(annotator.Errorf("", "%s of the folder of prompts speak of a definition that is given whole; entries have facts now, which "+
 			"are added and closed one by one", strings.Join(former, ", ")).WithReason(annotator.ReasonOutdatedPrompts))
 	}
-	if err := r.checkPrompt(&run.Prompt, &now, settings); err != nil {
+	if err := s.checkPrompt(&run.Prompt, &now, settings); err != nil {
 		return false, err
 	}
-	return run.Prompt.Hash != now.Hash, r.Store.Journal.UsePrompt(ctx, now)
+	return run.Prompt.Hash != now.Hash, s.Store.Journal.UsePrompt(ctx, now)
+}
+
+// usePrompt puts a prompt in force.
+func (s *session) usePrompt(p *storage.Prompt) error {
+	prefix, err := snapshot.Prefix(p, s.Client.Wire)
+	if err == nil {
+		s.prompt, s.window.Prefix = *p, prefix
+		s.Client.Capabilities.Workarounds |= model.ParseRendering(p.Workarounds)
+	}
+	return err
+}
+
+// recordWorkarounds records those that change how messages are rendered, before a request is sent so. They begin an epoch
+// and hold for later processes.
+func (s *session) recordWorkarounds(ctx context.Context) error {
+	s.window.Rerendered()
+	p := &s.prompt
+	if p.Workarounds = s.Client.Capabilities.Workarounds.Rendering(); p.Hash == "" {
+		return nil // the prompt is not in force yet, and is recorded with them
+	}
+	p.Hash = storage.HashPrompt(p.SystemPrompt, p.Tools, p.Workarounds)
+	return s.Store.Journal.UsePrompt(ctx, *p)
 }
 
 // checkPrompt decides whether a run may go on with another prompt.
-func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]string) error {
-	if before.Hash == "" || r.config.Accept["prompt"] {
+func (s *session) checkPrompt(before, now *storage.Prompt, settings map[string]string) error {
+	if before.Hash == "" || s.config.Accept["prompt"] {
 		return nil
 	}
 	recorded, err := recordedSettings(before)
@@ -98,7 +122,7 @@ func (r *Runner) checkPrompt(before, now *storage.Prompt, settings map[string]st
 			WithReason(annotator.ReasonPromptChanged)
 	}
 	if changedText {
-		r.warn("this version of annotator has another system prompt or other tools than the run began with: " +
+		s.warn("this version of annotator has another system prompt or other tools than the run began with: " +
 			"the model is sent its window anew once, and the run goes on")
 	}
 	return nil

@@ -12,34 +12,78 @@ import (
 	"annotator/model"
 )
 
+// questions asks the model what is no part of a scene, at the scene at hand.
+type questions struct {
+	*session
+	scene *sceneState
+}
+
+func (r *Runner) questions() *questions { return &questions{&r.session, r.scene} }
+
 // ask puts a question to the model, which is recorded first, as a fork if it is one of the curator's about entries. The caller ends the
 // call of the reply. The error is a *model.Unanswered if there is no reply.
-func (r *Runner) ask(
+func (a *questions) ask(
 	ctx context.Context, purpose annotator.CallPurpose, q *window.Question, fork *curator.Fork,
 ) (*model.Reply, error) {
-	if err := r.checkPurpose(ctx, purpose); err != nil {
+	if err := a.check(ctx, purpose); err != nil {
 		return nil, err
 	}
 	p := q.Prompt
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: q.Text, Tokens: tokens.EstimateMessage(q.Text)}
 	var err error
 	if fork == nil {
-		err = r.Store.Journal.AppendOnce(ctx, note)
+		err = a.Store.Journal.AppendOnce(ctx, note)
 	} else {
-		taken := annotator.Snapshot{Scene: r.scene.row.N, Tokens: p.Tokens(), Before: fork.Before, Alone: fork.Alone}
-		err = r.Store.Curation.Fork(ctx, note, taken, fork.System)
+		taken := annotator.Snapshot{Scene: a.scene.row.N, Tokens: p.Tokens(), Before: fork.Before, Alone: fork.Alone}
+		err = a.Store.Curation.Fork(ctx, note, taken, fork.System)
 	}
 	if err != nil {
 		return nil, err
 	}
-	reply, err := r.Client.Complete(ctx, &model.Request{
+	reply, err := a.Client.Complete(ctx, &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools,
-		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.MaxTokens, Temperature: q.Temperature, Stream: r.config.Stream,
-		Call:        annotator.Call{Turn: r.scene.turn, Scene: r.scene.row.N, Purpose: purpose, Estimate: p.Tokens(), Characters: p.Size},
+		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.MaxTokens, Temperature: q.Temperature, Stream: a.config.Stream,
+		Call:        annotator.Call{Turn: a.scene.turn, Scene: a.scene.row.N, Purpose: purpose, Estimate: p.Tokens(), Characters: p.Size},
 		LeastPrompt: p.MinTokens(false),
 	})
 	if errors.As(err, new(*model.Unanswered)) {
-		r.warn(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", purpose, err.Error()))
+		a.warn(fmt.Sprintf("the model was asked to %s, and gave no answer: %s", purpose, err.Error()))
 	}
 	return reply, err
+}
+
+// summarise has the model write a summary. See window.Sources.
+func (a *questions) summarise(ctx context.Context, q *window.Question) (*window.Answer, error) {
+	reply, err := a.ask(ctx, annotator.PurposeSummarise, q, nil)
+	switch {
+	case errors.As(err, new(*model.Unanswered)):
+		return nil, window.ErrNoSummary
+	case err != nil:
+		return nil, err
+	}
+	return &window.Answer{Call: reply.Call, Text: reply.Text, Reasoning: reply.Reasoning, Body: reply.Body()}, nil
+}
+
+// cooldownScenes is for how many scenes a question that the story can do without is not asked, after too many failures.
+const cooldownScenes = 50
+
+// check decides, before an auxiliary question, what follows if the newest of its purpose in a row got no
+// answer. Auxiliary questions have their own failure budget. The error is a *model.Unanswered where the run can go on
+// without an answer: a summary can be made by rule, and a tool can say that it has none. The curator does not come back
+// to an entry that it has passed over, so for its questions the run halts.
+func (a *questions) check(ctx context.Context, purpose annotator.CallPurpose) error {
+	n, last, err := a.Store.Calls.ConsecutiveFailures(ctx, purpose, maxConsecutiveFailures)
+	if err != nil || n < maxConsecutiveFailures {
+		return err
+	}
+	reason := fmt.Sprintf("it was asked %d times in a row to %s, and gave no answer, the last time for this: %s", n, purpose, last.Fault)
+	if purpose == annotator.PurposeCurate {
+		return annotator.Errorf(annotator.Halted, "%s: %s", a.config.Endpoint, reason).
+			WithReason(annotator.ReasonCuratorFails)
+	}
+	if again := last.Scene + cooldownScenes; a.scene.row.N < again {
+		a.warn(fmt.Sprintf("%s: %s; the story goes on without, and it is asked again from scene %d on", a.config.Endpoint, reason, again))
+		return &model.Unanswered{Fault: &model.Fault{Kind: annotator.Transient, Message: reason}}
+	}
+	return nil
 }

@@ -15,11 +15,9 @@ import (
 	"annotator/context/compaction"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
-	"annotator/context/window"
 	"annotator/corpus"
 	"annotator/curator"
 	"annotator/model"
-	"annotator/model/endpoint"
 	"annotator/policy"
 	"annotator/runner/entries"
 	"annotator/storage"
@@ -77,19 +75,10 @@ func Defaults() Config {
 
 // Runner reads one story.
 type Runner struct {
-	Store  *storage.DB
-	Client *model.Client    // of the endpoint; its clock is the runner's
-	Beside *endpoint.Client // of the same server, for what it tells of its context elsewhere than in its API; nil for none
-
-	config      Config
-	corpus      *corpus.DB
-	tools       *tools.Registry
+	session
 	bus         Publisher
 	interrupt   chan struct{} // closed by Stop
 	stopOnce    sync.Once
-	window      *window.Window
-	prompt      storage.Prompt // in force
-	names       *entries.Names // of the live entries
 	progress    progress
 	failures    failures
 	scene       *sceneState // the scene at hand; nil between scenes
@@ -108,9 +97,9 @@ type progress struct {
 
 // New returns a runner over an open store and corpus.
 func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher) *Runner {
-	r := &Runner{
-		config: config, Store: store, corpus: source, tools: registry, bus: bus,
-		interrupt: make(chan struct{}), names: entries.NewNames(store, source),
+	r := &Runner{bus: bus, interrupt: make(chan struct{})}
+	r.session = session{
+		Store: store, config: config, corpus: source, tools: registry, names: entries.NewNames(store, source), publish: r.publishNotice,
 	}
 	r.Client = &model.Client{
 		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.config.Retry,

@@ -11,16 +11,25 @@ import (
 	"annotator/storage"
 )
 
-// sceneState is the state of the scene at hand. What follows from rows of the journal is computed by apply, for the rows of a
-// resumed scene as for new ones.
+// sceneState is the state of the scene at hand.
 type sceneState struct {
 	row *annotator.SceneRow
 	annotator.Scene
 	text string // the scene in the model's prompt, without entries; empty if it has more than entries.MaxSceneBytes
 	size int    // of its posts, in bytes
 	turn int64  // 0 until the scene's message is in the journal
+	turnState
 
-	// Computed from the rows of the turn.
+	// Of this process only.
+	exchange        *model.Exchange // the request under way; nil for none
+	replyLimit      int             // tokens of a reply that the server accepts, if it has refused more; 0 if not known
+	forceCompaction bool            // the prompt is too long, by the server's word or our own count
+	overflow        *model.Fault    // with which the server refused the prompt as too long; nil if it did not
+	outcome         storage.Outcome
+}
+
+// turnState is what follows from the rows of a turn. It is computed by apply, for the rows of a resumed scene as for new ones.
+type turnState struct {
 	nextSeq      int                // of the turn's next row
 	rounds       int                // replies with tool calls
 	corrections  int                // sent since the newest call
@@ -35,13 +44,6 @@ type sceneState struct {
 	callRequired bool               // a correction demanded a call, and none has come since
 	history      callHistory
 	intent       policy.Turn
-
-	// Of this process only.
-	exchange        *model.Exchange // the request under way; nil for none
-	replyLimit      int             // tokens of a reply that the server accepts, if it has refused more; 0 if not known
-	forceCompaction bool            // the prompt is too long, by the server's word or our own count
-	overflow        *model.Fault    // with which the server refused the prompt as too long; nil if it did not
-	outcome         storage.Outcome
 }
 
 // resumeScene computes the state of a scene from the rows of its turn.
@@ -97,7 +99,7 @@ func (s *sceneState) bytes() (n int) {
 }
 
 // apply updates the state by a row of the journal.
-func (s *sceneState) apply(row *annotator.Trace) {
+func (s *turnState) apply(row *annotator.Trace) {
 	s.nextSeq = row.Seq + 1
 	s.closed = false
 	s.intent.Apply(row)

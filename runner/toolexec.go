@@ -135,7 +135,7 @@ func (r *Runner) snapshots() *snapshot.Tools {
 	return &snapshot.Tools{
 		Journal: r.Store.Journal, Episodes: r.Store.Episodes, Snapshots: r.Store.Snapshots, Conversations: r.Store.Conversations,
 		Client: r.Client, MaxQuestions: r.config.SummonQuestions,
-		Check: func(ctx context.Context) error { return r.checkPurpose(ctx, annotator.PurposeAsk) },
+		Check: func(ctx context.Context) error { return r.questions().check(ctx, annotator.PurposeAsk) },
 		Request: snapshot.Request{
 			Turn: r.scene.turn, Scene: r.scene.row.N, MaxTokens: r.config.SummonTokens,
 			Temperature: r.config.Temperature, Stream: r.config.Stream, Counter: r.window.Counter(),

@@ -2,13 +2,9 @@ package runner
 
 import (
 	"context"
-	"errors"
 
 	"annotator"
 	"annotator/context/window"
-	"annotator/model"
-	"annotator/snapshot"
-	"annotator/storage"
 	"annotator/tools"
 )
 
@@ -28,41 +24,10 @@ func (r *Runner) newWindow() *window.Window {
 		func(group []annotator.Message) ([]byte, error) { return r.Client.Wire.Encode(group) },
 		window.Sources{
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Scenes: r.Store.Scenes,
-			ChangedIn: r.Store.Glossary.ChangedIn, Unmended: tools.Unmended, Posts: r.corpus.Scene, Summarise: r.summarise,
+			ChangedIn: r.Store.Glossary.ChangedIn, Unmended: tools.Unmended, Posts: r.corpus.Scene,
+			Summarise: func(ctx context.Context, q *window.Question) (*window.Answer, error) {
+				return r.questions().summarise(ctx, q)
+			},
 		},
 	)
-}
-
-// usePrompt puts a prompt in force.
-func (r *Runner) usePrompt(p *storage.Prompt) error {
-	prefix, err := snapshot.Prefix(p, r.Client.Wire)
-	if err == nil {
-		r.prompt, r.window.Prefix = *p, prefix
-		r.Client.Capabilities.Workarounds |= model.ParseRendering(p.Workarounds)
-	}
-	return err
-}
-
-// recordWorkarounds records those that change how messages are rendered, before a request is sent so. They begin an epoch
-// and hold for later processes.
-func (r *Runner) recordWorkarounds(ctx context.Context) error {
-	r.window.Rerendered()
-	p := &r.prompt
-	if p.Workarounds = r.Client.Capabilities.Workarounds.Rendering(); p.Hash == "" {
-		return nil // the prompt is not in force yet, and is recorded with them
-	}
-	p.Hash = storage.HashPrompt(p.SystemPrompt, p.Tools, p.Workarounds)
-	return r.Store.Journal.UsePrompt(ctx, *p)
-}
-
-// summarise has the model write a summary. See window.Sources.
-func (r *Runner) summarise(ctx context.Context, q *window.Question) (*window.Answer, error) {
-	reply, err := r.ask(ctx, annotator.PurposeSummarise, q, nil)
-	switch {
-	case errors.As(err, new(*model.Unanswered)):
-		return nil, window.ErrNoSummary
-	case err != nil:
-		return nil, err
-	}
-	return &window.Answer{Call: reply.Call, Text: reply.Text, Reasoning: reply.Reasoning, Body: reply.Body()}, nil
 }

@@ -1,0 +1,50 @@
+package runner
+
+import (
+	"annotator"
+	"annotator/context/window"
+	"annotator/corpus"
+	"annotator/model"
+	"annotator/model/endpoint"
+	"annotator/runner/entries"
+	"annotator/storage"
+	"annotator/tools"
+)
+
+// session is what a run works with, from its first scene to its last: the story, the model, the prompt and the window.
+type session struct {
+	Store  *storage.DB
+	Client *model.Client    // of the endpoint; its clock is the run's
+	Beside *endpoint.Client // of the same server, for what it tells of its context elsewhere than in its API; nil for none
+
+	config  Config
+	corpus  *corpus.DB
+	tools   *tools.Registry
+	window  *window.Window
+	prompt  storage.Prompt // in force
+	names   *entries.Names // of the live entries
+	publish func(annotator.Notice)
+}
+
+// advised returns an error with what to do next.
+func (s *session) advised(err error) error {
+	if s.config.Advise == nil || err == nil {
+		return err
+	}
+	return s.config.Advise(err)
+}
+
+// text returns an error's text for people.
+func (s *session) text(err error) string { return s.advised(err).Error() }
+
+func (s *session) warn(text string) {
+	s.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: text})
+}
+
+// warnOf warns of what a program may have advice for, if there is anything, and reports whether there is.
+func (s *session) warnOf(err error) bool {
+	if err != nil {
+		s.publish(annotator.Notice{Kind: annotator.NoticeWarning, Err: err})
+	}
+	return err != nil
+}
