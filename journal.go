@@ -22,8 +22,9 @@ type Trace struct {
 	Turn      int64     `json:"turn"` // from 1: one scene and all messages about it; 0 outside a turn
 	Seq       int       `json:"seq"`  // from 0, within the turn
 	Kind      TraceKind `json:"kind"`
-	Scene     int       `json:"scene,omitempty"`   // the scene's number; 0 outside a turn
-	Content   string    `json:"content,omitempty"` // what the model reads or wrote
+	Scene     int       `json:"scene,omitempty"`    // the scene's number; 0 outside a turn
+	Content   string    `json:"content,omitempty"`  // what the model reads or wrote
+	Attached  string    `json:"attached,omitempty"` // to a scene: what the model reads behind it, such as entries of the glossary
 	Reasoning string    `json:"reasoning,omitempty"`
 	CallID    string    `json:"call_id,omitempty"`   // of a tool_call or tool_result: unique in the journal
 	Tool      string    `json:"tool,omitempty"`      // of a tool_call or tool_result
@@ -38,6 +39,11 @@ type Trace struct {
 type Parsed struct {
 	ParsedCall   // of a tool_call or an update
 	ReplyContent // of a reply
+}
+
+// Text returns what the model reads of the row.
+func (t *Trace) Text() string {
+	return t.Content + t.Attached
 }
 
 // CallRequired is the code of a note that demands a tool call, after a reply that called none where one had to be called.

@@ -114,6 +114,7 @@ CREATE TABLE trace (
   kind      TEXT NOT NULL CHECK (kind IN ('prompt', 'scene', 'reply', 'tool_call', 'tool_result', 'update', 'note', 'close', 'compaction')),
   scene     INTEGER NOT NULL DEFAULT 0,
   content   TEXT NOT NULL DEFAULT '',
+  attached  TEXT NOT NULL DEFAULT '', -- what the model read behind a scene, such as entries of the glossary; empty for other rows
   reasoning TEXT NOT NULL DEFAULT '',
   call_id   TEXT NOT NULL DEFAULT '',
   tool      TEXT NOT NULL DEFAULT '',

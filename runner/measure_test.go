@@ -19,7 +19,7 @@ func (s *stage) fileSize(name string) int64 {
 
 const (
 	storedBytes  = `SELECT sum(payload) FROM dbstat` // of rows and index entries; a short table's pages are filled too unevenly to compare
-	messageBytes = `SELECT sum(length(CAST(content AS BLOB)) + length(CAST(reasoning AS BLOB)) + length(CAST(arguments AS BLOB))) FROM trace`
+	messageBytes = `SELECT sum(length(CAST(content AS BLOB)) + length(CAST(attached AS BLOB)) + length(CAST(reasoning AS BLOB)) + length(CAST(arguments AS BLOB))) FROM trace`
 )
 
 // TestSceneCostsTheSameAnywhere reads a story in three stretches. What a scene leaves behind must not grow with what came

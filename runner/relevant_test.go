@@ -71,8 +71,8 @@ func TestNamesAreListedAfterACompaction(t *testing.T) {
 			}
 			names++
 		}
-		if (names > 0) != (since > 0 && before == 0) || names != strings.Count(row.Content, ": Warden Number ") {
-			t.Errorf("scene %d, %d scenes after the compaction %d, lists %d names: %s", n, before, since, names, row.Content)
+		if (names > 0) != (since > 0 && before == 0) || names != strings.Count(row.Text(), ": Warden Number ") {
+			t.Errorf("scene %d, %d scenes after the compaction %d, lists %d names: %s", n, before, since, names, row.Text())
 		}
 		if names > 0 {
 			lists++
@@ -119,7 +119,7 @@ func TestWhatASceneNamesIsShown(t *testing.T) {
 		}
 	}
 	if fmt.Sprint(last) != "[1 2]" {
-		t.Errorf("the last scene shows the entries %v: %s", last, shown[len(scenes)].Content)
+		t.Errorf("the last scene shows the entries %v: %s", last, shown[len(scenes)].Attached)
 	}
 	for n := 2; n < len(scenes); n++ {
 		for _, entry := range shown[n].Shows {
@@ -163,8 +163,8 @@ func TestALongEntryKeepsNoneOut(t *testing.T) {
 		}
 	}
 	slices.Sort(shown)
-	if !slices.Equal(shown, []int64{1, 2, 3}) || !strings.Contains(last.Content, "more_facts=") || !strings.Contains(last.Content, "61: It was looked up") {
-		t.Errorf("the last scene shows the entries %v: %s", shown, last.Content)
+	if !slices.Equal(shown, []int64{1, 2, 3}) || !strings.Contains(last.Text(), "more_facts=") || !strings.Contains(last.Text(), "61: It was looked up") {
+		t.Errorf("the last scene shows the entries %v: %s", shown, last.Text())
 	}
 }
 
@@ -192,8 +192,8 @@ func TestOpenStatesAreShown(t *testing.T) {
 	s.lawful("states")
 	for n, row := range s.scenesShown("states") {
 		want := n > 2 && n < 6
-		if got := strings.Contains(row.Content, "\n<open_states>\n1 Ashe\n1 (state): She waits.\n</open_states>"); got != want {
-			t.Errorf("scene %d: %s", n, row.Content)
+		if got := strings.Contains(row.Text(), "\n<open_states>\n1 Ashe\n1 (state): She waits.\n</open_states>"); got != want {
+			t.Errorf("scene %d: %s", n, row.Text())
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 type sceneState struct {
 	row *annotator.SceneRow
 	annotator.Scene
-	text string // the scene in the model's prompt, without entries; empty if it has more than entries.MaxSceneBytes
+	text string // the scene in the model's prompt; empty if it has more than entries.MaxSceneBytes
+	note string // behind it, of a scene that is read late
 	size int    // of its posts, in bytes
 	turn int64  // 0 until the scene's message is in the journal
 	turnState
@@ -62,7 +63,7 @@ func (r *Runner) resumeScene(ctx context.Context, row *annotator.SceneRow, turn 
 	return s, nil
 }
 
-// lateNote is added to a scene that is read again after it was refused: later scenes may stand above it.
+// lateNote is attached to a scene that is read again after it was refused: later scenes may stand above it.
 const lateNote = "\n\nThis scene is read late: it could not be annotated when its turn came. Note what it tells as of its own place in the story."
 
 // loadScene reads the text of a scene, and checks that it is the text that was listed. The turn is 0 for a scene that is not begun.
@@ -84,9 +85,9 @@ func (r *Runner) loadScene(ctx context.Context, row *annotator.SceneRow, turn in
 	}
 	s.text = prompt.Scene(&s.Scene)
 	if row.Refusals > 0 {
-		s.text += lateNote
+		s.note = lateNote
 	}
-	r.window.Begin(row.Thread.ID, turn, s.text)
+	r.window.Begin(row.Thread.ID, turn, s.text+s.note)
 	return s, nil
 }
 

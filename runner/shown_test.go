@@ -50,8 +50,8 @@ func TestConfirmedEntryIsNotShownAgain(t *testing.T) {
 		for _, entry := range row.Shows {
 			shown[entry.Entry]++
 		}
-		if named := strings.Contains(row.Content, "Warns of the lantern."); named != (len(row.Shows) > 0) {
-			t.Errorf("scene %d shows %v: %s", row.Scene, row.Shows, row.Content)
+		if named := strings.Contains(row.Text(), "Warns of the lantern."); named != (len(row.Shows) > 0) {
+			t.Errorf("scene %d shows %v: %s", row.Scene, row.Shows, row.Text())
 		}
 	}
 	if confirmed := s.count("curated", `SELECT count(*) FROM glossary_entry WHERE id = 1 AND status = 'confirmed'`); confirmed != 1 {

@@ -26,9 +26,9 @@ func (tx *tx) append(row *annotator.Trace) {
 	tx.fail(err)
 	parsed := encodeParsed(&row.Parsed)
 	hash := chain(tx.head.hash, row, shows, parsed)
-	tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows, parsed, hash, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		row.ID, row.Turn, row.Seq, row.Kind, row.Scene, row.Content, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error,
+	tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments, error, tokens, shows, parsed, hash, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		row.ID, row.Turn, row.Seq, row.Kind, row.Scene, row.Content, row.Attached, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error,
 		row.Tokens, shows, parsed, hash, tx.now)
 	tx.head.trace, tx.head.hash = row.ID, hash
 	if row.Turn > 0 {
@@ -46,7 +46,7 @@ func chain(former []byte, row *annotator.Trace, shows, parsed string) []byte {
 		h.Write(b[:])
 	}
 	for _, text := range []string{
-		string(row.Kind), row.Content, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error, shows, parsed,
+		string(row.Kind), row.Content, row.Attached, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error, shows, parsed,
 	} {
 		binary.BigEndian.PutUint64(b[:], uint64(len(text)))
 		h.Write(b[:])
@@ -71,7 +71,7 @@ func encodeParsed(parsed *annotator.Parsed) string {
 	return ""
 }
 
-const traceColumns = `id, turn, seq, kind, scene, content, reasoning, call_id, tool, arguments, error, tokens, shows, parsed`
+const traceColumns = `id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments, error, tokens, shows, parsed`
 
 func scanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(rows, t) }
 
@@ -79,7 +79,7 @@ func scanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(r
 func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 	var shows, parsed string
 	columns := []any{
-		&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error, &t.Tokens, &shows, &parsed,
+		&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Attached, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error, &t.Tokens, &shows, &parsed,
 	}
 	err := rows.Scan(append(columns, more...)...)
 	if err == nil && shows != "" {

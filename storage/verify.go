@@ -147,7 +147,7 @@ func (v *verifier) verifyChain(ctx context.Context, f *Finding) error {
 		var t annotator.Trace
 		var shows, parsed string
 		var hash []byte
-		err := rows.Scan(&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error,
+		err := rows.Scan(&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Attached, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error,
 			&t.Tokens, &shows, &parsed, &hash)
 		if err != nil {
 			return err

@@ -73,7 +73,7 @@ func (c *counts) reply(size tokens.Size, usage annotator.Usage, reply *annotator
 func (c *counts) addTokens(row *annotator.Trace) {
 	switch row.Kind {
 	case annotator.TraceScene, annotator.TraceResult, annotator.TraceNote, annotator.TraceClose:
-		c.since = c.since.Plus(tokens.Measure(row.Content)).Framed(tokens.PerMessage)
+		c.since = c.since.Plus(tokens.Measure(row.Text())).Framed(tokens.PerMessage)
 	}
 }
 

@@ -109,7 +109,7 @@ func (h *History) addCall(row *annotator.Trace) error {
 }
 
 func (h *History) message(row *annotator.Trace) annotator.Message {
-	m := annotator.Message{Role: annotator.RoleUser, Content: row.Content}
+	m := annotator.Message{Role: annotator.RoleUser, Content: row.Text()}
 	switch row.Kind {
 	case annotator.TraceReply:
 		m.Role, m.Reasoning = annotator.RoleAssistant, row.Reasoning

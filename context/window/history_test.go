@@ -76,8 +76,11 @@ func journal(t *rapid.T) []annotator.Trace {
 	return rows
 }
 
+// attached is what a scene is shown with.
+const attached = "\n<relevant_entries>\nDawn\n</relevant_entries>"
+
 func turnRows(t *rapid.T, turn int64) []annotator.Trace {
-	rows := []annotator.Trace{{Turn: turn, Kind: annotator.TraceScene, Content: "<scene>", Shows: shows(t)}}
+	rows := []annotator.Trace{{Turn: turn, Kind: annotator.TraceScene, Content: "<scene>", Attached: rapid.SampledFrom([]string{"", attached}).Draw(t, "attached"), Shows: shows(t)}}
 	add := func(kind annotator.TraceKind, content string) *annotator.Trace {
 		rows = append(rows, annotator.Trace{Turn: turn, Seq: len(rows), Kind: kind, Content: content})
 		return &rows[len(rows)-1]
@@ -125,7 +128,7 @@ func naive(rows []annotator.Trace) []annotator.Message {
 	for _, row := range rows {
 		switch row.Kind {
 		case annotator.TraceScene, annotator.TraceNote:
-			messages = append(messages, annotator.Message{Role: annotator.RoleUser, Content: row.Content})
+			messages = append(messages, annotator.Message{Role: annotator.RoleUser, Content: row.Text()})
 		case annotator.TraceReply, annotator.TraceClose:
 			messages = append(messages, annotator.Message{Role: annotator.RoleAssistant, Content: row.Content, Reasoning: row.Reasoning})
 		case annotator.TraceCall:
@@ -276,19 +279,15 @@ func TestTrims(t *testing.T) {
 // else is, whatever the rows hold.
 func TestBare(t *testing.T) {
 	t.Parallel()
-	const shown = "\n<relevant_entries>\nDawn\n</relevant_entries>"
 	rapid.Check(t, func(t *rapid.T) {
 		rows, bare := journal(t), rapid.Int64Range(0, 5).Draw(t, "bare")
 		for i := range rows {
-			if rapid.Bool().Draw(t, "tagged") {
-				rows[i].Content += "</scene>"
-			}
-			rows[i].Content += rapid.SampledFrom([]string{"", shown}).Draw(t, "shown")
+			rows[i].Content += rapid.SampledFrom([]string{"", "</scene>" + attached}).Draw(t, "content")
 		}
 		without := slices.Clone(rows)
 		for i := range without {
-			if row := &without[i]; row.Kind == annotator.TraceScene && row.Turn <= bare && strings.Contains(row.Content, "</scene>") {
-				row.Content, row.Shows = strings.TrimSuffix(row.Content, shown), nil
+			if row := &without[i]; row.Kind == annotator.TraceScene && row.Turn <= bare {
+				row.Attached, row.Shows = "", nil
 			}
 		}
 		got, want := newHistory(t, annotator.WindowState{Bare: bare}, rows), newHistory(t, annotator.WindowState{}, without)

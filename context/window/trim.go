@@ -30,18 +30,14 @@ func (h *History) trim(row *annotator.Trace) string {
 	return text
 }
 
-// sceneEnd ends a scene. No text inside it is a tag.
-const sceneEnd = "</scene>"
-
-// bare returns the row of a scene without what it was shown of the glossary, if a compaction has said so: that may be out of date,
-// and is shown again where a later scene needs it.
+// bare returns the row of a scene without what was attached to it, if a compaction has said so: that may be out of date, and is shown
+// again where a later scene needs it.
 func (h *History) bare(row *annotator.Trace) *annotator.Trace {
-	end := strings.Index(row.Content, sceneEnd)
-	if row.Kind != annotator.TraceScene || row.Turn > h.state.Bare || end < 0 {
+	if row.Kind != annotator.TraceScene || row.Turn > h.state.Bare {
 		return row
 	}
 	scene := *row
-	scene.Content, scene.Shows = row.Content[:end+len(sceneEnd)], nil
+	scene.Attached, scene.Shows = "", nil
 	return &scene
 }
 

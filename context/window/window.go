@@ -258,7 +258,7 @@ func (w *Window) Texts(ctx context.Context) ([]string, error) {
 	texts := []string{w.state.Memory}
 	for i := range rows {
 		if kind := rows[i].Kind; kind == annotator.TraceScene || kind == annotator.TraceResult {
-			texts = append(texts, rows[i].Content)
+			texts = append(texts, rows[i].Text())
 		}
 	}
 	return texts, err

@@ -140,7 +140,7 @@ func (s *session) calls() string {
 
 // journal writes out the journal, the scenes and the threads of the database, but for times.
 func (s *session) journal() []string {
-	return s.lines(`SELECT concat_ws(' | ', turn, seq, kind, scene, call_id, tool, arguments, content, reasoning, error, tokens) FROM trace
+	return s.lines(`SELECT concat_ws(' | ', turn, seq, kind, scene, call_id, tool, arguments, content, attached, reasoning, error, tokens) FROM trace
 		UNION ALL SELECT concat_ws(' | ', 'scene', n, state, turn, reason) FROM scene
 		UNION ALL SELECT concat_ws(' | ', 'thread', thread_id, status) FROM thread_state`)
 }

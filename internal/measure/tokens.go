@@ -78,8 +78,8 @@ func readFacts(ctx context.Context, path string) (facts, error) {
 	}{
 		{`SELECT calls, prompt_tokens FROM run_state`, []*int64{&f.calls, &f.prompt}},
 		{
-			`SELECT sum((length(CAST(substr(content, 1, instr(content, '</scene>') + 7) AS BLOB)) + 3) / 4),
-			sum(length(CAST(substr(content, instr(content, '</scene>') + 8) AS BLOB)) / 4) FROM trace WHERE kind = 'scene'`,
+			`SELECT sum((length(CAST(content AS BLOB)) + 3) / 4),
+			sum(length(CAST(attached AS BLOB)) / 4) FROM trace WHERE kind = 'scene'`,
 			[]*int64{&f.floor, &f.entries},
 		},
 		{`SELECT coalesce(sum((length(CAST(content AS BLOB)) + 3) / 4), 0) FROM trace WHERE kind = 'tool_result'`, []*int64{&f.results}},
