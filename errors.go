@@ -11,14 +11,14 @@ type Kind string
 
 // The kinds of failures of an endpoint.
 const (
-	Transient     Kind = "transient"     // the same request may succeed: retry
-	Overloaded    Kind = "overloaded"    // the server is busy or loading its model: wait
-	PromptTooLong Kind = "shrink"        // the request is too long: make it shorter
-	Malformed     Kind = "malformed"     // the reply cannot be used: ask again
-	Refused       Kind = "refused"       // this request will never succeed: quarantine the scene
-	Unreachable   Kind = "gone"          // no server answers: wait, then halt
-	Misconfigured Kind = "misconfigured" // credentials, model name or server flags: halt
-	Unsafe        Kind = "hostile"       // redirects, endless replies: halt
+	Transient     Kind = "transient"       // the same request may succeed: retry
+	Overloaded    Kind = "overloaded"      // the server is busy or loading its model: wait
+	PromptTooLong Kind = "prompt too long" // the request is too long: make it shorter
+	Malformed     Kind = "malformed"       // the reply cannot be used: ask again
+	Refused       Kind = "refused"         // this request will never succeed: quarantine the scene
+	Unreachable   Kind = "unreachable"     // no server answers: wait, then halt
+	Misconfigured Kind = "misconfigured"   // credentials, model name or server flags: halt
+	Unsafe        Kind = "unsafe"          // redirects, endless replies: halt
 )
 
 // The kinds of other failures.

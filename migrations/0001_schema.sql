@@ -198,8 +198,8 @@ CREATE TABLE call (
   scene             INTEGER NOT NULL,
   purpose           TEXT NOT NULL CHECK (purpose IN ('annotate', 'summarise', 'curate', 'ask', 'probe')),
   attempt           INTEGER NOT NULL, -- from 1
-  outcome           TEXT NOT NULL CHECK (outcome IN ('open', 'ok', 'lost', 'transient', 'overloaded', 'shrink', 'malformed', 'refused',
-                      'gone', 'misconfigured', 'hostile', 'interrupted')), -- lost: the program was killed meanwhile
+  outcome           TEXT NOT NULL CHECK (outcome IN ('open', 'ok', 'lost', 'transient', 'overloaded', 'prompt too long', 'malformed', 'refused',
+                      'unreachable', 'misconfigured', 'unsafe', 'interrupted')), -- lost: the program was killed meanwhile
   decision          TEXT NOT NULL DEFAULT '' CHECK (decision IN ('', 'retry', 'wait', 'shrink', 'shrink reply', 'grow reply',
                       'adapt', 'quarantine', 'halt', 'interrupted', 'discarded', 'answered')), -- what was done about a failure
   reason            TEXT NOT NULL DEFAULT '', -- why
@@ -226,7 +226,7 @@ CREATE INDEX call_open ON call (id) WHERE outcome = 'open';
 CREATE INDEX call_turn ON call (turn);
 CREATE INDEX call_scene ON call (scene);
 CREATE INDEX call_other ON call (purpose, id) WHERE purpose <> 'annotate';
-CREATE INDEX call_shrink ON call (id) WHERE outcome = 'shrink';
+CREATE INDEX call_too_long ON call (id) WHERE outcome = 'prompt too long';
 
 -- The entries, with what is counted of their revisions. What an entry tells is in table value.
 CREATE TABLE entry (

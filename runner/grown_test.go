@@ -30,7 +30,7 @@ func TestGrownAnswerFits(t *testing.T) {
 	if n := s.count("run", `SELECT count(*) FROM call WHERE decision = 'grow reply'`); n == 0 {
 		t.Error("no answer was all thought")
 	}
-	if n := s.count("run", `SELECT count(*) FROM call WHERE outcome = 'shrink'`); n > 0 {
+	if n := s.count("run", `SELECT count(*) FROM call WHERE outcome = 'prompt too long'`); n > 0 {
 		t.Errorf("%d answers had more room than the context", n)
 	}
 	if n := s.count("run", `SELECT count(*) FROM episode WHERE author = 'rule'`); n > 0 {

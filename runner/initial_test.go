@@ -101,7 +101,7 @@ func TestContextIsLearned(t *testing.T) {
 	}
 	for _, name := range []string{"calm", "halting"} {
 		s.verify(name)
-		if n := s.count(name, `SELECT count(*) FROM call WHERE outcome = 'shrink'`); n != 1 {
+		if n := s.count(name, `SELECT count(*) FROM call WHERE outcome = 'prompt too long'`); n != 1 {
 			t.Errorf("%s: the server had to say it %d times", name, n)
 		}
 	}

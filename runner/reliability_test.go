@@ -161,7 +161,7 @@ func TestPromptThatBringsTheServerDown(t *testing.T) {
 	if run := s.state("poison"); run.Recorded != 2 || run.Quarantined != 1 {
 		t.Errorf("recorded %d, quarantined %d", run.Recorded, run.Quarantined)
 	}
-	if n := s.count("poison", `SELECT count(*) FROM call WHERE outcome = 'gone' AND purpose = 'annotate'`); n != s.config.Retry.Attempts+1 {
+	if n := s.count("poison", `SELECT count(*) FROM call WHERE outcome = 'unreachable' AND purpose = 'annotate'`); n != s.config.Retry.Attempts+1 {
 		t.Errorf("it was brought down %d times", n)
 	}
 }

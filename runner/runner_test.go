@@ -272,7 +272,7 @@ func TestServerSaysTooLong(t *testing.T) {
 	if run := s.state("long"); run.Recorded != 16 {
 		t.Errorf("recorded %d of 16", run.Recorded)
 	}
-	if s.count("long", `SELECT count(*) FROM call WHERE outcome = 'shrink'`) == 0 {
+	if s.count("long", `SELECT count(*) FROM call WHERE outcome = 'prompt too long'`) == 0 {
 		t.Error("the server never refused for length")
 	}
 }

@@ -99,7 +99,7 @@ func (s *stage) lawful(name string) {
 	s.t.Helper()
 	s.verify(name)
 	s.noViolations()
-	if n := s.count(name, `SELECT count(*) FROM call WHERE outcome = 'shrink'`); n > 0 {
+	if n := s.count(name, `SELECT count(*) FROM call WHERE outcome = 'prompt too long'`); n > 0 {
 		s.t.Errorf("%d requests passed the limit", n)
 	}
 }

@@ -43,7 +43,7 @@ func (s *Conversations) Current(ctx context.Context) (*Conversation, error) {
 // Questions counts the model's questions to snapshots in a turn. An interrupted one does not count: it is asked again.
 func (s *Conversations) Questions(ctx context.Context, turn int64) (int, error) {
 	return readValue[int](ctx, s.db, fmt.Sprintf("read the calls of turn %d", turn), `SELECT count(*) FROM call WHERE turn = ? AND purpose = 'ask'
-		AND outcome IN ('ok', 'malformed', 'refused', 'shrink')`, turn)
+		AND outcome IN ('ok', 'malformed', 'refused', 'prompt too long')`, turn)
 }
 
 // ConversationChange is what a tool does to the model's conversations with snapshots. The zero value does nothing.

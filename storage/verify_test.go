@@ -130,7 +130,7 @@ var damages = []struct {
 	{"refusals", "of a foreign turn", `UPDATE refusal SET turn = 1`},
 	{"refusals", "in the window again", `DELETE FROM compaction WHERE only_turn <> 0`},
 	{"refusals", "quarantined for nothing", `UPDATE scene SET state = 'quarantined' WHERE n = 1; UPDATE scene SET reason = '' WHERE n = 1`},
-	{"refusals", "recorded, and to blame", `UPDATE scene SET fault = 'gone' WHERE n = 1`},
+	{"refusals", "recorded, and to blame", `UPDATE scene SET fault = 'unreachable' WHERE n = 1`},
 	{"calls", "two at a time", `INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, started_at)
 		VALUES (1, 1, 'annotate', 1, 'open', 1, 1), (1, 1, 'annotate', 2, 'open', 1, 1)`},
 	{"calls", "failed for nothing", `UPDATE call SET fault = '' WHERE outcome = 'transient'`},

@@ -64,7 +64,7 @@ func (t policyRun) count(ctx context.Context, path string) (*cost, error) {
 		(SELECT sum((length(CAST(content AS BLOB)) + 3) / 4 + 4) FROM trace WHERE kind IN ('scene', 'tool_result') AND turn > 0),
 		(SELECT coalesce(sum(prompt_tokens), 0) FROM call WHERE purpose = 'summarise'),
 		(SELECT coalesce(sum(prompt_tokens - cached_tokens), 0) FROM call WHERE purpose = 'summarise'),
-		(SELECT count(*) FROM call WHERE outcome = 'shrink') FROM run_state`)
+		(SELECT count(*) FROM call WHERE outcome = 'prompt too long') FROM run_state`)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func TestEvents(t *testing.T) {
 		"[DONE] is the end": {wiretest.Events("{}", "[DONE]", `{"late":1}`), "|{}"},
 		"its own end":       {"event: end\ndata: {}\n\ndata: {\"late\":1}\n\n", "end|{}"},
 		"an error":          {"event: error\ndata: {\"error\":{\"code\":503}}\n\n", "fault: overloaded"},
-		"an error in lines": {"event: error\ndata: context length\ndata: of 9 tokens\n\n", "fault: shrink"},
+		"an error in lines": {"event: error\ndata: context length\ndata: of 9 tokens\n\n", "fault: prompt too long"},
 		"no JSON":           {wiretest.Events("{}", "x"), "fault: malformed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestCompressed(t *testing.T) {
 		"gzip":       {200, "gzip", packed, "|{}"},
 		"x-gzip":     {200, " X-GZip", packed, "|{}"},
 		"identity":   {200, "identity", "data: {}\n\n", "|{}"},
-		"an error":   {400, "gzip", zip(`{"error":{"code":"context_length_exceeded"}}`), "fault: shrink"},
+		"an error":   {400, "gzip", zip(`{"error":{"code":"context_length_exceeded"}}`), "fault: prompt too long"},
 		"cut":        {200, "gzip", packed[:len(packed)-1], "fault: transient"},
 		"not packed": {200, "gzip", "data: {}\n\n", "fault: transient"},
 		"nothing":    {200, "gzip", "", "fault: malformed"},
