@@ -89,7 +89,7 @@ func (h *callHistory) cutReplies() int {
 
 // giveUpReason returns why the model is not called again in this scene; nil if it is. It follows from the journal alone, so that a
 // resumed run gives up where the undisturbed one does.
-func (r *Runner) giveUpReason() error {
+func (r *reading) giveUpReason() error {
 	switch s := r.scene; {
 	case s.rounds > r.config.ToolRounds+1:
 		return fmt.Errorf("the model went on calling tools after %d rounds", s.rounds)

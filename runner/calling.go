@@ -50,7 +50,7 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 const followUpShare = 2
 
 // fits reports whether a prompt leaves room for its reply.
-func (r *Runner) fits(p *window.Prompt) bool {
+func (r *reading) fits(p *window.Prompt) bool {
 	needed := r.window.Budget.Reply()
 	if r.scene.history.replies > 0 {
 		needed /= followUpShare
@@ -70,7 +70,7 @@ func (r *Runner) unanswered(ctx context.Context, u *model.Unanswered) (annotator
 	return annotator.EventOverflow, nil
 }
 
-func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
+func (r *reading) request(ctx context.Context, p *window.Prompt) *model.Request {
 	s, choice := r.scene, r.choice()
 	b := r.window.Budget
 	limit := max(1, min(b.Reply(), b.ReplyTo(p.Tokens())))
@@ -87,7 +87,7 @@ func (r *Runner) request(ctx context.Context, p *window.Prompt) *model.Request {
 
 // choice returns which tools the model may call now: none after the last round of the scene; only the declaration where an intent
 // is missing.
-func (r *Runner) choice() model.Choice {
+func (r *reading) choice() model.Choice {
 	switch s := r.scene; {
 	case s.rounds > r.config.ToolRounds:
 		return model.Choice{Mode: model.ChoiceNone}

@@ -27,10 +27,15 @@ const (
 // severalWithin is how many scenes back a reply with several calls is looked for.
 const severalWithin = 10
 
+// followUps decides whether the model is asked for more after its calls.
+type followUps struct{ *reading }
+
+func (r *Runner) followUps() *followUps { return &followUps{&r.reading} }
+
 // firstSeveral returns the number of the scene's first reply by which the model has made several calls in a reply: 0 if it has in one
 // of the scenes before, and a number beyond all replies if it never has. A model that makes one call a reply, and calls each edit the
 // last one, looks like one that has a single thing to note, but for that.
-func (r *Runner) firstSeveral(ctx context.Context) (int, error) {
+func (r *followUps) firstSeveral(ctx context.Context) (int, error) {
 	before, err := r.Store.Journal.SeveralCalls(ctx, r.scene.turn, severalWithin)
 	if before || err != nil {
 		return 0, err
@@ -44,7 +49,7 @@ func (r *Runner) firstSeveral(ctx context.Context) (int, error) {
 
 // needAfter returns what follows a reply of the scene at hand. Any edit may say that the scene is worked through, which is believed of
 // a model that makes several calls in a reply.
-func (r *Runner) needAfter(reply int, believed bool) need {
+func (r *followUps) needAfter(reply int, believed bool) need {
 	edits, done := false, false
 	for _, call := range r.scene.history.of(reply) {
 		tool, _ := r.tools.Tool(call.tool)
@@ -64,13 +69,13 @@ func (r *Runner) needAfter(reply int, believed bool) need {
 	return needUnknown
 }
 
-func (r *Runner) edits(name string) bool {
+func (r *followUps) edits(name string) bool {
 	tool, _ := r.tools.Tool(name)
 	return tool.Permission == tools.Writes || tool.Permission == tools.Retires
 }
 
 // callsEndScene reports whether the scene ends with the calls of the newest reply.
-func (r *Runner) callsEndScene(ctx context.Context) (bool, error) {
+func (r *followUps) callsEndScene(ctx context.Context) (bool, error) {
 	first, err := r.firstSeveral(ctx)
 	if err != nil {
 		return false, err
@@ -113,7 +118,7 @@ func tryAgain(newest []storage.FollowUp) bool {
 // followUp returns what the scene at hand tells of follow-ups at its end. One that brings nothing tells nothing where each
 // reply of the scene made a single call, because a model that makes one call a reply is to be asked again. Once follow-ups
 // are left out, it counts, and where the call said that the scene is done.
-func (r *Runner) followUp(ctx context.Context) (storage.FollowUp, error) {
+func (r *followUps) followUp(ctx context.Context) (storage.FollowUp, error) {
 	h, asked, several := &r.scene.history, false, false
 	first, err := r.firstSeveral(ctx)
 	if err != nil {
@@ -146,7 +151,7 @@ func (r *Runner) followUp(ctx context.Context) (storage.FollowUp, error) {
 }
 
 // edited reports whether a reply has changed the glossary.
-func (r *Runner) edited(reply int) bool {
+func (r *followUps) edited(reply int) bool {
 	h := &r.scene.history
 	return h.updated == reply || slices.ContainsFunc(h.of(reply), func(c pastCall) bool { return c.code == "" && r.edits(c.tool) })
 }

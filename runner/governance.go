@@ -20,7 +20,7 @@ func (c *Config) intents() *prompt.Intents {
 }
 
 // decide returns whether the policy permits a call of a tool now. It does not depend on the arguments.
-func (r *Runner) decide(tool string) *storage.ToolDecision {
+func (r *toolRunner) decide(tool string) *storage.ToolDecision {
 	if r.config.Governance == policy.Off {
 		return &storage.ToolDecision{}
 	}
@@ -37,7 +37,7 @@ func (r *Runner) decide(tool string) *storage.ToolDecision {
 }
 
 // recordDenial records that a call was refused by a rule that holds under any policy.
-func (r *Runner) recordDenial(d *storage.ToolDecision, code string) {
+func (r *toolRunner) recordDenial(d *storage.ToolDecision, code string) {
 	var reason string
 	switch code {
 	case tools.NotMentioned:

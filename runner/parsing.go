@@ -18,7 +18,7 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 		return r.correct(ctx, "", unreadable(content.Problem, s.cut))
 	}
 	for _, update := range content.Updates[s.updates:] {
-		if err := r.runUpdate(ctx, update); err != nil {
+		if err := r.toolRunner().runUpdate(ctx, update); err != nil {
 			return "", err
 		}
 	}
@@ -35,7 +35,7 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 }
 
 // runUpdate runs an element of a block. Its row is call and result.
-func (r *Runner) runUpdate(ctx context.Context, update annotator.ParsedCall) error {
+func (r *toolRunner) runUpdate(ctx context.Context, update annotator.ParsedCall) error {
 	call, err := tools.Resolve(ctx, r.Store.Glossary, update)
 	if err != nil {
 		return err

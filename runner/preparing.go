@@ -36,7 +36,7 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 const replyShare = 2
 
 // glossaryRoom returns how many tokens of the glossary a scene is shown. In a small window the scene and what follows from it come first.
-func (r *Runner) glossaryRoom() int {
+func (r *reading) glossaryRoom() int {
 	b := r.window.Budget
 	return min(int(r.config.RelevantShare*float64(b.Context())), r.window.Room()-b.Reply()/replyShare)
 }

@@ -38,7 +38,7 @@ const declareAgain = "Nothing is declared any more: before you change anything, 
 // correct sends the model a correction, as a note with a code if it has one. After a second one in a row the scene is refused with
 // what the model wrote: a further request hardly ever helps, and its text would stay in the window. A call that can be run resets
 // the count. The rounds of tools are limited, so a scene has at most twice as many requests.
-func (r *Runner) correct(ctx context.Context, code, correction string) (annotator.Event, error) {
+func (r *reading) correct(ctx context.Context, code, correction string) (annotator.Event, error) {
 	s := r.scene
 	if s.corrections > 0 {
 		return r.quarantineForReply(errors.New("the model was corrected and did no better: " + correction))

@@ -13,12 +13,9 @@ import (
 )
 
 // questions asks the model what is no part of a scene, at the scene at hand.
-type questions struct {
-	*session
-	scene *sceneState
-}
+type questions struct{ *reading }
 
-func (r *Runner) questions() *questions { return &questions{&r.session, r.scene} }
+func (r *Runner) questions() *questions { return &questions{&r.reading} }
 
 // ask puts a question to the model, which is recorded first, as a fork if it is one of the curator's about entries. The caller ends the
 // call of the reply. The error is a *model.Unanswered if there is no reply.

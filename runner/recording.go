@@ -44,7 +44,7 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 		o.Close.Tokens = tokens.EstimateMessage(o.Close.Content)
 	}
 	if o.State == annotator.SceneRecorded {
-		followUp, err := r.followUp(ctx)
+		followUp, err := r.followUps().followUp(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -69,7 +69,7 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 
 // quarantine refuses the scene at hand for a fault that no further attempt would mend. A fault for the content of the story is no
 // sign of a broken server, and does not count as a failure.
-func (r *Runner) quarantine(fault *model.Fault) (annotator.Event, error) {
+func (r *reading) quarantine(fault *model.Fault) (annotator.Event, error) {
 	o := &r.scene.outcome
 	o.State, o.Reason, o.Raw = annotator.SceneQuarantined, fault.Error(), fault.Raw
 	if !fault.Filtered {
@@ -79,13 +79,13 @@ func (r *Runner) quarantine(fault *model.Fault) (annotator.Event, error) {
 }
 
 // quarantineForReply refuses the scene at hand for what the model wrote.
-func (r *Runner) quarantineForReply(reason error) (annotator.Event, error) {
+func (r *reading) quarantineForReply(reason error) (annotator.Event, error) {
 	return r.quarantine(&model.Fault{Kind: annotator.Malformed, Message: r.text(reason), Raw: r.scene.replyText})
 }
 
 // quarantineTooLong refuses the scene at hand because its prompt does not fit an emptied window, or the server says so. Where
 // hardly any scene would fit, by what the server has counted, the run halts.
-func (r *Runner) quarantineTooLong() (annotator.Event, error) {
+func (r *reading) quarantineTooLong() (annotator.Event, error) {
 	if err := r.checkContext(r.window.Counter()); err != nil {
 		return "", err
 	}

@@ -18,7 +18,7 @@ import (
 
 // replyRows returns the rows of a reply: its text, then each call, with what is read of them. A reply whose calls or text were cut is
 // marked, and so is a call that may have lost its end.
-func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
+func (r *reading) replyRows(reply *model.Reply) []annotator.Trace {
 	row := r.scene.nextRow(annotator.TraceReply)
 	row.Content, row.Reasoning, row.Tokens = reply.Text, reply.Reasoning, tokens.EstimateMessage(reply.Text)
 	row.Parsed.ReplyContent = reply.ReplyContent
@@ -43,7 +43,7 @@ func (r *Runner) replyRows(reply *model.Reply) []annotator.Trace {
 
 // callRules returns the rules for calls in the text of a reply. A block of updates beside calls is ignored, because a reply with
 // calls is not final. So calls that only declare an intent for a block are a mistake.
-func (r *Runner) callRules(ctx context.Context) *model.CallRules {
+func (r *reading) callRules(ctx context.Context) *model.CallRules {
 	return &model.CallRules{
 		Tools: textcalls.Tools{Names: r.tools.Names(), Check: r.checkCall}, Updates: r.tools.ParseUpdates,
 		Shown: func() ([]string, error) { return r.window.Texts(ctx) },
@@ -57,7 +57,7 @@ func (r *Runner) callRules(ctx context.Context) *model.CallRules {
 }
 
 // checkCall tells the model what is wrong with a call.
-func (r *Runner) checkCall(call annotator.ToolCall) error {
+func (r *reading) checkCall(call annotator.ToolCall) error {
 	err := r.tools.Check(call)
 	if f := (*tools.Failure)(nil); errors.As(err, &f) && len(f.Tools) > 0 {
 		return fmt.Errorf("%s; the tools are %s", f.Message, strings.Join(f.Tools, ", "))

@@ -75,14 +75,13 @@ func Defaults() Config {
 
 // Runner reads one story.
 type Runner struct {
-	session
+	reading
 	bus         Publisher
 	interrupt   chan struct{} // closed by Stop
 	stopOnce    sync.Once
 	progress    progress
 	failures    failures
-	scene       *sceneState // the scene at hand; nil between scenes
-	failure     error       // for which the machine halts
+	failure     error // for which the machine halts
 	warnedOfWAL bool
 	yieldKnown  bool // it needs no further check
 }

@@ -48,7 +48,7 @@ type turnState struct {
 }
 
 // resumeScene computes the state of a scene from the rows of its turn.
-func (r *Runner) resumeScene(ctx context.Context, row *annotator.SceneRow, turn int64) (*sceneState, error) {
+func (r *reading) resumeScene(ctx context.Context, row *annotator.SceneRow, turn int64) (*sceneState, error) {
 	s, err := r.loadScene(ctx, row, turn)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (r *Runner) resumeScene(ctx context.Context, row *annotator.SceneRow, turn 
 const lateNote = "\n\nThis scene is read late: it could not be annotated when its turn came. Note what it tells as of its own place in the story."
 
 // loadScene reads the text of a scene, and checks that it is the text that was listed. The turn is 0 for a scene that is not begun.
-func (r *Runner) loadScene(ctx context.Context, row *annotator.SceneRow, turn int64) (*sceneState, error) {
+func (r *reading) loadScene(ctx context.Context, row *annotator.SceneRow, turn int64) (*sceneState, error) {
 	posts, err := r.corpus.Scene(ctx, row.Thread.ID, row.Posts)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (s *turnState) apply(row *annotator.Trace) {
 }
 
 // apply updates the scene's state and the window by a row that was appended to the journal.
-func (r *Runner) apply(row *annotator.Trace) error {
+func (r *reading) apply(row *annotator.Trace) error {
 	r.scene.apply(row)
 	return r.window.Add(row)
 }

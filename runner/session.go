@@ -26,6 +26,12 @@ type session struct {
 	publish func(annotator.Notice)
 }
 
+// reading is a session at a scene.
+type reading struct {
+	session
+	scene *sceneState // the scene at hand; nil between scenes
+}
+
 // advised returns an error with what to do next.
 func (s *session) advised(err error) error {
 	if s.config.Advise == nil || err == nil {

@@ -40,11 +40,11 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 		}
 		row := s.nextRow(annotator.TraceResult)
 		row.CallID, row.Tool = call.CallID, call.Tool
-		if err := r.runTool(ctx, row, &call, note); err != nil {
+		if err := r.toolRunner().runTool(ctx, row, &call, note); err != nil {
 			return "", err
 		}
 	}
-	ends, err := r.callsEndScene(ctx)
+	ends, err := r.followUps().callsEndScene(ctx)
 	if ends {
 		return annotator.EventSceneEnds, err
 	}
@@ -62,6 +62,11 @@ func notDone(content *annotator.ReplyContent) string {
 	}
 	return strings.Join(notes, "; ")
 }
+
+// toolRunner runs the calls of the scene at hand.
+type toolRunner struct{ *reading }
+
+func (r *Runner) toolRunner() *toolRunner { return &toolRunner{&r.reading} }
 
 // toolRun is one run of a tool call.
 type toolRun struct {
@@ -83,7 +88,7 @@ func (t *toolRun) fill(result tools.Result) {
 }
 
 // runTool runs a call, and appends the row of its result whatever the result is.
-func (r *Runner) runTool(ctx context.Context, row, call *annotator.Trace, note string) error {
+func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, note string) error {
 	t := &toolRun{row: row, call: call, decision: r.decide(call.Tool), note: note}
 	run := r.runInTransaction
 	if tool, ok := r.tools.Tool(call.Tool); ok && tool.Permission == tools.Summons {
@@ -98,7 +103,7 @@ func (r *Runner) runTool(ctx context.Context, row, call *annotator.Trace, note s
 }
 
 // runInTransaction runs a call inside the transaction that records its result.
-func (r *Runner) runInTransaction(ctx context.Context, t *toolRun) error {
+func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
 		result, err := r.perform(ctx, t, &tools.Env{Glossary: g, CheckEdit: r.rules(g).Check, Bears: r.bears, Snapshots: r.snapshots()})
 		t.fill(result)
@@ -107,18 +112,18 @@ func (r *Runner) runInTransaction(ctx context.Context, t *toolRun) error {
 }
 
 // rules returns the rules of edits that hold under any policy.
-func (r *Runner) rules(g *storage.Glossary) *entries.Rules {
+func (r *toolRunner) rules(g *storage.Glossary) *entries.Rules {
 	return &entries.Rules{Scene: &r.scene.Scene, Turn: r.scene.turn, Cap: r.config.EditCap, Names: r.names, Glossary: g}
 }
 
 // bears reports whether a quotation shares a word or a name with a fact of an entry.
-func (r *Runner) bears(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error) {
+func (r *toolRunner) bears(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error) {
 	return r.names.Bears(ctx, r.scene.row.N, quote, fact, e)
 }
 
 // runBeforeTransaction runs a call that asks the model before the transaction that records its result, because the model is slow and
 // a transaction must be short.
-func (r *Runner) runBeforeTransaction(ctx context.Context, t *toolRun) error {
+func (r *toolRunner) runBeforeTransaction(ctx context.Context, t *toolRun) error {
 	s := r.snapshots()
 	result, err := r.perform(ctx, t, &tools.Env{Glossary: r.Store.Glossary, Snapshots: s})
 	if err != nil {
@@ -131,11 +136,11 @@ func (r *Runner) runBeforeTransaction(ctx context.Context, t *toolRun) error {
 }
 
 // snapshots returns what the tools ask about snapshots, for one call.
-func (r *Runner) snapshots() *snapshot.Tools {
+func (r *toolRunner) snapshots() *snapshot.Tools {
 	return &snapshot.Tools{
 		Journal: r.Store.Journal, Episodes: r.Store.Episodes, Snapshots: r.Store.Snapshots, Conversations: r.Store.Conversations,
 		Client: r.Client, MaxQuestions: r.config.SummonQuestions,
-		Check: func(ctx context.Context) error { return r.questions().check(ctx, annotator.PurposeAsk) },
+		Check: func(ctx context.Context) error { return (&questions{r.reading}).check(ctx, annotator.PurposeAsk) },
 		Request: snapshot.Request{
 			Turn: r.scene.turn, Scene: r.scene.row.N, MaxTokens: r.config.SummonTokens,
 			Temperature: r.config.Temperature, Stream: r.config.Stream, Counter: r.window.Counter(),
@@ -144,7 +149,7 @@ func (r *Runner) snapshots() *snapshot.Tools {
 }
 
 // perform runs a call, unless the state of the scene or the policy forbids it.
-func (r *Runner) perform(ctx context.Context, t *toolRun, env *tools.Env) (tools.Result, error) {
+func (r *toolRunner) perform(ctx context.Context, t *toolRun, env *tools.Env) (tools.Result, error) {
 	if code, reason := r.refusal(t.call); code != "" {
 		return tools.ErrorResult(code, reason), nil
 	}
@@ -161,13 +166,13 @@ func (r *Runner) perform(ctx context.Context, t *toolRun, env *tools.Env) (tools
 
 // answerRoom returns how many characters the answer of the next call may have, in the characters that the scene has for each token:
 // its share of what the scene's calls may still add to the window.
-func (r *Runner) answerRoom() int {
+func (r *toolRunner) answerRoom() int {
 	text := r.scene.text
 	return max(1, r.window.Room()/max(1, len(r.scene.calls))*utf8.RuneCountInString(text)/max(1, r.window.Count(text)))
 }
 
 // refusal returns why a call of the newest reply must not run; an empty code if it may.
-func (r *Runner) refusal(call *annotator.Trace) (code, reason string) {
+func (r *toolRunner) refusal(call *annotator.Trace) (code, reason string) {
 	switch s := r.scene; {
 	case len(s.calls) > 0 && s.calls[0].Error == tools.Truncated:
 		return tools.Truncated, "the reply reached its limit in tokens within this call or right behind it, and the call was not made: " +
@@ -184,13 +189,13 @@ func (r *Runner) refusal(call *annotator.Trace) (code, reason string) {
 }
 
 // changes reports whether a tool can change the answer to another call.
-func (r *Runner) changes(name string) bool {
+func (r *toolRunner) changes(name string) bool {
 	tool, ok := r.tools.Tool(name)
 	return ok && tool.Permission != tools.Reads && tool.Permission != tools.Declares
 }
 
 // readable reports whether a post comes no later in story order than the scene at hand. The model must not read ahead.
-func (r *Runner) readable(ctx context.Context, p *annotator.Post) (bool, error) {
+func (r *toolRunner) readable(ctx context.Context, p *annotator.Post) (bool, error) {
 	s := &r.scene.Scene
 	if p.Thread != s.Thread.ID {
 		order, err := r.Store.Threads.Order(ctx, p.Thread)
