@@ -11,7 +11,7 @@ func TestDestructive(t *testing.T) {
 	t.Parallel()
 	base := annotator.Entry{ID: 1}
 	revisions, err := codex.Revise(&base, codex.Edit{
-		Name: new("Dawn (ship)"), Definition: new("It is a ship. It is grey."), Tags: []string{"object"}, Status: new(annotator.Confirmed),
+		Name: new("Dawn (ship)"), Facts: factsOf("It is a ship. It is grey."), Tags: []string{"object"}, Status: new(annotator.Confirmed),
 		At: annotator.PlaceAt(1, 0),
 	})
 	if err != nil {
@@ -29,13 +29,11 @@ func TestDestructive(t *testing.T) {
 		edit codex.Edit
 		want bool
 	}{
-		"a sentence more":      {codex.Edit{Definition: new("It is a ship. It is grey. It sails at night.")}, false},
-		"another spelling":     {codex.Edit{Definition: new("It is a Ship. It is grey.")}, false},
-		"another order":        {codex.Edit{Definition: new("It is grey. It is a ship.")}, false},
+		"a fact more":          {codex.Edit{Facts: factsOf("It is a Ship. It sails at night.")}, false},
 		"an alias":             {codex.Edit{Aliases: []string{"the Grey Lady"}}, false},
 		"a tag more":           {codex.Edit{Tags: []string{"object", "group"}}, false},
-		"another definition":   {codex.Edit{Definition: new("It is a ship of seven masts that was painted black in the spring.")}, true},
-		"a sentence less":      {codex.Edit{Definition: new("It is grey."), DropsClaims: true}, true},
+		"another fact":         {codex.Edit{Facts: factsOf("It was painted black."), Close: []codex.Closing{{Fact: 2, By: 3}}}, true},
+		"a fact less":          {codex.Edit{Close: []codex.Closing{{Fact: 1}}}, true},
 		"another name":         {codex.Edit{Name: new("Dusk (ship)")}, true},
 		"another tag":          {codex.Edit{Tags: []string{"group"}}, true},
 		"no longer confirmed":  {codex.Edit{Status: new(annotator.Tentative)}, true},

@@ -178,6 +178,18 @@ func (r *reviser) addFact(f *Fact) int64 {
 	return claim.ID
 }
 
+// attach adds evidence to the claim with an index, unless the claim has it.
+func (r *reviser) attach(claim int, evidence annotator.Evidence) {
+	evidence.Claim = r.entry.Claims[claim].ID
+	isSame := func(other annotator.Evidence) bool {
+		other.Weak = evidence.Weak
+		return other == evidence
+	}
+	if !slices.ContainsFunc(r.entry.Claims[claim].Evidence, isSame) {
+		r.add(annotator.FieldEvidence, "", annotator.EncodeJSON(evidence))
+	}
+}
+
 // closings closes claims.
 func (r *reviser) closings() {
 	for _, c := range r.edit.Close {

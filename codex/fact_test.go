@@ -182,30 +182,6 @@ func TestClosedByAnother(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", closing, err, code)
 		}
 	}
-	whole := "She is young. She is a lamplighter."
-	if err := add(codex.Edit{Definition: &whole}); err != nil || h.entry.Definition() != whole || len(h.entry.Claims) != 3 {
-		t.Errorf("a definition that repeats the facts makes %q of %d claims: %v", h.entry.Definition(), len(h.entry.Claims), err)
-	}
-}
-
-// TestDefinitionKeepsFacts: a whole definition that repeats a fact of several sentences keeps it, whatever else it says.
-func TestDefinitionKeepsFacts(t *testing.T) {
-	t.Parallel()
-	h := tracked{entry: annotator.Entry{ID: 1}}
-	revisions, err := codex.Revise(&h.entry, codex.Edit{Facts: []codex.Fact{{Text: "She is a wick. She is young."}, {Text: "She sails."}}, At: annotator.PlaceAt(1, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.apply(t, revisions)
-	whole := "She came late. She is a wick. She is young. She sails. She is old."
-	revisions, err = codex.Revise(&h.entry, codex.Edit{Definition: &whole, At: annotator.PlaceAt(2, 0)})
-	if err != nil || codex.Destructive(revisions) {
-		t.Fatalf("%v, %v", revisions, err)
-	}
-	h.apply(t, revisions)
-	if got := codex.FactLines(&h.entry); !slices.Contains(got, "1: She is a wick. She is young.") || len(got) != 4 {
-		t.Errorf("%q", got)
-	}
 }
 
 func TestRestate(t *testing.T) {

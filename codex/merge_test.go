@@ -56,13 +56,16 @@ func TestMerge(t *testing.T) {
 	t.Parallel()
 	source := entryOf(t, 1,
 		codex.Edit{
-			Name: new("Marrow (captain)"), Definition: new("She has a ship. She is grey."), Tags: []string{"person", "sailor"},
-			Aliases: []string{"Old Marrow"}, Evidence: quoted(5, "grey she is"), At: annotator.PlaceAt(1, 0),
+			Name: new("Marrow (captain)"), Facts: []codex.Fact{{Text: "She has a ship."}, {Text: "She is grey.", Evidence: quoted(5, "grey she is")}},
+			Tags: []string{"person", "sailor"}, Aliases: []string{"Old Marrow"}, At: annotator.PlaceAt(1, 0),
 		},
-		codex.Edit{Definition: new("She has a ship. She sank it off the quay."), Evidence: quoted(6, "she sank it"), At: annotator.PlaceAt(2, 0)})
+		codex.Edit{
+			Facts: []codex.Fact{{Text: "She sank it off the quay.", Evidence: quoted(6, "she sank it")}}, Close: []codex.Closing{{Fact: 2}},
+			At: annotator.PlaceAt(2, 0),
+		})
 	target := entryOf(t, 2, codex.Edit{
-		Name: new("Ysolde Marrow"), Definition: new("Ysolde is a captain. She HAS a ship."), Tags: []string{"person"},
-		Evidence: quoted(7, "captain Ysolde"), At: annotator.PlaceAt(1, 3),
+		Name: new("Ysolde Marrow"), Tags: []string{"person"}, At: annotator.PlaceAt(1, 3),
+		Facts: []codex.Fact{{Text: "Ysolde is a captain.", Evidence: quoted(7, "captain Ysolde")}, {Text: "She HAS a ship."}},
 	})
 	revisions, err := codex.Merge(source, target, annotator.ActorCurator, annotator.PlaceAt(1, 5))
 	if err != nil {
@@ -142,7 +145,7 @@ func TestMergeKeepsBoth(t *testing.T) {
 		var all []annotator.Revision
 		made := func(id int64, name string) *annotator.Entry {
 			e := &annotator.Entry{ID: id, Status: annotator.Tentative}
-			wanted := []codex.Edit{{Name: &name, Definition: new("It was seen."), Actor: annotator.ActorModel}}
+			wanted := []codex.Edit{{Name: &name, Facts: factsOf("It was seen."), Actor: annotator.ActorModel}}
 			for scene := range rapid.IntRange(0, 3).Draw(t, "edits") {
 				wanted = append(wanted, edits(scene+1).Draw(t, "edit"))
 			}

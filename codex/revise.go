@@ -15,22 +15,18 @@ type Edit struct {
 	Facts       []Fact     // added to the present facts
 	Index       *FactIndex // of the present facts, for an edit of one; nil: one is made
 	Close       []Closing  // of facts, after Facts are added
-	Definition  *string    // replaces all facts
 	Tags        []string   // replace the present tags
 	Aliases     []string   // added to the present aliases
 	DropAliases []string   // taken away, after the name has changed; never the name
 	Status      *annotator.Status
-	Evidence    *annotator.Evidence // attached to the claim it matches best
-	Kind        annotator.ClaimKind // of new claims; narrated if empty
-	DropsClaims bool                // a shorter definition may close claims
-	Actor       annotator.Actor     // who edits
-	At          annotator.Place     // where the story has what the edit says
+	Actor       annotator.Actor // who edits
+	At          annotator.Place // where the story has what the edit says
 }
 
 // Refusal is the error of an edit that the rules reject. Model and curator read its code and message, and may correct
 // the edit.
 type Refusal struct { //nolint:errname // a refusal is a result first
-	Code    string // EMPTY, TOO_LONG, LOCKED, NARROWER, NOT_FOUND, RETIRED or SAME
+	Code    string // EMPTY, TOO_LONG, LOCKED, NOT_FOUND, RETIRED or SAME
 	Message string
 }
 
@@ -46,11 +42,10 @@ func refuse(code, format string, args ...any) error {
 
 // Limits of an entry, in code points and items. They bound how much one reply can add to the prompts of later scenes.
 const (
-	MaxName       = 200
-	MaxDefinition = 4000
-	MaxTag        = 60
-	MaxItems      = 50 // of tags, and of aliases
-	MaxQuote      = 1000
+	MaxName  = 200
+	MaxTag   = 60
+	MaxItems = 50 // of tags, and of aliases
+	MaxQuote = 1000
 )
 
 // Revise returns the revisions that an edit makes to an entry, without ids, times or trace. There are none if the entry
@@ -62,8 +57,6 @@ func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
 	r.aliases()
 	r.dropAliases()
 	r.tags()
-	r.definition()
-	r.evidence()
 	r.facts()
 	r.closings()
 	r.status()

@@ -47,11 +47,19 @@ func (h *history) apply(revisions []annotator.Revision) error {
 	return nil
 }
 
+// factsOf returns the sentences of a text as facts.
+func factsOf(text string) (facts []codex.Fact) {
+	for _, sentence := range codex.Sentences(text) {
+		facts = append(facts, codex.Fact{Text: sentence})
+	}
+	return facts
+}
+
 // made returns an entry called Dawn with a definition, as of the first scene.
 func made(t *testing.T, definition string) *history {
 	t.Helper()
 	h := &history{}
-	if err := h.revise(codex.Edit{Name: new("Dawn"), Definition: &definition, At: annotator.PlaceAt(1, 0)}); err != nil {
+	if err := h.revise(codex.Edit{Name: new("Dawn"), Facts: factsOf(definition), At: annotator.PlaceAt(1, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -81,8 +89,8 @@ func TestReviseRefuses(t *testing.T) {
 		{"empty term", codex.Edit{Name: new(" ")}, "EMPTY"},
 		{"only a disambiguator", codex.Edit{Name: new("- (ship)")}, "EMPTY"},
 		{"long term", codex.Edit{Name: new(strings.Repeat("é", codex.MaxName+1))}, "TOO_LONG"},
-		{"empty definition", codex.Edit{Definition: new("...")}, "EMPTY"},
-		{"long definition", codex.Edit{Definition: new(strings.Repeat("a", codex.MaxDefinition+1))}, "TOO_LONG"},
+		{"empty fact", codex.Edit{Facts: factsOf("...")}, "EMPTY"},
+		{"long fact", codex.Edit{Facts: factsOf(strings.Repeat("a", codex.MaxFact+1))}, "TOO_LONG"},
 		{"empty tag", codex.Edit{Tags: []string{"ship", ""}}, "EMPTY"},
 		{"long tag", codex.Edit{Tags: []string{strings.Repeat("a", codex.MaxTag+1)}}, "TOO_LONG"},
 		{"many tags", codex.Edit{Tags: many(codex.MaxItems + 1)}, "TOO_LONG"},
@@ -91,8 +99,6 @@ func TestReviseRefuses(t *testing.T) {
 		{"the term as an alias", codex.Edit{DropAliases: []string{" DAWN "}}, "SAME"},
 		{"the last alias", codex.Edit{DropAliases: []string{"Dawn", "Dawn"}}, "SAME"},
 		{"many aliases", codex.Edit{Aliases: many(codex.MaxItems)}, "TOO_LONG"},
-		{"narrower", codex.Edit{Definition: new("Dawn is a ship.")}, "NARROWER"},
-		{"narrower by rewriting", codex.Edit{Definition: new("A ship.")}, "NARROWER"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -128,34 +134,23 @@ func TestReviseRefusesByState(t *testing.T) {
 	}
 }
 
-func TestNarrowerCountsEveryScript(t *testing.T) {
-	t.Parallel()
-	h := made(t, "曙光是一艘船。她在夜里航行。")
-	if got := code(h.revise(codex.Edit{Definition: new("曙光是一艘船。")})); got != "NARROWER" {
-		t.Errorf("got %s, want NARROWER", got)
-	}
-	if err := h.revise(codex.Edit{Definition: new("曙光是一艘船。"), DropsClaims: true, At: annotator.PlaceAt(2, 0)}); err != nil {
-		t.Errorf("narrow on purpose: %v", err)
-	}
-}
-
-// Of the claims, one stays, one is closed with its place and end, and one is new.
+// Of the facts, one stays, one is closed with its place and end, and one is new.
 func TestClaimsKeepTheirIdentity(t *testing.T) {
 	t.Parallel()
 	h := made(t, "Dawn is a ship. She is grey. She sails.")
 	err := h.revise(codex.Edit{
-		Definition: new("dawn is a ship. She sails. The crew mutinied and burned her to the waterline."),
-		Kind:       annotator.Claimed, At: annotator.PlaceAt(5, 2),
+		Facts: []codex.Fact{{Text: "dawn is a ship."}, {Text: "The crew burned her.", Kind: annotator.Claimed}},
+		Close: []codex.Closing{{Fact: 2}}, At: annotator.PlaceAt(5, 2),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, second := annotator.PlaceAt(1, 0), annotator.PlaceAt(5, 2)
 	want := []annotator.Claim{
-		{ID: 1, Ord: 0, Text: "dawn is a ship.", Kind: annotator.Narrated, From: first},
+		{ID: 1, Ord: 0, Text: "Dawn is a ship.", Kind: annotator.Narrated, From: first},
 		{ID: 2, Ord: 1, Text: "She is grey.", Kind: annotator.Narrated, From: first, Until: second},
-		{ID: 3, Ord: 1, Text: "She sails.", Kind: annotator.Narrated, From: first},
-		{ID: 4, Ord: 2, Text: "The crew mutinied and burned her to the waterline.", Kind: annotator.Claimed, From: second},
+		{ID: 3, Ord: 2, Text: "She sails.", Kind: annotator.Narrated, From: first},
+		{ID: 4, Ord: 3, Text: "The crew burned her.", Kind: annotator.Claimed, From: second},
 	}
 	if diff := cmp.Diff(want, h.entry.Claims, cmpopts.IgnoreFields(annotator.Claim{}, "Revision")); diff != "" {
 		t.Error(diff)
@@ -168,7 +163,7 @@ func TestNamesAreStoredVisible(t *testing.T) {
 	t.Parallel()
 	h := &history{}
 	edit := codex.Edit{
-		Name: new("\ufeffDa\u200bwn (\u202eship)"), Definition: new("A ship."),
+		Name: new("\ufeffDa\u200bwn (\u202eship)"), Facts: factsOf("A ship."),
 		Aliases: []string{"Dawn\u2060", "The\u200b La\u00addy"}, Tags: []string{"ves\U000e0073sel"},
 	}
 	if err := h.revise(edit); err != nil {
@@ -187,12 +182,12 @@ func TestNamesAreStoredVisible(t *testing.T) {
 	}
 }
 
-func TestEvidenceGoesToTheClaimItFits(t *testing.T) {
+func TestEvidenceGoesToItsFact(t *testing.T) {
 	t.Parallel()
 	h := made(t, "Dawn is a ship. She sails at night.")
 	evidence := annotator.Evidence{Post: 9, Start: 3, End: 20, Quote: "sails every night"}
 	for range 2 { // the second time it is there already
-		if err := h.revise(codex.Edit{Evidence: &evidence}); err != nil {
+		if err := h.revise(codex.Edit{Facts: []codex.Fact{{Text: "She sails at night.", Evidence: &evidence}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -207,14 +202,14 @@ func TestReviseDoesNotTouchTheEntry(t *testing.T) {
 	t.Parallel()
 	h := made(t, "Dawn is a ship.")
 	for i := range 3 { // leaves room in the slice of evidence
-		if err := h.revise(codex.Edit{Evidence: &annotator.Evidence{Post: int64(i + 1), Quote: "ship"}}); err != nil {
+		if err := h.revise(codex.Edit{Facts: []codex.Fact{{Text: "Dawn is a ship.", Evidence: &annotator.Evidence{Post: int64(i + 1), Quote: "ship"}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	held := h.entry.Claims[0].Evidence
 	room := held[:cap(held)]
 	before := slices.Clone(room)
-	if _, err := codex.Revise(&h.entry, codex.Edit{Evidence: &annotator.Evidence{Post: 9, Quote: "ship"}}); err != nil {
+	if _, err := codex.Revise(&h.entry, codex.Edit{Facts: []codex.Fact{{Text: "Dawn is a ship.", Evidence: &annotator.Evidence{Post: 9, Quote: "ship"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, room); diff != "" {
@@ -249,27 +244,29 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 		})
 		status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed})
 		edit := codex.Edit{
-			Name:        rapid.Ptr(word, true).Draw(t, "name"),
-			Tags:        rapid.SliceOfN(rapid.SampledFrom([]string{"ship", " Ship", "place"}), 0, 3).Draw(t, "tags"),
-			Aliases:     rapid.SliceOfN(word, 0, 3).Draw(t, "aliases"),
-			Status:      rapid.Ptr(status, true).Draw(t, "status"),
-			Kind:        rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind"),
-			DropsClaims: rapid.Bool().Draw(t, "narrow"),
-			Actor:       annotator.ActorModel, At: annotator.PlaceAt(scene, 0),
+			Name:    rapid.Ptr(word, true).Draw(t, "name"),
+			Tags:    rapid.SliceOfN(rapid.SampledFrom([]string{"ship", " Ship", "place"}), 0, 3).Draw(t, "tags"),
+			Aliases: rapid.SliceOfN(word, 0, 3).Draw(t, "aliases"),
+			Status:  rapid.Ptr(status, true).Draw(t, "status"),
+			Actor:   annotator.ActorModel, At: annotator.PlaceAt(scene, 0),
 		}
-		if rapid.Bool().Draw(t, "defines") {
-			sentences := rapid.SliceOfN(sentence, 1, 5).Draw(t, "sentences")
-			edit.Definition = new(strings.Join(sentences, " "))
+		if rapid.Bool().Draw(t, "closes") {
+			edit.Close = []codex.Closing{{Fact: rapid.Int64Range(1, 4).Draw(t, "closed"), By: rapid.Int64Range(0, 3).Draw(t, "by")}}
+			return edit
 		}
-		if rapid.Bool().Draw(t, "quotes") {
-			edit.Evidence = &annotator.Evidence{Post: int64(scene), End: 4, Quote: sentence.Draw(t, "quote")}
+		for range rapid.IntRange(0, 5).Draw(t, "facts") {
+			fact := codex.Fact{Text: sentence.Draw(t, "fact"), Kind: rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind")}
+			if rapid.Bool().Draw(t, "quotes") {
+				fact.Evidence = &annotator.Evidence{Post: int64(scene), End: 4, Quote: sentence.Draw(t, "quote")}
+			}
+			edit.Facts = append(edit.Facts, fact)
 		}
 		return edit
 	})
 }
 
-// After any sequence of edits the entry is the replay of its revisions, an accepted definition is the entry's
-// definition, a repeated or refused edit changes nothing, and closed claims stay closed.
+// After any sequence of edits the entry is the replay of its revisions and has the facts of an accepted edit. A repeated or refused
+// edit changes nothing, and closed claims stay closed.
 func TestReviseAndReplay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -298,8 +295,10 @@ func TestReviseAndReplay(t *testing.T) {
 
 func checkEdit(t *rapid.T, h *history, edit codex.Edit) {
 	e := &h.entry
-	if edit.Definition != nil && e.Definition() != asked(*edit.Definition) {
-		t.Fatalf("asked for %q, got %q", asked(*edit.Definition), e.Definition())
+	for _, fact := range edit.Facts {
+		if codex.Known(e, fact) == 0 {
+			t.Fatalf("asked for %q, got %q", fact.Text, e.Definition())
+		}
 	}
 	if !slices.IsSorted(e.Tags) || len(slices.Compact(slices.Clone(e.Tags))) != len(e.Tags) {
 		t.Fatalf("tags %q", e.Tags)
@@ -309,6 +308,7 @@ func checkEdit(t *rapid.T, h *history, edit codex.Edit) {
 			t.Fatalf("aliases %v", e.Aliases)
 		}
 	}
+	edit.Close = nil
 	if again, err := codex.Revise(e, edit); err != nil || len(again) > 0 {
 		t.Fatalf("the same edit again: %v, %v", again, err)
 	}
@@ -349,19 +349,6 @@ func TestDroppedNames(t *testing.T) {
 			t.Fatal(err, cmp.Diff(&h.entry, replayed[1]))
 		}
 	})
-}
-
-// asked joins the distinct sentences of a definition.
-func asked(definition string) string {
-	var distinct []string
-	seen := map[string]bool{}
-	for _, sentence := range codex.Sentences(definition) {
-		if key := codex.Normalize(sentence); !seen[key] {
-			seen[key] = true
-			distinct = append(distinct, sentence)
-		}
-	}
-	return strings.Join(distinct, " ")
 }
 
 func checkClosed(t *rapid.T, before, after *annotator.Entry) {

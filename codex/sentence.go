@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,4 +68,22 @@ func abbreviated(before string) bool {
 		return unicode.IsUpper(r)
 	}
 	return strings.Contains(abbreviations, " "+strings.ToLower(word)+" ")
+}
+
+// Closest returns the index of the text that shares the most words with a quotation; the last of equal ones.
+func Closest(texts []string, quote string) int {
+	best, most, quoted := -1, -1, words(quote)
+	for i, text := range texts {
+		if shared := sharedWords(words(text), quoted); shared >= most {
+			best, most = i, shared
+		}
+	}
+	return best
+}
+
+// sharedWords counts the distinct words of a text that another one has.
+func sharedWords(text, other []string) int {
+	slices.Sort(text)
+	lacks := func(word string) bool { return !slices.Contains(other, word) }
+	return len(slices.DeleteFunc(slices.Compact(text), lacks))
 }

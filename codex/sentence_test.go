@@ -66,3 +66,13 @@ func TestRunsOfStops(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestClosest(t *testing.T) {
+	t.Parallel()
+	texts := []string{"Dawn is a ship.", "She sails at night.", "She sails."}
+	for quote, want := range map[string]int{"sails every night": 1, "“A ship!”": 0, "she SAILS": 2, "nothing": 2} {
+		if got := codex.Closest(texts, quote); got != want {
+			t.Errorf("%q is closest to text %d, want %d", quote, got, want)
+		}
+	}
+}

@@ -10,25 +10,26 @@ import (
 // TestChangedSince: what changes how an entry reads makes it another one to show, and nothing else does.
 func TestChangedSince(t *testing.T) {
 	t.Parallel()
-	name, definition, confirmed := "Dawn (ship)", "Two. Three.", annotator.Confirmed
+	name, confirmed := "Dawn (ship)", annotator.Confirmed
 	evidence, _ := codex.Ground(bodyOf(10), "Dawn - the ship")
 	evidence.Post = 10
 	for what, test := range map[string]struct {
 		edit codex.Edit
 		want bool
 	}{
-		"another name":       {codex.Edit{Name: &name}, true},
-		"an alias":           {codex.Edit{Aliases: []string{"The Dawn"}}, true},
-		"other tags":         {codex.Edit{Tags: []string{"ship", "lost"}}, true},
-		"another definition": {codex.Edit{Definition: &definition, DropsClaims: true}, true},
-		"a quotation":        {codex.Edit{Evidence: &evidence}, false},
-		"it is confirmed":    {codex.Edit{Status: &confirmed}, false},
+		"another name":    {codex.Edit{Name: &name}, true},
+		"an alias":        {codex.Edit{Aliases: []string{"The Dawn"}}, true},
+		"other tags":      {codex.Edit{Tags: []string{"ship", "lost"}}, true},
+		"a fact more":     {codex.Edit{Facts: factsOf("Three.", nil)}, true},
+		"a fact less":     {codex.Edit{Close: []codex.Closing{{Fact: 1}}}, true},
+		"a quotation":     {codex.Edit{Facts: factsOf("Two.", &evidence)}, false},
+		"it is confirmed": {codex.Edit{Status: &confirmed}, false},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, t.TempDir(), scenesOf(2))
-			dawn, other, unquoted := "Dawn", "Vys", "One. Two."
-			s.read(revises(0, codex.Edit{Name: &dawn, Definition: &unquoted, Tags: []string{"ship"}}), creates(other, "Three."))
+			dawn, other := "Dawn", "Vys"
+			s.read(revises(0, codex.Edit{Name: &dawn, Facts: factsOf("One. Two.", nil), Tags: []string{"ship"}}), creates(other, "Three."))
 			before, err := s.db.Glossary.Entry(s.ctx, 1)
 			s.ok(err)
 			shown := []annotator.Shown{{Entry: 1, Revision: before.Revision}, {Entry: 2, Revision: 1 << 40}, {Entry: 99}}

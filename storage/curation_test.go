@@ -21,7 +21,7 @@ func twoThreads(t *testing.T) *story {
 	s.read(creates("Dusk", "Dusk is a ship. She sails.", "wreck"))
 	s.read(func(ctx context.Context, g *storage.Glossary) error {
 		revisions, err := codex.Revise(&annotator.Entry{}, codex.Edit{
-			Name: new("Mik's Dawn"), Definition: new("A song."), Actor: annotator.ActorModel, At: annotator.PlaceAt(3, 0),
+			Name: new("Mik's Dawn"), Facts: factsOf("A song.", nil), Actor: annotator.ActorModel, At: annotator.PlaceAt(3, 0),
 		})
 		if err != nil {
 			return err

@@ -55,7 +55,7 @@ func (d *dated) edit(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"Dawn", "Mik", "Vys"}).Draw(t, "name")
 	definition := rapid.SampledFrom([]string{"One. Two.", "Two. Three.", "Four."}).Draw(t, "definition")
 	edit := codex.Edit{
-		Name: &name, Definition: &definition, Tags: []string{rapid.SampledFrom([]string{"ship", "person"}).Draw(t, "tag")}, DropsClaims: true,
+		Name: &name, Facts: factsOf(definition, nil), Tags: []string{rapid.SampledFrom([]string{"ship", "person"}).Draw(t, "tag")},
 		Actor: annotator.ActorModel, At: annotator.PlaceAt(d.scene, rapid.IntRange(0, 1).Draw(t, "rank")),
 	}
 	d.tool(func(ctx context.Context, g *storage.Glossary) error {
@@ -65,6 +65,11 @@ func (d *dated) edit(t *rapid.T) {
 		}
 		if err != nil {
 			return err
+		}
+		for i := range e.Claims {
+			if c := &e.Claims[i]; c.Until == 0 && !strings.Contains(definition, c.Text) {
+				edit.Close = append(edit.Close, codex.Closing{Fact: c.ID})
+			}
 		}
 		revisions, err := codex.Revise(e, edit)
 		if err == nil && e.ID != 0 && rapid.IntRange(0, 5).Draw(t, "retire") == 0 {
@@ -195,7 +200,7 @@ func TestBetween(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(3))
 	s.read(creates("Dawn", "Dawn is a ship."), creates("Vys", "Vys is a town."))
 	definition := "Dawn is a ship. She sinks."
-	s.read(revises(1, codex.Edit{Definition: &definition}), creates("Mik", "Mik is a sailor."))
+	s.read(revises(1, codex.Edit{Facts: factsOf(definition, nil)}), creates("Mik", "Mik is a sailor."))
 	s.read(retires(2))
 	from, err := s.db.Snapshots.Get(s.ctx, 1)
 	s.ok(err)

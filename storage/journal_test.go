@@ -65,7 +65,7 @@ func TestClaimProvenance(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(2))
 	s.read(creates("Dawn (ship)", "Dawn is a ship."))
 	definition := "Dawn is a ship. She sinks."
-	s.read(revises(1, codex.Edit{Definition: &definition}))
+	s.read(revises(1, codex.Edit{Facts: factsOf(definition, nil)}))
 	got, err := s.db.History.ClaimProvenance(s.ctx)
 	s.ok(err)
 	want := map[storage.ClaimKey]storage.Provenance{

@@ -155,8 +155,7 @@ func (s *story) someEdit(t *rapid.T) edit {
 	name, said := term.Draw(t, "term"), definition.Draw(t, "definition")
 	status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed}).Draw(t, "status")
 	return revises(id, codex.Edit{
-		Name: &name, Definition: &said, Tags: tags.Draw(t, "tags"), Aliases: []string{term.Draw(t, "alias")}, Status: &status,
-		DropsClaims: rapid.Bool().Draw(t, "narrow"), Evidence: &evidence,
+		Name: &name, Facts: factsOf(said, &evidence), Tags: tags.Draw(t, "tags"), Aliases: []string{term.Draw(t, "alias")}, Status: &status,
 	})
 }
 

@@ -74,7 +74,7 @@ func TestRunToolFallsBack(t *testing.T) {
 		{"half of it done", func(ctx context.Context, g *storage.Glossary) error {
 			return errors.Join(creates("Mik", "A sailor.")(ctx, g), creates("dawn", "A horse.")(ctx, g))
 		}},
-		{"an unknown kind of claim", revises(1, codex.Edit{Definition: new("A ship. Gone."), Kind: "dreamt"})},
+		{"an unknown kind of claim", revises(1, codex.Edit{Facts: []codex.Fact{{Text: "Gone.", Kind: "dreamt"}}})},
 		{"an alias twice", twice(annotator.FieldAlias, `{"name":"The Lady","from":1000000}`)},
 		{"a tag twice", twice(annotator.FieldTag, "ship")},
 	} {

@@ -221,7 +221,7 @@ func TestEntryIsReadWhole(t *testing.T) {
 			{ID: 1, Ord: 0, Text: "Dawn is a ship.", Kind: annotator.Narrated, From: at, Evidence: []annotator.Evidence{
 				{Claim: 1, Post: 10, Start: 0, End: 15, Quote: "Dawn – the ship"},
 			}, Revision: 5},
-			{ID: 2, Ord: 1, Text: "She sails.", Kind: annotator.Narrated, From: at, Revision: 6},
+			{ID: 2, Ord: 1, Text: "She sails.", Kind: annotator.Narrated, From: at, Revision: 7},
 		},
 		First: at, Last: at, Revisions: 7, Revision: 7,
 	}

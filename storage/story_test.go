@@ -319,8 +319,20 @@ func creates(name, definition string, tags ...string) edit {
 	return func(ctx context.Context, g *storage.Glossary) error {
 		e, _ := codex.Ground(bodyOf(10), "Dawn - the ship")
 		e.Post = 10
-		return revises(0, codex.Edit{Name: &name, Definition: &definition, Tags: tags, Evidence: &e})(ctx, g)
+		return revises(0, codex.Edit{Name: &name, Facts: factsOf(definition, &e), Tags: tags})(ctx, g)
 	}
+}
+
+// factsOf returns the sentences of a text as facts, with a quotation of one of them; nil for none.
+func factsOf(text string, quoted *annotator.Evidence) (facts []codex.Fact) {
+	sentences := codex.Sentences(text)
+	for _, sentence := range sentences {
+		facts = append(facts, codex.Fact{Text: sentence})
+	}
+	if quoted != nil {
+		facts[codex.Closest(sentences, quoted.Quote)].Evidence = quoted
+	}
+	return facts
 }
 
 // sceneKey is the key of the scene at hand in the context of a tool.

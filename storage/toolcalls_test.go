@@ -106,7 +106,7 @@ func TestBranchCutsDecisions(t *testing.T) {
 	s.begin("scene 2")
 	s.reply("Let me see.", "glossary_update")
 	s.decided(&storage.ToolDecision{Mode: "annotate", Verdict: storage.WouldDeny, Rule: "INTENT_REQUIRED", Reason: "none"},
-		revises(1, codex.Edit{Definition: new("A ship. She sails.")}))
+		revises(1, codex.Edit{Facts: factsOf("She sails.", nil)}))
 	s.reply("Done.")
 	s.record(annotator.SceneRecorded)
 	s.checkpoint()

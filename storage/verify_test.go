@@ -185,7 +185,7 @@ func sound(t *testing.T) []byte {
 	s.compact(1, chunk)
 	s.checkpoint()
 	definition := "Dawn is a ship. She sails. She sinks."
-	s.read(revises(1, codex.Edit{Definition: &definition}), revises(1, codex.Edit{
+	s.read(revises(1, codex.Edit{Facts: factsOf(definition, nil)}), revises(1, codex.Edit{
 		Facts: []codex.Fact{{Text: "She lies deep.", State: true}, {Text: "Mik dived.", Speaker: "Mik"}}, Close: []codex.Closing{{Fact: 2, By: 4}},
 	}), restates(1, "She is a wreck."), retires(2))
 	chunk.Kind, chunk.Thread, chunk.Supersedes = annotator.EpisodeCumulative, 0, 1
