@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// CacheCounts are the tokens of all prompts that a server has read since it was started, whoever sent them.
+// CacheCounts counts the tokens of all prompts, of all clients, that a server has processed since its start.
 type CacheCounts struct {
 	Prompt int
-	Cached int // of Prompt: those that were in its prefix cache
+	Cached int // those of Prompt that were in its prefix cache
 }
 
-// CacheCounter is implemented by a wire whose server counts so beside its API.
+// CacheCounter is implemented by a wire whose server may have such counters outside its API.
 type CacheCounter interface {
-	// CacheCounts returns the counts. A failure is a *Fault; most servers do not count.
+	// CacheCounts returns the counts. A failure is a *Fault. Most servers have no such counters.
 	CacheCounts(ctx context.Context) (CacheCounts, error)
 }
 
-// countsTimeout is how long a server may take to tell its counts.
+// countsTimeout is the time limit for reading a server's counters.
 const countsTimeout = 5 * time.Second
 
-// tellCached fills in how much of a prompt was cached, where the reply does not tell it and the server's own counts
-// rose by that prompt alone since the call before.
-func (c *Client) tellCached(ctx context.Context, reply *Reply) {
+// fillCached sets the cached tokens of a prompt if the reply does not report them. They are known if the server's
+// counters have grown by that prompt alone since the previous call.
+func (c *Client) fillCached(ctx context.Context, reply *Reply) {
 	counter, able := c.Wire.(CacheCounter)
 	u := &reply.Usage
 	if !able || !u.Exact || u.Told > 0 || c.Capabilities.NoCacheCounts {

@@ -9,7 +9,7 @@ import (
 	"annotator/model"
 )
 
-// counting is a wire whose server counts what it has in its cache.
+// counting is a wire whose server has counters of its cache.
 type counting struct {
 	wire
 	counts model.CacheCounts
@@ -22,8 +22,8 @@ func (c *counting) CacheCounts(context.Context) (model.CacheCounts, error) {
 	return c.counts, c.err
 }
 
-// TestCachedByTheServersCounts: where a reply does not tell what was cached, it is known if the server's counts rose by
-// its prompt alone since the call before. Otherwise it is not known, which is not the same as nothing.
+// TestCachedByTheServersCounts: cached tokens that a reply does not report are known if the server's counters have
+// grown by its prompt alone. Otherwise they are unknown, which is not the same as 0.
 func TestCachedByTheServersCounts(t *testing.T) {
 	t.Parallel()
 	w := &counting{counts: model.CacheCounts{Prompt: 5000, Cached: 100}}
@@ -60,7 +60,7 @@ func TestCachedByTheServersCounts(t *testing.T) {
 		{untold, 0, told},
 		{untold, 7, untold}, // somebody else asked, too
 		{untold, 0, told},
-		{none, 0, none}, // the reply tells that nothing was cached
+		{none, 0, none}, // the reply reports that nothing was cached
 	} {
 		if got := ask(test.sent, test.others); got != test.want {
 			t.Errorf("call %d: %+v, want %+v", i, got, test.want)

@@ -13,26 +13,25 @@ import (
 	"annotator/budget"
 )
 
-// Capabilities are what is known of the server behind an endpoint, from its list of models, its replies and its faults,
-// and from the configuration. They are learned and never forgotten: a server does not change its API in the middle of a
-// run.
+// Capabilities is what is known of the server behind an endpoint. It comes from the list of models, replies, faults and
+// the configuration. Nothing is removed: a server does not change its API in the middle of a run.
 type Capabilities struct {
-	Reached       bool        // something has answered at the address, if only with an error
+	Reached       bool        // a server has answered at the URL, if only with an error
 	Answered      bool        // a model has answered
-	Workarounds   Workarounds // what requests do otherwise
-	Learned       []string    // the same in words, in the order in which it was learned
+	Workarounds   Workarounds // in force
+	Learned       []string    // their effects, in the order in which they were learned
 	TextCalls     bool        // the server leaves tool calls in the text of replies
 	Reasons       bool        // the model's replies have reasoning
 	NoTokenizer   bool        // the server cannot count the tokens of a text
-	NoCacheCounts bool        // the server does not count what its cache saves
+	NoCacheCounts bool        // the server has no counters of its cache
 	MixedText     bool        // the server leaves reasoning in the text of replies
 	RunsOn        bool        // the server does not end replies where the model's turn ends
 	OtherModels   []string    // that have answered in place of the one called; at most maxOtherModels
 	Budget        budget.Budget
 }
 
-// reach takes in how a request ended.
-func (c *Capabilities) reach(err error) {
+// setReached records that a server answered, from the result of a request.
+func (c *Capabilities) setReached(err error) {
 	f, isFault := errors.AsType[*Fault](err)
 	c.Reached = c.Reached || err == nil || isFault && (f.Status != 0 || f.NotAnAPI)
 }
@@ -48,38 +47,38 @@ func (c *Capabilities) SetListed(models []Model, id string) bool {
 	return false
 }
 
-// Workarounds are a set of what a wire can do otherwise for a server that refuses the usual form of a request.
+// Workarounds is a set of changes to requests for a server that refuses their usual form.
 type Workarounds uint32
 
-// The workarounds. Each wire knows some of them.
+// The workarounds. Each wire supports some of them.
 const (
 	SystemInUser        Workarounds = 1 << iota // the system prompt begins the first message of the user
-	MergeRoles                                  // neighbouring messages of one role are sent as one
+	MergeRoles                                  // adjacent messages of one role are sent as one
 	MaxCompletionTokens                         // max_tokens is called max_completion_tokens
 	NoTemperature
 	NoStreamUsage
 	NoSeed
-	NoNamedTool  // a tool cannot be required by name: any is required
+	NoNamedTool  // in place of a tool required by name, any is required
 	NoToolChoice // no choice of tools is sent
-	NoToolSubset // all tools are allowed where only some should be
+	NoToolSubset // all tools are allowed in place of some
 	NoForcedCall // no tool call is required
-	ForbidCalls  // the API, too, is told that no tool may be called
+	ForbidCalls  // the API's choice also forbids calls
 	NoCallIDs
 	NoSignatures
-	PairCalls         // of several calls in a reply, each is a message of its own, with its result behind it
-	NoTextBesideCalls // the text of a reply that calls tools is left out
-	StrictTools       // the server is to hold the arguments of calls to the tools' schemas
-	NoStrictTools     // it refuses that
-	LooseCount        // the template leaves parts of a prompt out, so fewer tokens than it must have are right
+	PairCalls         // each of several calls is a message of its own, followed by its result
+	NoTextBesideCalls // the text of a reply with calls is omitted
+	StrictTools       // the server enforces the tools' schemas
+	NoStrictTools     // the server refuses StrictTools
+	LooseCount        // the template omits parts of a prompt, so a count below the least is valid
 )
 
-// Strict reports whether tools are marked so that the server holds the arguments of calls to their schemas.
+// Strict reports whether tools are marked as strict: the server enforces their schemas.
 func (w Workarounds) Strict() bool { return w.Has(StrictTools) && !w.Has(NoStrictTools) }
 
-// ForTemplates are the workarounds for what chat templates refuse or leave out.
+// ForTemplates are the workarounds for what chat templates refuse or omit.
 const ForTemplates = SystemInUser | MergeRoles | PairCalls | NoTextBesideCalls
 
-// rendering are the workarounds that tell how messages are rendered, by the names under which a database keeps them.
+// rendering lists the workarounds that affect how messages are rendered, by their names in a database.
 var rendering = [...]struct {
 	one  Workarounds
 	name string
@@ -95,7 +94,7 @@ var rendering = [...]struct {
 	{LooseCount, "loose_count"},
 }
 
-// Rendering names those of the workarounds that tell how messages are rendered, parted by spaces.
+// Rendering returns the names, separated by spaces, of the workarounds that affect how messages are rendered.
 func (w Workarounds) Rendering() string {
 	var names []string
 	for _, r := range rendering {
@@ -106,7 +105,7 @@ func (w Workarounds) Rendering() string {
 	return strings.Join(names, " ")
 }
 
-// ParseRendering is the inverse of Rendering. Names that are not known are left out.
+// ParseRendering is the inverse of Rendering. Unknown names are ignored.
 func ParseRendering(names string) (w Workarounds) {
 	for _, r := range rendering {
 		if slices.Contains(strings.Fields(names), r.name) {
@@ -119,27 +118,27 @@ func ParseRendering(names string) (w Workarounds) {
 // Has reports whether a workaround is in the set.
 func (w Workarounds) Has(one Workarounds) bool { return w&one != 0 }
 
-// Refusal is how a server says that it needs a workaround.
+// Refusal is an error message of servers that need a workaround.
 type Refusal struct {
 	Needs   Workarounds
-	Pattern *regexp.Regexp // of the fault's parameter and message, in lower case; nil: no server says it
-	Effect  string         // what is done from then on, in words
+	Pattern *regexp.Regexp // matches the fault's parameter and message in lower case; nil: never
+	Effect  string         // description of the workaround
 
-	Of      Workarounds // with which the server means them; 0: whatever is in force
-	Without string      // bytes of a history with which the server means something else; empty: none
+	Of      Workarounds // in force when the pattern has this meaning; 0: any
+	Without string      // if the history has it, the pattern has another meaning; empty: none
 }
 
-// StrictRefused matches how servers refuse strict tools, or the schemas of them.
+// StrictRefused matches refusals of strict tools or of their schemas.
 var StrictRefused = regexp.MustCompile(`(?s)\bstrict\b|invalid schema for function|invalid_function_parameters|` +
 	`structural_tag|grammar|additionalproperties`)
 
-// What is done about strict tools, in words.
+// The effects of the workarounds for strict tools.
 const (
 	StrictEffect   = "the server is to hold the arguments of calls to the tools' schemas"
 	NoStrictEffect = "the arguments of calls are not held to the tools' schemas"
 )
 
-// RefusalOf matches the name of a setting together with a word that says it is not wanted.
+// RefusalOf matches the name of a setting together with a word of refusal.
 func RefusalOf(setting string) *regexp.Regexp {
 	const word = `(unsupported|not support|deprecated|unknown|unrecognized|unexpected|extra inputs|extra_forbidden|` +
 		`not permitted|not allowed)`
@@ -147,8 +146,8 @@ func RefusalOf(setting string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)` + word + `.*` + setting + `|` + setting + `.*` + word)
 }
 
-// Learn takes in the first of a wire's refusals that the fault of a request matches and that was not learned before. It
-// returns the effect, or "" where nothing was learned.
+// Learn records the first of a wire's refusals that matches the fault of a request and was not learned before. It
+// returns the effect, or "" if nothing was learned.
 func (c *Capabilities) Learn(f *Fault, request *Request, refusals []Refusal) string {
 	if !aboutForm(f) {
 		return ""
@@ -169,7 +168,7 @@ func (c *Capabilities) Learn(f *Fault, request *Request, refusals []Refusal) str
 	return ""
 }
 
-// Adopt takes in a workaround that no refusal asked for, and reports whether the wire knows it and it was not in force.
+// Adopt records a workaround without a refusal. It reports whether the wire supports it and it was not in force.
 func (c *Capabilities) Adopt(needs Workarounds, refusals []Refusal) bool {
 	refusals = append(slices.Clip(refusals), Refusal{Needs: LooseCount}) // on any wire
 	at := slices.IndexFunc(refusals, func(r Refusal) bool { return r.Needs == needs })
@@ -183,7 +182,7 @@ func (c *Capabilities) Adopt(needs Workarounds, refusals []Refusal) bool {
 	return true
 }
 
-// learnChoice takes in that a server ignores a tool required by name, as llama.cpp does: the reply calls none.
+// learnChoice records that a server ignores a tool required by name, as llama.cpp does: the reply has no calls.
 func (c *Client) learnChoice(r *Request, reply *Reply) {
 	named := r.Choice.Mode == ChoiceRequired && len(r.Choice.Allowed) == 1 && r.Rules != nil
 	if named && len(reply.Calls)+len(reply.Updates) == 0 && reply.Problem == nil && !reply.Cut {
@@ -191,8 +190,8 @@ func (c *Client) learnChoice(r *Request, reply *Reply) {
 	}
 }
 
-// aboutForm reports whether a fault may be about the form of a request. A template that fails is a 500 to some servers,
-// and a frame of a stream to others.
+// aboutForm reports whether a fault may be about the form of a request. If a template fails, some servers answer 500,
+// and others send a frame of a stream.
 func aboutForm(f *Fault) bool {
 	switch f.Kind {
 	case annotator.Misconfigured, annotator.Refused, annotator.Transient, annotator.Malformed:

@@ -9,17 +9,17 @@ import (
 	"annotator"
 )
 
-// meaning is what a fault means, and what says so.
+// meaning is the meaning of a fault, and the codes, phrases and statuses that have it.
 type meaning struct {
 	kind     annotator.Kind
-	param    string // the field of the request to change, where it is one
+	param    string // the field of the request to change, if any
 	advice   string
 	reason   annotator.Reason // from which a program makes the advice, in place of advice
 	filtered bool             // a content filter refused the story
 	failed   bool             // the server's device has failed
 	template bool             // the chat template cannot render the request
 
-	codes    string         // for programs, in lower case, parted by spaces
+	codes    string         // in lower case, separated by spaces
 	phrases  *regexp.Regexp // of the message in lower case; nil: none
 	statuses []int
 }
@@ -30,7 +30,7 @@ const (
 	paramMaxTokens = "max_tokens" // bounds the reply
 )
 
-// Advice that is given in more than one place.
+// Advice of several meanings.
 const (
 	adviceParser = "start the server without --reasoning-parser, or with the one of its model"
 	adviceFilter = "take a model, or an endpoint, that will read such a story"
@@ -46,13 +46,14 @@ const (
 // Statuses that are in no standard.
 const (
 	statusBalancerGaveUp = 460 // of Amazon's load balancer
-	statusClientGone     = 499 // of proxies, and of Google, that wrongly think the client has closed the connection
-	statusOverloaded     = 529 // of several providers
+	// of proxies, and of Google, if they wrongly assume that the client has closed the connection
+	statusClientGone = 499
+	statusOverloaded = 529 // of several providers
 )
 
-// meanings are all that is known of codes, phrases and statuses. The first row with a phrase of the message counts. The
-// filters come first, because some of them quote the story, which may contain any phrase. There are few phrases,
-// because messages change with each release of a server.
+// meanings lists codes, phrases and statuses of faults. The first row with a phrase of the message counts. Filters come
+// first, because some quote the story, which may contain any phrase. There are few phrases, because messages change
+// with each release of a server.
 var meanings = [...]meaning{
 	{ // vLLM cannot put what the model wrote into a reply of its API
 		kind: annotator.Malformed,
@@ -195,19 +196,19 @@ var meanings = [...]meaning{
 	},
 }
 
-// statusClasses are the statuses without a row, by their first digit.
+// statusClasses has the meanings of statuses without a row, by their first digit.
 var statusClasses = map[int]meaning{
 	3: {kind: annotator.Unsafe, reason: annotator.ReasonRedirected},
 	4: {kind: annotator.Refused},
 	5: {kind: annotator.Transient},
 }
 
-// tooMuchAtOnce matches a limit on tokens per minute for a request that alone exceeds it. Its code is that of any such
-// limit, but waiting does not help.
+// tooMuchAtOnce matches a limit on tokens per minute that a single request exceeds. The code is that of any such limit,
+// but waiting does not help.
 var tooMuchAtOnce = pattern(`request too large.*tokens per min`)
 
-// classify returns the first meaning that applies; one without a kind where the status is no error either. byBody
-// reports whether the body said more than the status.
+// classify returns the first meaning that applies. It has no kind if the status is no error either. byBody reports
+// whether the meaning comes from the body, not the status.
 func classify(status int, c *errorBody) (m meaning, byBody bool) {
 	switch {
 	case redirects(status):

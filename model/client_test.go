@@ -20,7 +20,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// wire answers what a test has it answer.
+// wire answers with the function of the test.
 type wire struct {
 	complete func(*model.Request) (*model.Reply, error)
 	models   func() ([]model.Model, error)
@@ -51,7 +51,7 @@ func (*wire) Refusals() []model.Refusal {
 	}
 }
 
-// ledger records calls, and demands that each is opened once and ended once.
+// ledger records calls, and requires that each is opened once and ended once.
 type ledger struct {
 	t     rapid.TB
 	calls []*annotator.Call
@@ -90,8 +90,8 @@ var patient = model.Policy{Attempts: 3, Base: time.Second, Max: time.Minute, Pat
 
 func says(text string) *model.Reply { return &model.Reply{Text: text, Finish: "stop", Model: "m"} }
 
-// TestCompleteEnds: whatever faults come, Complete ends within the bounds of the policy, and each call is on record as
-// opened and ended once; but for that of the reply, which the caller ends.
+// TestCompleteEnds: with any faults, Complete ends within the limits of the policy. Each call is recorded as opened and
+// ended once, except that of the reply, which the caller ends.
 func TestCompleteEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -173,7 +173,7 @@ func completeEnds(t *rapid.T) {
 	wantAttempts(t, l.calls, policy.Attempts)
 }
 
-// wantAttempts demands that attempts are numbered from 1, as the decisions say.
+// wantAttempts requires that attempts are numbered from 1, according to the decisions.
 func wantAttempts(t *rapid.T, calls []*annotator.Call, most int) {
 	allowed := []int{1}
 	for _, c := range calls {
@@ -197,7 +197,7 @@ func wantAttempts(t *rapid.T, calls []*annotator.Call, most int) {
 	}
 }
 
-// TestStepwiseIsTheSame: Try and Wait make the calls that Complete makes, whatever faults come.
+// TestStepwiseIsTheSame: with any faults, Try and Wait make the calls that Complete makes.
 func TestStepwiseIsTheSame(t *testing.T) {
 	t.Parallel()
 	script := []error{
@@ -247,8 +247,8 @@ func TestStepwiseIsTheSame(t *testing.T) {
 	})
 }
 
-// TestReplyLimits: a reply that was cut before its first word may be longer once, within the context, and never longer
-// than the server has refused.
+// TestReplyLimits: after a reply was cut before its first word, the limit grows once, within the context. It is never a
+// limit that the server has refused.
 func TestReplyLimits(t *testing.T) {
 	t.Parallel()
 	w, l := &wire{}, &ledger{t: t}
@@ -284,8 +284,8 @@ func TestReplyLimits(t *testing.T) {
 	}
 }
 
-// TestModelsAreWaitedFor where no model is named, within the patience; where one is, an endpoint that cannot list them
-// is no error.
+// TestModelsAreWaitedFor: without a configured model, the list is waited for, within the patience. With one, an
+// endpoint that cannot list models is no error.
 func TestModelsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -319,8 +319,8 @@ func TestModelsAreWaitedFor(t *testing.T) {
 	})
 }
 
-// TestCallsInTheText become calls of the reply; the text keeps the rest, and the call on record all of it. Warnings
-// come once.
+// TestCallsInTheText: calls in the text become calls of the reply. The text keeps the rest, and the recorded call the
+// whole text. A warning is published once.
 func TestCallsInTheText(t *testing.T) {
 	t.Parallel()
 	w, l := &wire{}, &ledger{t: t}
@@ -387,7 +387,7 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
-// TestSilenceIsNoticed: what a wire reports of silence is a notice of the call.
+// TestSilenceIsNoticed: a wire's report of silence is published as a notice of the call.
 func TestSilenceIsNoticed(t *testing.T) {
 	t.Parallel()
 	w := &wire{}
@@ -415,9 +415,9 @@ func TestSilenceIsNoticed(t *testing.T) {
 	}
 }
 
-// TestNoSeedAfterADeath: a server that died on a request with a seed is asked again without, as vLLM's engine for the
-// CPU ends where a long prompt has one. A reply that is no use is asked for again with another.
-func TestNoSeedAfterADeath(t *testing.T) {
+// TestNoSeedAfterACrash: after a request with a seed crashed the server, the next one has no seed. vLLM's engine for
+// the CPU ends if a long prompt has a seed. After an unusable reply, the next request has another seed.
+func TestNoSeedAfterACrash(t *testing.T) {
 	t.Parallel()
 	dead := model.Classify(500, nil,
 		[]byte(`{"error":{"message":"EngineCore encountered an issue. See stack trace (above) for the root cause.","type":"InternalServerError","param":null,"code":500}}`))
@@ -454,9 +454,8 @@ func TestNoSeedAfterADeath(t *testing.T) {
 	}
 }
 
-// TestAnAddressThatNeverAnsweredIsGivenUp: nothing listens at a mistyped address, and the run says so after a minute
-// and not after the patience with a server that loads. What has answered once in the process is waited for with all
-// patience.
+// TestAnAddressThatNeverAnsweredIsGivenUp: a URL without a server is given up after a minute, not after the patience
+// with a server that loads. A server that has answered once in the process is waited for with the whole patience.
 func TestAnAddressThatNeverAnsweredIsGivenUp(t *testing.T) {
 	t.Parallel()
 	refused := model.ClassifyTransport(fmt.Errorf("dial: %w", syscall.ECONNREFUSED))

@@ -17,15 +17,15 @@ type errorBody struct {
 	isError  bool // by its structure, whatever the status
 	isObject bool // it is JSON, unlike the page of a proxy
 	message  string
-	text     string   // that is searched for phrases: the message and its metadata, in lower case
+	text     string   // to be searched for phrases: the message and its metadata, in lower case
 	codes    []string // for programs, in lower case, the most specific first
 	param    string   // the field of the request that is at fault
 	status   int      // HTTP status that the body names; 0 for none
-	context  int      // tokens of context that the server has; 0 where it does not say
+	context  int      // the server's context in tokens; 0 if not given
 	retry    string   // how long to wait, as in a Retry-After header
 }
 
-// textLimit is how many bytes of a body are searched for phrases: after that a server may quote the request.
+// textLimit is how many bytes of a body are searched for phrases. After these, a server may quote the request.
 const textLimit = 2000
 
 func readErrorBody(body []byte) errorBody {
@@ -42,11 +42,11 @@ func readErrorBody(body []byte) errorBody {
 	}
 	_ = json.Unmarshal([]byte(o.Details), &details) // on other servers it is something else
 	for _, d := range details {
-		c.take(d.Reason)
+		c.addCode(d.Reason)
 		c.retry = cmp.Or(c.retry, d.Retry)
 	}
 	for _, code := range []value{o.Code, o.Type, o.Status, o.ErrorType} {
-		c.take(string(code))
+		c.addCode(string(code))
 	}
 	if n, err := strconv.Atoi(string(o.Context)); err == nil && n > 0 {
 		c.context = n
@@ -56,8 +56,8 @@ func readErrorBody(body []byte) errorBody {
 	return c
 }
 
-// take adds a code to the names, or to the status.
-func (c *errorBody) take(code string) {
+// addCode adds a code to the codes, or sets the status if it is a number.
+func (c *errorBody) addCode(code string) {
 	n, err := strconv.Atoi(code)
 	switch {
 	case err != nil && code != "":
@@ -67,7 +67,7 @@ func (c *errorBody) take(code string) {
 	}
 }
 
-// errorFields are what servers write about an error, and the fields in which they put the object with that.
+// errorFields are the fields with which servers describe an error, and the fields that contain such an object.
 type errorFields struct {
 	Message, Msg, Param, Metadata, Details value
 	Code, Type, Status                     value
@@ -77,7 +77,7 @@ type errorFields struct {
 	Error, Errors, Detail, Object, Choices value
 }
 
-// value is a string as it is, null and false as nothing, and any other value as its JSON.
+// value is a string; empty for null and false. Any other value is its JSON.
 type value string
 
 // UnmarshalJSON reads any value.
@@ -90,8 +90,8 @@ func (v *value) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// findError returns the object that describes the error; nil where the body is no object. isError reports whether its
-// place alone shows that it is an error. Of several errors it returns the first.
+// findError returns the first object that describes an error; nil if the body is no object. isError reports whether the
+// position of the object shows that it is an error.
 func findError(body []byte) (o *errorFields, isError bool) {
 	top := readFields(body)
 	switch {
@@ -112,7 +112,7 @@ func findError(body []byte) (o *errorFields, isError bool) {
 	return top, top.Object == "error" || top.Type == "error"
 }
 
-// readFields reads an object, or the first one in an array; nil where raw is neither.
+// readFields reads an object, or the first one in an array; nil if raw is neither.
 func readFields(raw []byte) *errorFields {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
@@ -129,7 +129,7 @@ func readFields(raw []byte) *errorFields {
 var contextLength = regexp.MustCompile(`(?:context length\D{0,20}|maximum number of tokens allowed \(|` +
 	`max_model_len=)(\d{1,9})`)
 
-// plain returns the message of a body that is no JSON object. A web page has none, and neither has a body that only
+// plain returns the message of a body that is no JSON object. It is empty for a web page, and for a body that only
 // names its status.
 func plain(body []byte) string {
 	said := clip(string(body))
@@ -141,10 +141,10 @@ func plain(body []byte) string {
 
 func searchable(s string) string { return strings.ToLower(s[:min(len(s), textLimit)]) }
 
-// messageLimit is the length of a message in bytes.
+// messageLimit is the maximum length of a message in bytes.
 const messageLimit = 400
 
-// clip makes one short printable line of a text from a server.
+// clip returns a text of a server as one short printable line.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*messageLimit)], "")
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {

@@ -7,19 +7,19 @@ import (
 	"annotator"
 )
 
-// Exchange is a request under way, for a caller that makes each attempt a step of its own. Client.Complete is the loop
-// over its steps.
+// Exchange is a request in progress, for a caller that makes each attempt separately. Client.Complete is the loop over
+// its steps.
 type Exchange struct {
 	client   *Client
 	request  Request
 	attempts Attempts
-	limit    int // tokens of a reply that the server takes, where it has refused more; 0: not known
+	limit    int // the server's limit of a reply in tokens, from a refusal; 0: not known
 	decision Decision
 	reason   string // why the last attempt failed
 }
 
-// maxAdaptations is how often a workaround may be learned from one request. A server that always wants something else
-// must not keep it going forever.
+// maxAdaptations is how often a workaround may be learned from one request. It ends the exchange with a server that
+// always requires another form.
 const maxAdaptations = 16
 
 // Begin prepares a request. Nothing is sent yet.
@@ -27,18 +27,18 @@ func (c *Client) Begin(r *Request) *Exchange {
 	return &Exchange{client: c, request: *r, attempts: Attempts{Number: 1}}
 }
 
-// Replace has another request sent in place of the first, after its prompt was made smaller or is rendered otherwise.
-// The attempts go on.
+// Replace replaces the request, after its prompt was made smaller or is rendered differently. The attempts are still
+// counted.
 func (x *Exchange) Replace(r *Request) { x.request = *r }
 
-// ReplyLimit is how many tokens of a reply the server takes, where it has refused more; 0: not known.
+// ReplyLimit returns the server's limit of a reply in tokens, if it has refused more; 0: not known.
 func (x *Exchange) ReplyLimit() int { return x.limit }
 
-// Try makes one attempt. Reply and error are both nil where another attempt is due after Wait. See Client.Complete for
-// the errors.
+// Try makes one attempt. Reply and error are both nil if another attempt is due after Wait. See Client.Complete for the
+// errors.
 func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	c, request, call := x.client, x.request, x.request.Call
-	request.Seed, request.MaxTokens = x.attempts.Number-1, x.maxTokens() // each attempt that counts is sampled anew
+	request.Seed, request.MaxTokens = x.attempts.Number-1, x.maxTokens() // each counted attempt has another seed
 	call.Attempt = x.attempts.Number
 	reply, fault, err := c.send(ctx, &call, &request)
 	if err != nil || fault == nil {
@@ -66,9 +66,9 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	return nil, &Unanswered{Fault: fault, Action: x.decision.Action}
 }
 
-// blameSlots takes a refusal for length for an overload where the request fits the context. The slots of llama.cpp
-// share one by default, which the requests of others may fill. Where it means the request, it names its context or
-// answers 400.
+// blameSlots treats a refusal for length as an overload if the request fits the context. The slots of llama.cpp share
+// one context by default, which other requests may fill. If the request itself is too long, llama.cpp names its context
+// or answers 400.
 func (x *Exchange) blameSlots(f *Fault, r *Request) {
 	limit := x.client.Capabilities.Budget.Server()
 	unexplained := f.Kind == annotator.PromptTooLong && f.Status == http.StatusInternalServerError && f.MaxContext == 0
@@ -77,14 +77,14 @@ func (x *Exchange) blameSlots(f *Fault, r *Request) {
 	}
 }
 
-// decide says what to do about a fault: the wire may know a workaround, otherwise the policy decides.
+// decide decides about a fault: the wire may have a workaround, otherwise the policy decides.
 func (x *Exchange) decide(fault *Fault, r *Request) {
 	c := x.client
 	what := ""
 	if x.attempts.Adapted < maxAdaptations {
 		what = c.Capabilities.Learn(fault, r, c.Wire.Refusals())
 	}
-	if r.Seed != 0 && fault.died() {
+	if r.Seed != 0 && fault.mayHaveCrashed() {
 		c.Capabilities.Adopt(NoSeed, c.Wire.Refusals())
 	}
 	if what != "" {
@@ -98,11 +98,11 @@ func (x *Exchange) decide(fault *Fault, r *Request) {
 	x.attempts.add(&x.decision, fault)
 }
 
-// growth is how many times longer a reply may be once it was cut before its first word.
+// growth is the factor by which the limit of a reply grows after one was cut before its first word.
 const growth = 4
 
-// maxTokens is how long the reply to the next attempt may be: longer once it was cut before its first word, as far as
-// the context allows, and never longer than the server has refused.
+// maxTokens returns the limit of the next reply. It is larger after a reply was cut before its first word, as far as
+// the context allows. It is never a limit that the server has refused.
 func (x *Exchange) maxTokens() int {
 	r := &x.request
 	most := r.MaxTokens
@@ -118,9 +118,9 @@ func (x *Exchange) maxTokens() int {
 	return most
 }
 
-// Wait returns when the next attempt is due: after the delay and, where the server may be down, once it has answered a
-// probe. The long prompt is not sent meanwhile. The error is of kind annotator.Halted where the patience ends, and
-// annotator.Interrupted where the client was interrupted.
+// Wait returns when the next attempt is due: after the delay and, if the server may be down, after it has answered a
+// probe. The probe saves sending the long prompt. The error is of kind annotator.Halted if the patience is exhausted,
+// and annotator.Interrupted if the client was interrupted.
 func (x *Exchange) Wait(ctx context.Context) error {
 	c := x.client
 	left, err := c.pause(ctx, &x.decision, x.attempts.Waited-x.decision.Delay, x.reason)

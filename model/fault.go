@@ -22,12 +22,11 @@ import (
 	"annotator"
 )
 
-// Classify returns what a response without a reply means, by its status, its headers, and its body or the part of it
-// that was kept. It also takes the error frame of a stream, with the status of the stream.
+// Classify returns the meaning of a response without a reply, from its status, its headers, and its body or the
+// beginning of it. It also classifies the error frame of a stream, with the status of the stream.
 //
-// Servers differ in all they say, so the most specific information counts first: a code for programs, then a few
-// well-known phrases, then the status. A status in the body takes precedence over that of the response, which a proxy
-// may have changed.
+// Servers differ, so the most specific information counts: a code, then a few well-known phrases, then the status. A
+// status in the body takes precedence over that of the response, which a proxy may have changed.
 //
 // Fault.Header is the header given, not a copy. A Retry-After date is relative to the header's Date.
 func Classify(status int, header http.Header, body []byte) *Fault {
@@ -56,13 +55,13 @@ func Classify(status int, header http.Header, body []byte) *Fault {
 	}
 	// the policy treats a length refusal without a message differently
 	if f.Message == "" && f.Kind != annotator.PromptTooLong && isPage(body) {
-		f.Message = "a web page came in place of a reply" + titled(body)
+		f.Message = "a web page came in place of a reply" + pageTitle(body)
 	}
 	return f
 }
 
-// isNotAnAPI reports whether a response has nothing of the API: a model server explains a missing or forbidden path by
-// a JSON error.
+// isNotAnAPI reports whether a response is not from the API. A model server answers a missing or forbidden path with a
+// JSON error.
 func isNotAnAPI(status int, c *errorBody) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
@@ -71,7 +70,7 @@ func isNotAnAPI(status int, c *errorBody) bool {
 	return status/100 == 2 && !c.isError
 }
 
-// redirectHost shows only the host of the address: the rest may hold secrets.
+// redirectHost returns only the host of the URL: the rest may contain secrets.
 func redirectHost(header http.Header) string {
 	u, err := url.Parse(header.Get("Location"))
 	if err != nil || u.Host == "" {
@@ -80,19 +79,19 @@ func redirectHost(header http.Header) string {
 	return " at " + clip(u.Host)
 }
 
-// CarriesError reports whether a body or a frame of a stream is an error whatever its status is: some servers answer
-// 200 with an error inside.
+// CarriesError reports whether a body or a frame of a stream is an error, whatever its status. Some servers answer 200
+// with an error.
 func CarriesError(body []byte) bool { return readErrorBody(body).isError }
 
-// isPage reports whether a body is a web page. The headers do not decide: some proxies call everything HTML.
+// isPage reports whether a body is a web page. The headers do not count: some proxies label everything as HTML.
 func isPage(body []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(body[:min(len(body), 512)], " \t\r\n\ufeff"), []byte("<"))
 }
 
 var title = regexp.MustCompile(`(?is)<title[^>]*>([^<]{1,200})`)
 
-// titled returns the title of a web page: a proxy gives its reason there.
-func titled(body []byte) string {
+// pageTitle returns the title of a web page, which is where a proxy gives its reason.
+func pageTitle(body []byte) string {
 	found := title.FindSubmatch(body[:min(len(body), textLimit)])
 	if found == nil {
 		return ""
@@ -100,12 +99,12 @@ func titled(body []byte) string {
 	return fmt.Sprintf(": %q", clip(string(found[1])))
 }
 
-// retryAfter returns the longest of the delays in headers and body. OpenAI's services give milliseconds in a header of
-// their own.
+// retryAfter returns the longest of the delays in headers and body. OpenAI's services also have a header in
+// milliseconds.
 func retryAfter(header http.Header, body string) time.Duration {
 	now, err := http.ParseTime(header.Get("Date"))
 	if err != nil {
-		// Without the server's time, a date is of no use.
+		// Without the server's time, a date cannot be used.
 		now = endOfTime
 	}
 	milliseconds := header.Get("Retry-After-Ms") + "ms"
@@ -113,12 +112,11 @@ func retryAfter(header http.Header, body string) time.Duration {
 		ParseRetryAfter(body, now))
 }
 
-// endOfTime is after every date that a header can hold.
+// endOfTime is later than every date in a header.
 var endOfTime = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// ParseRetryAfter parses the value of a Retry-After header in the forms that servers send: whole or fractional seconds,
-// seconds with a unit ("5s"), an HTTP date. It returns 0 where the value is empty, in the past or something else, and
-// never a negative duration.
+// ParseRetryAfter parses the value of a Retry-After header: whole or fractional seconds, seconds with a unit ("5s"), or
+// an HTTP date. It returns 0 if the value is empty, invalid or in the past.
 func ParseRetryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil || math.IsInf(seconds, 1) {
@@ -139,8 +137,8 @@ func ParseRetryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// ClassifyTransport returns what it means that no response came, or only a part of one. A fault among the causes of err
-// is returned unchanged.
+// ClassifyTransport returns the fault of a missing or incomplete response. A fault among the causes of err is returned
+// unchanged.
 func ClassifyTransport(err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
@@ -168,8 +166,8 @@ func ClassifyTransport(err error) *Fault {
 	return f
 }
 
-// isProtocolError reports whether the other side was reached and speaks another protocol: an untrusted certificate, TLS
-// to a plain port, HTTP to another service.
+// isProtocolError reports whether the server was reached and has another protocol: an untrusted certificate, TLS to a
+// plain port, HTTP to another service.
 func isProtocolError(err error) bool {
 	return is[*tls.CertificateVerificationError](err) || is[x509.UnknownAuthorityError](err) ||
 		is[x509.HostnameError](err) ||
@@ -191,7 +189,7 @@ func isUnreachable(err error) bool {
 	return is[*net.DNSError](err) || errors.Is(err, syscall.ECONNREFUSED) || op != nil && op.Op == "dial"
 }
 
-// Error gives status, code and message in one line.
+// Error returns status, code and message on one line.
 func (f *Fault) Error() string {
 	what := cmp.Or(f.Message, "no reason is given")
 	if f.Message == "" && f.Status/100 >= 4 {
@@ -206,13 +204,13 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("the endpoint answered %d (%s): %s", f.Status, f.Code, what)
 }
 
-// died reports whether the server may have died on the request: its engine has, or the connection broke off. vLLM's
-// engine for the CPU ends where a long prompt has a seed.
-func (f *Fault) died() bool {
+// mayHaveCrashed reports whether the request may have crashed the server: its engine has ended, or the connection
+// broke. vLLM's engine for the CPU ends if a long prompt has a seed.
+func (f *Fault) mayHaveCrashed() bool {
 	return f.Kind == annotator.Unreachable || f.Kind == annotator.Transient && f.Err != nil && f.Code == ""
 }
 
-// Unwrap gives the kind and the cause.
+// Unwrap returns the kind and the cause.
 func (f *Fault) Unwrap() []error {
 	if f.Err == nil {
 		return []error{f.Kind}

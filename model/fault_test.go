@@ -349,7 +349,7 @@ func TestClassifyTransport(t *testing.T) {
 	}
 }
 
-// TestFaultInPlainWords: what Go calls an EOF, nobody else does.
+// TestFaultInPlainWords: the message of a broken connection does not have Go's word EOF.
 func TestFaultInPlainWords(t *testing.T) {
 	t.Parallel()
 	elsewhere := http.Header{"Location": {"https://other.test/v1/chat?key=canary"}}
@@ -366,7 +366,7 @@ func TestFaultInPlainWords(t *testing.T) {
 	}
 }
 
-// TestClassifyTransportTLS takes its errors from net/http.
+// TestClassifyTransportTLS classifies errors of net/http.
 func TestClassifyTransportTLS(t *testing.T) {
 	t.Parallel()
 	secure, plain := httptest.NewUnstartedServer(nil), httptest.NewUnstartedServer(nil)

@@ -13,17 +13,17 @@ import (
 	"annotator/model/textcalls"
 )
 
-// CodeSilent is the code of a server that sent nothing for too long.
+// CodeSilent is the code of a call in which no token arrived for too long.
 const CodeSilent = "silent"
 
-// The codes of what can be wrong with a complete reply.
+// The codes of unusable complete replies.
 const (
 	CodeFiltered  = "content_filter"
 	CodeFinish    = "unknown_finish"
 	CodeBroken    = "broken_off"   // the server failed in the middle of it
 	CodeNoCall    = "no_call"      // the server says that a tool is called, and sends no call
 	CodeEcho      = "echo"         // it is a piece of the prompt
-	CodeRunOn     = "run_on"       // it goes on with the turn of another speaker
+	CodeRunOn     = "run_on"       // it continues with the turn of another speaker
 	CodeEmpty     = "empty_reply"  // neither a word nor a call
 	CodeThinking  = "only_thought" // it reached its limit before the first word
 	CodeStuck     = "repetition"
@@ -34,13 +34,13 @@ const (
 	CodePromptCut = "prompt_cut"
 )
 
-// MaxCalls is how many tool calls a reply may hold. A model that makes more is in a loop.
+// MaxCalls is the maximum number of tool calls in a reply. A model that makes more is in a loop.
 const MaxCalls = 256
 
-// Inspect returns the fault for which a complete reply cannot be used; nil where it can. An unusable reply is a failed
-// call, so the same Policy decides about it. The reply must be normalized.
+// Inspect returns the fault of an unusable complete reply; nil if it can be used. An unusable reply is a failed call,
+// so the same Policy decides about it. The reply must be normalized.
 func Inspect(r *Request, reply *Reply) *Fault {
-	// What says most about the server comes first.
+	// Checks that say most about the server come first.
 	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkBlanks, checkText,
 		checkSilence, checkEcho, checkTurns} {
 		if f := check(r, reply); f != nil {
@@ -67,7 +67,7 @@ func (f *Fault) advise(advice string) *Fault {
 
 func checkPrompt(r *Request, reply *Reply) *Fault { return CheckPrompt(reply.Usage, r.LeastPrompt) }
 
-// CheckPrompt detects a server that has not read the whole of a prompt, by the fewest tokens that it can have.
+// CheckPrompt detects a server that has not read the whole prompt: it counts fewer tokens than the prompt can have.
 func CheckPrompt(counted annotator.Usage, least int) *Fault {
 	if !counted.Exact || counted.Prompt >= least {
 		return nil
@@ -77,7 +77,7 @@ func CheckPrompt(counted annotator.Usage, least int) *Fault {
 		counted.Prompt, least).because(annotator.ReasonPromptCut)
 }
 
-// checkModel detects a reply of another model than the one called, where that matters.
+// checkModel detects a reply of another model than the requested one, if the request demands that.
 func checkModel(r *Request, reply *Reply) *Fault {
 	if !r.SameModel || reply.Model == "" || reply.Model == r.Model {
 		return nil
@@ -109,7 +109,7 @@ func checkFinish(_ *Request, reply *Reply) *Fault {
 	return nil
 }
 
-// checkText checks all that the model wrote. Damaged characters in reasoning do not matter: nothing reads it again.
+// checkText checks the texts of a reply. Damaged characters in reasoning are accepted: it is not used.
 func checkText(r *Request, reply *Reply) *Fault {
 	if n := len(reply.Calls); n > MaxCalls {
 		return fault(annotator.Malformed, CodeManyCalls, "the reply makes %d tool calls, more than %d", n, MaxCalls)
@@ -134,8 +134,8 @@ func checkText(r *Request, reply *Reply) *Fault {
 // longBlank matches more white space than JSON is indented by.
 var longBlank = regexp.MustCompile(`\s{64}`)
 
-// checkBlanks detects a model that writes white space up to the limit inside of a call, because the server's grammar
-// for strict tools rules out what it would write. The tools are not strict from then on: see StrictRefused.
+// checkBlanks detects a model that writes white space up to the limit inside a call. The cause is the server's grammar
+// for strict tools, which excludes what the model would write. The fault ends strict tools: see StrictRefused.
 func checkBlanks(r *Request, reply *Reply) *Fault {
 	n := len(reply.Calls)
 	if !reply.Cut || n == 0 || !r.Workarounds.Strict() || !longBlank.MatchString(reply.Calls[n-1].Arguments) {
@@ -148,7 +148,7 @@ func checkBlanks(r *Request, reply *Reply) *Fault {
 	return f
 }
 
-// FindLoop detects a model that repeats one text over and over; nil where it does not.
+// FindLoop returns the fault of a model that repeats one text over and over; nil if there is none.
 func FindLoop(text string) *Fault {
 	unit, times := stuck(text)
 	if times == 0 {
@@ -162,10 +162,9 @@ func FindLoop(text string) *Fault {
 var escapes = regexp.MustCompile(`(?s)\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|` +
 	`\\u(0000)|\\u([dD][89a-fA-F][[:xdigit:]]{2})|\\.`)
 
-// damage returns how a text is damaged; empty where it is not. Decoding JSON replaces broken UTF-8 and halves of
-// surrogate pairs by the replacement character. Some servers do so themselves where a character is split between two
-// tokens, so that alone is not certain to be damage. Arguments are JSON inside of JSON, so their escapes are still
-// there.
+// damage describes how a text is damaged; empty if it is not. Decoding JSON replaces invalid UTF-8 and halves of
+// surrogate pairs with the replacement character. Some servers do so for a character that is split between two tokens,
+// so that character alone is not certain damage. Arguments are JSON inside JSON, so their escapes are not decoded.
 func damage(text string) (what string, certain bool) {
 	nul, half := strings.ContainsRune(text, 0), false
 	for _, found := range escapes.FindAllStringSubmatch(text, -1) {
@@ -180,8 +179,7 @@ func damage(text string) (what string, certain bool) {
 	return "", false
 }
 
-// excused reports whether damage has another cause: the story is damaged and is quoted, or the limit fell into the last
-// character.
+// excused reports whether damage has another cause: it is quoted from the story, or the limit cut the last character.
 func excused(r *Request, reply *Reply, part string) bool {
 	if !utf8.Valid(reply.Raw) {
 		return false
@@ -191,7 +189,8 @@ func excused(r *Request, reply *Reply, part string) bool {
 	return quoted || reply.Cut && rest == ""
 }
 
-// checkSilence detects a reply without words. The exclamation marks of a model whose numbers overflowed are no words.
+// checkSilence detects a reply without words. Exclamation marks, which a model writes after a numeric overflow, are no
+// words.
 func checkSilence(r *Request, reply *Reply) *Fault {
 	switch {
 	case len(reply.Calls) > 0 || strings.ContainsFunc(reply.Text, says) || textcalls.Nothing(reply.Text):
@@ -200,7 +199,7 @@ func checkSilence(r *Request, reply *Reply) *Fault {
 		return fault(annotator.Malformed, CodeThinking,
 			"the reply reached its limit of %d tokens before its first word", r.MaxTokens).
 			because(annotator.ReasonReplyCut)
-	case r.Rules != nil && thinksCall(reply, r.Rules): // the model is told
+	case r.Rules != nil && thinksCall(reply, r.Rules): // the problem is reported to the model
 		return nil
 	case reply.Swallowed():
 		return fault(annotator.Malformed, CodeEmpty,
@@ -213,10 +212,10 @@ func checkSilence(r *Request, reply *Reply) *Fault {
 		clip(reply.Text)).advise(adviceStuck)
 }
 
-// minEcho is the length in bytes from which a text that is also in the prompt counts as a copy of it.
+// minEcho is the minimum length, in bytes, of a text that counts as a copy of the prompt.
 const minEcho = 1000
 
-// checkEcho detects a reply that repeats the prompt. A summary may rightly repeat the last one word for word.
+// checkEcho detects a reply that repeats the prompt. A summary may repeat the last one word for word.
 func checkEcho(r *Request, reply *Reply) *Fault {
 	text := strings.TrimSpace(reply.Text)
 	if len(text) < minEcho || len(reply.Calls) > 0 || r.Choice.Mode == ChoiceNone {
@@ -229,17 +228,17 @@ func checkEcho(r *Request, reply *Reply) *Fault {
 	return fault(annotator.Malformed, CodeEcho, "the reply is a piece of the prompt, %d bytes long", len(text))
 }
 
-// turns are how chat templates begin the turn of a speaker. Some models write ChatML's mark before a call.
+// turns matches the beginnings of turns in chat templates. Some models write ChatML's mark before a call.
 var turns = regexp.MustCompile(`<\|im_start\|>\s*(?:user|system|assistant|tool|developer|function|observation)\b|` +
 	`<\|(?:start_header_id|start|turn)\|>|<start_of_turn>|<\|START_OF_TURN_TOKEN\|>`)
 
-// ownTurn is how gpt-oss begins a call within its own turn, also one that names no tool.
+// ownTurn matches the beginning of a call of gpt-oss within its own turn, with or without a tool's name.
 var ownTurn = regexp.MustCompile(`^<\|start\|>assistant(?:(?:<\|channel\|>\w+)? to=functions\.|` +
 	`<\|channel\|>commentary\b)`)
 
-// nextTurn returns where a text goes on with the turn of another speaker, and its mark; the end of the text, where it
-// does not. Some servers leave the beginning of the model's own turn in the text. Such marks in the story are escaped
-// where it is shown, and may be quoted.
+// nextTurn returns the start of another speaker's turn in a text, and its mark; the end of the text if there is none.
+// Some servers leave the beginning of the model's own turn in the text. Such marks in the story are escaped in prompts,
+// and may be quoted.
 func nextTurn(r *Request, text string) (at int, mark string) {
 	for _, found := range turns.FindAllStringIndex(text, -1) {
 		if strings.TrimSpace(text[:found[0]]) == "" || ownTurn.MatchString(text[found[0]:]) {
@@ -255,8 +254,8 @@ func nextTurn(r *Request, text string) (at int, mark string) {
 	return len(text), ""
 }
 
-// checkTurns detects a reply that goes on with the turns of other speakers: the server does not know where the model's
-// turn ends.
+// checkTurns detects a reply that continues with the turns of other speakers: the server does not recognise the end of
+// the model's turn.
 func checkTurns(r *Request, reply *Reply) *Fault {
 	_, mark := nextTurn(r, reply.Text)
 	if mark == "" {

@@ -6,7 +6,7 @@ import (
 	"annotator/model"
 )
 
-// TestInspectKnowsTheRequest: what may be in a reply depends on what was asked, and of whom.
+// TestInspectKnowsTheRequest: whether a reply is usable depends on the request and the model.
 func TestInspectKnowsTheRequest(t *testing.T) {
 	t.Parallel()
 	strict := model.Request{Model: "m", SameModel: true}

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inspect inspects a reply as it comes from a wire.
+// inspect inspects a reply of a wire.
 func inspect(r *model.Request, reply *model.Reply) *model.Fault {
 	reply.Normalize(r)
 	return model.Inspect(r, reply)
@@ -139,7 +139,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspectKnowsProse: no alarm over a novel, verse, dialogue, tables and lists, as a whole and in any part.
+// TestInspectKnowsProse: a novel, verse, dialogue, tables and lists are no repetition, as a whole or in part.
 func TestInspectKnowsProse(t *testing.T) {
 	t.Parallel()
 	novel, err := os.ReadFile("../testdata/lanterns/lanterns.jsonl")
@@ -166,7 +166,7 @@ func TestInspectKnowsProse(t *testing.T) {
 	}
 }
 
-// TestInspectFindsWhatIsStuck: whatever is repeated, wherever that begins and ends.
+// TestInspectFindsWhatIsStuck: any repetition is found, wherever it begins and ends.
 func TestInspectFindsWhatIsStuck(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -193,7 +193,7 @@ func TestInspectSparesWhatVaries(t *testing.T) {
 	})
 }
 
-// varied reports whether a text has no run in which the same words come again and again: rapid likes to draw the same.
+// varied reports whether a text has no run of repeated words, which rapid often draws.
 func varied(text string) bool {
 	words := strings.Fields(text)
 	for length := 1; length <= 20; length++ {

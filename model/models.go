@@ -11,12 +11,11 @@ import (
 	"annotator"
 )
 
-// listTimeout is how long a server may take to list its models. A server that hangs must not delay a run that knows its
-// model.
+// listTimeout is the time limit for a list of models. A server that hangs must not delay a run that knows its model.
 const listTimeout = 30 * time.Second
 
-// Models lists the models of the endpoint. Where the client has a model, an endpoint that cannot list is no error.
-// Where it has none, a server that is not ready is waited for. The error is of kind annotator.Halted.
+// Models lists the models of the endpoint. If the client has a model, a failed list is no error. If it has none, it
+// waits for a server that is not ready. The error is of kind annotator.Halted.
 func (c *Client) Models(ctx context.Context) (models []Model, err error) {
 	var waited time.Duration
 	fault, err := c.await(ctx, &waited, func() (*annotator.Call, *Fault, error) {
@@ -35,8 +34,8 @@ func (c *Client) Models(ctx context.Context) (models []Model, err error) {
 	return models, err
 }
 
-// CountTokens has the server count the tokens of a text. A failure is a *Fault; a server that fails once is not asked
-// again.
+// CountTokens asks the server for the number of tokens in a text. A failure is a *Fault. A server that failed once is
+// not asked again.
 func (c *Client) CountTokens(ctx context.Context, text string) (int, error) {
 	counter, able := c.Wire.(Counter)
 	if !able || c.Capabilities.NoTokenizer {
@@ -51,11 +50,11 @@ func (c *Client) list(ctx context.Context) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	models, err := c.Wire.Models(ctx)
-	c.Capabilities.reach(err)
+	c.Capabilities.setReached(err)
 	return models, err
 }
 
-// offers names the models of the endpoint, as far as it lists them.
+// offers names the models of the endpoint, if it lists them.
 func (c *Client) offers(ctx context.Context) string {
 	models, err := c.list(ctx)
 	if err != nil || len(models) == 0 {
@@ -64,7 +63,7 @@ func (c *Client) offers(ctx context.Context) string {
 	return " (it serves " + FirstNames(models, func(m Model) string { return m.ID }) + ")"
 }
 
-// FirstNames lists the names of the first few elements, and says how many more there are.
+// FirstNames lists the names of the first few elements, and the number of the others.
 func FirstNames[T any](list []T, name func(T) string) string {
 	const most = 5
 	var names []string
@@ -77,7 +76,7 @@ func FirstNames[T any](list []T, name func(T) string) string {
 	return strings.Join(names, ", ")
 }
 
-// unlisted says that an endpoint does not list its models, and none is named.
+// unlisted returns the error that an endpoint does not list its models, and none is configured.
 func (c *Client) unlisted(fault *Fault, waited time.Duration) error {
 	err := annotator.Errorf(annotator.Halted, "ask %s for its models: %w%s", c.Endpoint, fault, waitedFor(waited))
 	switch {

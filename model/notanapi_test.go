@@ -8,8 +8,7 @@ import (
 	"annotator/model"
 )
 
-// TestFiltered tells what the story says from what a server cannot do, by whatever names the filters go, and though
-// they quote it.
+// TestFiltered: a refusal of a content filter is recognised, whatever the filter's name, and if it quotes the story.
 func TestFiltered(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{
@@ -30,7 +29,7 @@ func TestFiltered(t *testing.T) {
 	}
 }
 
-// TestNotAnAPI distinguishes what is no model server from one that reports an error.
+// TestNotAnAPI: a server without the API is distinguished from a model server that reports an error.
 func TestNotAnAPI(t *testing.T) {
 	t.Parallel()
 	const page = "\n<!DOCTYPE html><html><head><title>Nobody\n is here</title></head></html>"

@@ -17,7 +17,7 @@ func (c *Client) warn(text string) {
 	c.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: text})
 }
 
-// warnBecause warns of what a program may have advice for.
+// warnBecause publishes a warning with a reason, for which a program may have advice.
 func (c *Client) warnBecause(reason annotator.Reason, format string, args ...any) {
 	err := annotator.Errorf("", format, args...).WithReason(reason)
 	c.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: err.Error(), Err: err})
@@ -38,11 +38,11 @@ func (c *Client) notifyEnd(call *annotator.Call) {
 	})
 }
 
-// progressInterval is the least time between two notices of a reply under way: a server may stream hundreds of pieces a
-// second.
+// progressInterval is the minimum time between two notices of a reply's progress. A server may stream hundreds of
+// pieces a second.
 const progressInterval = time.Second
 
-// progress returns what reports how much of a reply has come.
+// progress returns the function that publishes how much of a reply has arrived.
 func (c *Client) progress(call *annotator.Call) func(bytes int) {
 	if c.Now == nil {
 		return nil
@@ -59,7 +59,7 @@ func (c *Client) progress(call *annotator.Call) func(bytes int) {
 	}
 }
 
-// silence returns what reports that no token of a reply comes.
+// silence returns the function that publishes that no token of a reply arrives.
 func (c *Client) silence(call *annotator.Call) func(silent, limit time.Duration) {
 	return func(silent, limit time.Duration) {
 		reason := fmt.Sprintf("no token has come from the endpoint for %s; after %s the call is given up",

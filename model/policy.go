@@ -9,19 +9,19 @@ import (
 	"annotator"
 )
 
-// Attempts is the record of what was done for a request.
+// Attempts is the history of a request's attempts.
 type Attempts struct {
-	Number  int           // of the call under way, from 1
-	Shrunk  int           // how often the request was made smaller
-	Waited  time.Duration // in all, for a server that is unreachable or not ready
+	Number  int           // of the current call, from 1
+	Shrunk  int           // how often the request was shrunk
+	Waited  time.Duration // total, for a server that is unreachable or not ready
 	Adapted int           // how often a workaround was learned from a failure of the request
 	Alive   bool          // the server has answered a probe since the newest failure
 	Grown   bool          // the reply was allowed more tokens
 	Known   bool          // a model has answered at the endpoint before
-	Reached bool          // something has answered at the endpoint in this process
+	Reached bool          // a server has answered at the endpoint in this process
 }
 
-// add takes in a decision about a failed call.
+// add records a decision about a failed call.
 func (a *Attempts) add(d *Decision, f *Fault) {
 	a.Alive = false
 	if d.Charged {
@@ -30,7 +30,7 @@ func (a *Attempts) add(d *Decision, f *Fault) {
 	switch d.Action {
 	case annotator.DecisionWait:
 		a.Waited += d.Delay + f.Duration
-	case annotator.DecisionShrink, annotator.DecisionShrinkReply: // what follows is another request
+	case annotator.DecisionShrink, annotator.DecisionShrinkReply: // the next request is another one
 		a.Number, a.Shrunk = 1, a.Shrunk+1
 	case annotator.DecisionGrowReply:
 		a.Grown = true
@@ -43,32 +43,32 @@ func (a *Attempts) add(d *Decision, f *Fault) {
 type Decision struct {
 	Action  annotator.CallDecision
 	Delay   time.Duration
-	Probe   bool   // after the delay, the server has to answer a probe before the request is sent again
-	Watch   bool   // the delay ends early once a server answers that did not at its beginning
+	Probe   bool   // after the delay, the server must answer a probe before the request is sent again
+	Watch   bool   // the delay ends early if a server begins to answer
 	Charged bool   // the call counts as one of the attempts
 	Reason  string // for the record
 }
 
-// Policy says when to try again, how often and how long. It holds no state.
+// Policy decides when to retry, how often and for how long. It has no state.
 type Policy struct {
-	Attempts int           // calls for one request, the first included; waits do not count
+	Attempts int           // calls for one request, including the first; waits do not count
 	Base     time.Duration // the first delay; at least a millisecond
-	Max      time.Duration // no delay is longer, whatever the server asks for
-	Patience time.Duration // how long to wait, in all, for a server that is loading, overloaded or unreachable
+	Max      time.Duration // the maximum delay, whatever the server asks for
+	Patience time.Duration // total wait for a server that is loading, overloaded or unreachable
 
-	// FirstContact is how long to wait, in all, for an address at which nothing has answered in this process: it may be
-	// wrong. 0, and more than Patience, is Patience.
+	// FirstContact is the total wait for a URL at which nothing has answered in this process: it may be wrong. 0, and
+	// more than Patience, means Patience.
 	FirstContact time.Duration
 }
 
-// DefaultPolicy waits long enough for a large model to load, and a minute for a server to listen.
+// DefaultPolicy waits long enough for a large model to load, and a minute for a first answer of any server.
 func DefaultPolicy() Policy {
 	return Policy{Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute,
 		FirstContact: time.Minute}
 }
 
-// Next decides about a fault. The delays of waiting together never exceed the patience. random returns numbers in [0,
-// 1). It spreads each delay over its upper half, so that several runs do not retry at the same moment.
+// Next decides about a fault. The sum of all waits never exceeds the patience. random returns numbers in [0, 1). It
+// spreads each delay over its upper half, so that several runs do not retry at the same time.
 func (p Policy) Next(a Attempts, f *Fault, random func() float64) Decision {
 	if f.NotAnAPI {
 		return p.notAnAPI(a, f, random)
@@ -90,8 +90,8 @@ func charged(action annotator.CallDecision, format string, args ...any) Decision
 	return Decision{Action: action, Charged: true, Reason: fmt.Sprintf(format, args...)}
 }
 
-// again is for what may succeed at another attempt. After a second failure in a row the server may be down, so it is
-// sent a probe before the long prompt.
+// again decides about a fault that another attempt may not have. After a second failure in a row the server may be
+// down, so a probe is sent before the long prompt.
 func (p Policy) again(a Attempts, f *Fault, random func() float64) Decision {
 	switch {
 	case f.Code == CodeThinking && !a.Grown:
@@ -118,8 +118,8 @@ func (p Policy) retry(a Attempts, f *Fault, random func() float64) Decision {
 	return d
 }
 
-// notAnAPI is for an answer that does not speak the API. Where a model has answered before, a proxy answers in its
-// place, or the server is starting: it is waited for like an unreachable server. Otherwise the address is wrong.
+// notAnAPI decides about an answer that is not of the API. If a model has answered before, a proxy answers in its
+// place, or the server is starting: it is waited for like an unreachable server. Otherwise the URL is wrong.
 func (p Policy) notAnAPI(a Attempts, f *Fault, random func() float64) Decision {
 	if a.Known {
 		unreachable := *f
@@ -133,7 +133,7 @@ func (p Policy) notAnAPI(a Attempts, f *Fault, random func() float64) Decision {
 }
 
 // exhausted distinguishes a request that fails on a working server from a server or a network that fails on any
-// request. The first is given up: it would stop the story at the same scene forever.
+// request. Such a request is given up: it would stop the run at the same scene forever.
 func (p Policy) exhausted(a Attempts, f *Fault) Decision {
 	if a.Alive || f.Kind == annotator.Malformed || f.Status == http.StatusInternalServerError {
 		return charged(annotator.DecisionQuarantine, "%d attempts failed at this request alone", a.Number)
@@ -141,9 +141,9 @@ func (p Policy) exhausted(a Attempts, f *Fault) Decision {
 	return charged(annotator.DecisionHalt, "%d attempts failed", a.Number)
 }
 
-// wait is for a server that is unreachable or not ready. It does not use up the attempts, unless the server answered a
-// probe right before and is unreachable now: some prompts crash a server. A server that says that its device has failed
-// is waited for in any case.
+// wait decides about a server that is unreachable or not ready. Waiting does not count as an attempt, unless the server
+// answered a probe right before and is unreachable now: some prompts crash a server. A server that reports a failed
+// device is waited for in any case.
 func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
 	patience := p.patience(a.Reached)
 	limited := f.Status == http.StatusTooManyRequests
@@ -165,7 +165,7 @@ func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
 	}
 }
 
-// patience is how long a server is waited for in all. reached reports whether something has answered at its address.
+// patience returns the total wait for a server. reached reports whether a server has answered at the URL.
 func (p Policy) patience(reached bool) time.Duration {
 	if !reached && p.FirstContact > 0 {
 		return min(p.FirstContact, p.Patience)
@@ -173,10 +173,10 @@ func (p Policy) patience(reached bool) time.Duration {
 	return p.Patience
 }
 
-// maxShrinks is how often a request is made smaller: more often than any window or reply can be halved.
+// maxShrinks limits how often a request is shrunk. No window or reply can be halved as often.
 const maxShrinks = 24
 
-// shrink believes a bare status once: it may mean something else than length.
+// shrink decides about a request that is too long. A status alone counts once, because it may have another meaning.
 func shrink(shrunk int, f *Fault) Decision {
 	switch {
 	case shrunk >= maxShrinks:
@@ -191,7 +191,7 @@ func shrink(shrunk int, f *Fault) Decision {
 
 func (p Policy) base() time.Duration { return max(p.Base, time.Millisecond) }
 
-// delay is the longer of the back-off and what the server asks for, but at most Max.
+// delay returns the longer of the back-off and the server's delay, but at most Max.
 func (p Policy) delay(doublings int, f *Fault, random float64) time.Duration {
 	longest := max(p.Max, p.base())
 	full := p.base()

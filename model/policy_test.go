@@ -115,7 +115,7 @@ func TestPolicyDecides(t *testing.T) {
 	}
 }
 
-// TestMaxTokensIsShrunkAlone goes from the server's words to the decision.
+// TestMaxTokensIsShrunkAlone: a server's refusal of max_tokens leads to a shorter reply, not a shorter prompt.
 func TestMaxTokensIsShrunkAlone(t *testing.T) {
 	t.Parallel()
 	const body = `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8192.","code":400}}`
@@ -125,8 +125,8 @@ func TestMaxTokensIsShrunkAlone(t *testing.T) {
 	}
 }
 
-// TestPolicyEnds follows decisions under any policy: waiting ends when patience does, retrying after the attempts, and
-// no delay passes the limit.
+// TestPolicyEnds: under any policy, waiting ends with the patience, retrying with the attempts, and no delay exceeds
+// the limit.
 func TestPolicyEnds(t *testing.T) {
 	t.Parallel()
 	kinds := []annotator.Kind{annotator.Transient, annotator.Overloaded, annotator.Malformed, annotator.Unreachable}
@@ -207,8 +207,8 @@ func FuzzParseRetryAfter(f *testing.F) {
 	})
 }
 
-// TestServerFailed: a server that says that its device has failed is waited for, though it answers probes, and no scene
-// is given up for it.
+// TestServerFailed: a server that reports a failed device is waited for, although it answers probes. No scene is given
+// up.
 func TestServerFailed(t *testing.T) {
 	t.Parallel()
 	fault := model.Classify(400, nil,

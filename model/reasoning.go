@@ -15,8 +15,8 @@ var (
 		`◁/think▷|<\|END_THINKING\|>`)
 )
 
-// splitReasoning parts a text from the reasoning in it. Reasoning that is not closed goes on to the end. Where only its
-// end is marked, all before it is reasoning: the server's template has opened it.
+// splitReasoning separates a text from the reasoning in it. Reasoning without an end mark extends to the end of the
+// text. If only its end is marked, all text before it is reasoning: the server's template has opened it.
 func splitReasoning(text string) (said, reasoning string) {
 	var texts, thoughts []string
 	first := find(opening, text)
@@ -34,11 +34,11 @@ func splitReasoning(text string) (said, reasoning string) {
 	return strings.Join(texts, ""), strings.TrimSpace(strings.Join(thoughts, "\n"))
 }
 
-// maxWithin is how many closing marks are looked at for being within a call.
+// maxWithin is the maximum number of closing marks for which a surrounding call is searched.
 const maxWithin = 4
 
-// splitReasoning parts a text from the reasoning in it, as the function does. A closing mark within a call is no end of
-// reasoning: it is in an argument, or it is left out where there is a call without it. A call that begins in reasoning
+// splitReasoning separates a text from the reasoning in it, as the function does. A closing mark inside a call does not
+// end reasoning. It is in an argument, or is removed if the text without it is a call. A call that begins in reasoning
 // is none.
 func (q *Request) splitReasoning(text string) (said, reasoning string) {
 	var texts, thoughts []string
@@ -54,13 +54,13 @@ func (q *Request) splitReasoning(text string) (said, reasoning string) {
 	return strings.Join(append(texts, said), ""), strings.TrimSpace(strings.Join(append(thoughts, reasoning), "\n"))
 }
 
-// callAroundMark cuts a text around the first call that a closing mark of reasoning is within; call is empty where
-// there is none.
+// callAroundMark splits a text around the first call that contains a closing mark of reasoning; call is empty if there
+// is none.
 func (q *Request) callAroundMark(text string) (before, call, behind string) {
 	if q.Rules == nil {
 		return text, "", ""
 	}
-	for from := 0; from < len(text); { // what is said, up to the next reasoning that is marked at both ends
+	for from := 0; from < len(text); { // the text up to the next reasoning with both marks
 		begin := find(opening, text[from:])
 		for _, end := range closing.FindAllStringIndex(text[from:from+begin[0]], maxWithin) {
 			at, behind := from+end[0], from+end[1]
@@ -76,10 +76,10 @@ func (q *Request) callAroundMark(text string) (before, call, behind string) {
 	return text, "", ""
 }
 
-// findClosing returns where reasoning ends that a mark has opened: at the closing mark of its kind, otherwise at any.
+// findClosing returns the end of the reasoning that a mark has opened: the closing mark of its kind, otherwise any.
 func findClosing(mark, text string) []int {
 	if name, isTag := strings.CutPrefix(mark, "<"); isTag && strings.HasSuffix(name, ">") {
-		until := strings.Index(text, mark) // what follows belongs to other reasoning
+		until := strings.Index(text, mark) // the rest belongs to other reasoning
 		if until < 0 {
 			until = len(text)
 		}
@@ -92,7 +92,7 @@ func findClosing(mark, text string) []int {
 	return find(closing, text)
 }
 
-// find returns where a mark stands first; the end of the text, where there is none.
+// find returns the location of the first mark; the end of the text if there is none.
 func find(mark *regexp.Regexp, text string) []int {
 	if at := mark.FindStringIndex(text); at != nil {
 		return at

@@ -39,8 +39,8 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// TestThoughtEndsWithinCall: a mark that ends reasoning is part of a call that is whole around it, or of no use in it.
-// A call that ends before the mark, or begins in marked reasoning, stays reasoning.
+// TestThoughtEndsWithinCall: an end mark of reasoning inside a complete call is a part of the call, or is removed from
+// it. A call that ends before the mark, or begins in marked reasoning, stays reasoning.
 func TestThoughtEndsWithinCall(t *testing.T) {
 	t.Parallel()
 	const before, behind = `<tool_call>{"name":"a","arguments":{"q":"x `, ` y"}}</tool_call>`
@@ -79,7 +79,8 @@ func TestThoughtEndsWithinCall(t *testing.T) {
 	}
 }
 
-// TestNothingIsLostInThought: what a reply says and thinks together is what it was, and it settles once.
+// TestNothingIsLostInThought: text and reasoning together are the original text, and splitting them again changes
+// nothing.
 func TestNothingIsLostInThought(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{"<think>", "</think>", "[THINK]", "[/THINK]", "one ", "two\n", "<b>",

@@ -1,23 +1,23 @@
 package model
 
-// A model is stuck when it repeats one unit so often, and over so many bytes. No prose, verse, dialogue or table comes
-// near, and rulers of dashes stay below the length.
+// A model is stuck if it repeats one unit at least this often, over at least this many bytes. Prose, verse, dialogue
+// and tables repeat far less, and rulers of dashes are shorter.
 const (
 	stuckTimes = 16
 	stuckBytes = 1024
 )
 
-// gram is how many bytes must recur to suggest a repetition.
+// gram is the number of bytes whose recurrence suggests a repetition.
 const gram = 8
 
-// stuck detects a repetition and returns its unit, and how often it had recurred when it was detected; 0 where there is
-// none. It reads the text once: the last place of the same gram suggests the unit's length, which holds as long as each
-// byte equals the one a unit before.
+// stuck detects a repetition. It returns the unit, and how often it had recurred when it was detected; 0 if there is
+// none. It reads the text once: the last position of the same gram suggests the unit's length. That length is valid
+// while each byte equals the byte one unit before.
 func stuck(text string) (unit string, times int) {
 	if len(text) < stuckBytes {
 		return "", 0
 	}
-	var seen [1 << 12]int32 // by a gram's hash: where it ended last, plus one
+	var seen [1 << 12]int32 // by a gram's hash: the end of its last occurrence, plus one
 	length, run := 0, 0
 	for i := gram - 1; i < len(text); i++ {
 		slot := &seen[hashGram(text[i-gram+1:i+1])]

@@ -7,7 +7,7 @@ import (
 	"annotator"
 )
 
-// Reply is what the model answered, as one message however it was streamed.
+// Reply is the model's answer as one message, streamed or not.
 type Reply struct {
 	Text      string
 	Reasoning string
@@ -17,19 +17,19 @@ type Reply struct {
 	Usage     annotator.Usage
 	FirstByte time.Duration // until the headers of the answer
 	Duration  time.Duration
-	Raw       []byte // the answer's body as it came, at most RawLimit bytes of it
+	Raw       []byte // the beginning of the body, at most RawLimit bytes
 
-	// What follows is set by Normalize.
+	// The following fields are set by Normalize.
 
 	Outcome Outcome // why it ended
-	Cut     bool    // it ended at its limit in tokens, whatever the server says
+	Cut     bool    // it ended at its token limit, whatever its finish reason
 
 	annotator.ReplyContent // of the text; empty where the request has no CallRules
 
-	Call *annotator.Call // on record; the receiver of the reply ends it. Nil where the reply did not come from a Client
+	Call *annotator.Call // the open call, which the receiver of the reply ends; nil if the reply is not from a Client
 }
 
-// Body returns the answer's body as it came, or the text if that is not kept.
+// Body returns the beginning of the answer's body, or the text if that is not kept.
 func (r *Reply) Body() []byte {
 	if len(r.Raw) > 0 {
 		return r.Raw
@@ -37,7 +37,7 @@ func (r *Reply) Body() []byte {
 	return []byte(r.Text)
 }
 
-// RawLimit is how much of an answer is kept as it came, in bytes.
+// RawLimit is how many bytes of an answer's body are kept.
 const RawLimit = 64 << 10
 
 // Outcome is why a reply ended.
@@ -45,15 +45,15 @@ type Outcome string
 
 // The outcomes.
 const (
-	OutcomeStop     Outcome = "stop"     // the model was done
+	OutcomeStop     Outcome = "stop"     // the model ended its reply
 	OutcomeCalls    Outcome = "calls"    // the model calls tools
 	OutcomeLength   Outcome = "length"   // the reply reached its limit
 	OutcomeFiltered Outcome = "filtered" // a content filter ended it
 	OutcomeBroken   Outcome = "broken"   // the server failed in the middle
-	OutcomeUnknown  Outcome = "unknown"  // the server's word for it is not known
+	OutcomeUnknown  Outcome = "unknown"  // the finish reason is not known
 )
 
-// outcomeOf knows the words of servers, beside those that wires translate into.
+// outcomeOf maps finish reasons: those of chat completions and those of various servers.
 func outcomeOf(finish string) Outcome {
 	switch strings.ToLower(finish) {
 	case "tool_calls", "tool_call", "tool_use", "function_call":
@@ -72,9 +72,9 @@ func outcomeOf(finish string) Outcome {
 	return OutcomeUnknown
 }
 
-// contextShown is how many tokens of context a reply shows: vLLM does not refuse a prompt that leaves less room than
-// the reply may have, but ends the reply where the context ends. 0 where it shows nothing. A server may have a limit of
-// its own for replies, which is a round number, and may not count reasoning.
+// contextShown returns the context that a cut reply shows, in tokens; 0 if it shows none. vLLM accepts a prompt that
+// leaves less room than the limit of the reply, and ends the reply at the end of the context. A server may also have
+// its own limit of replies, which is a round number, and may not count reasoning.
 func (r *Reply) contextShown(request *Request) int {
 	u := r.Usage
 	const bytesPerToken = 8 // at most, on average
@@ -86,24 +86,24 @@ func (r *Reply) contextShown(request *Request) int {
 	return u.Prompt + u.Completion
 }
 
-// Swallowed reports whether a reply that was not cut has nothing but reasoning. That is how a server's parser of
-// reasoning takes the words of a model that writes none.
+// Swallowed reports whether a reply that was not cut has only reasoning. That occurs if a server parses the text of a
+// model without reasoning as reasoning.
 func (r *Reply) Swallowed() bool {
 	return r.Text == "" && len(r.Calls) == 0 && r.Reasoning != "" && !r.Cut
 }
 
-// Incomplete reports whether a call of a reply that reached its limit may have lost its end. A structured call is whole
-// only if another follows it: some servers, such as older versions of vLLM, close the JSON of one that was cut off.
-// What is read from text ends where the model has ended it.
+// Incomplete reports whether a call of a reply that reached its limit may have lost its end. A structured call is
+// complete only if another follows it. Some servers, such as older versions of vLLM, close the JSON of a call that was
+// cut. Calls read from text are complete.
 func (r *Reply) Incomplete(call int) bool {
 	return r.Cut && call == len(r.Calls)-1 && r.Calls[call].Origin == annotator.OriginStructured
 }
 
-// maxNestedMarks is how many levels of marks within marks are removed. A text with more is reasoning as a whole.
+// maxNestedMarks is how many levels of nested marks are removed. A text with more is reasoning as a whole.
 const maxNestedMarks = 4
 
-// Normalize gives a reply the one form that the replies of all wires have. Reasoning that the server left in the text
-// goes to the reply's reasoning, from which nothing is ever executed.
+// Normalize converts a reply to the form that replies of all wires have. Reasoning that the server left in the text is
+// moved to the reply's reasoning, from which no call is made.
 func (r *Reply) Normalize(request *Request) {
 	for round := 1; ; round++ { // removed marks may leave another mark
 		said, reasoning := request.splitReasoning(r.Text)

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRunOn: of a reply that goes on with another speaker's turn, the model's own turn is taken where it makes calls,
-// all of them are whole, and nothing behind it looks like one. Otherwise the reply is a fault, as one without calls is.
+// TestRunOn: of a reply that continues with another speaker's turn, only the model's own turn is used. That turn must
+// have calls, all of them complete, and nothing after it may look like a call. Otherwise the reply is a fault.
 func TestRunOn(t *testing.T) {
 	t.Parallel()
 	const (

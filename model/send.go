@@ -21,7 +21,7 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 	r.Model, r.Workarounds = cmp.Or(r.Model, c.Model), c.Capabilities.Workarounds
 	r.OnProgress, r.OnSilence, r.SameModel = c.progress(call), c.silence(call), c.StrictModel
 	reply, err := c.Wire.Complete(ctx, r)
-	c.Capabilities.reach(err)
+	c.Capabilities.setReached(err)
 	if err != nil {
 		fault := ClassifyTransport(err)
 		call.Usage = fault.Usage
@@ -29,7 +29,7 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 	}
 	said := reply.Text
 	reply.Normalize(r)
-	c.tellCached(ctx, reply)
+	c.fillCached(ctx, reply)
 	c.Capabilities.Budget.Shown = cmp.Or(reply.contextShown(r), c.Capabilities.Budget.Shown)
 	k := c.Capabilities
 	k.Answered, k.Reasons, k.MixedText = true, k.Reasons || reply.Reasoning != "", k.MixedText || reply.Text != said

@@ -11,7 +11,7 @@ import (
 	"annotator/model/textcalls"
 )
 
-// TestNameIsIgnored: where a tool that has to be called is ignored by its name, any is required from then on.
+// TestNameIsIgnored: after a server ignored a tool required by name, later requests require any tool.
 func TestNameIsIgnored(t *testing.T) {
 	t.Parallel()
 	rules := &model.CallRules{Tools: textcalls.Tools{Names: []string{"declare"}}}
@@ -39,8 +39,8 @@ func TestNameIsIgnored(t *testing.T) {
 	}
 }
 
-// TestSharedCacheIsOverload: a server without room for a prompt that fits its context is waited for. One that does not
-// fit is too long, and so is one of a server that has named no context.
+// TestSharedCacheIsOverload: a server without room for a prompt that fits its context is waited for. A prompt that does
+// not fit, or of a server with an unknown context, is too long.
 func TestSharedCacheIsOverload(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -7,8 +7,8 @@ import (
 	"annotator"
 )
 
-// await asks until it is answered, within the patience. waited is the time that was waited before, and grows. The fault
-// is the one for which nothing more is waited.
+// await repeats ask until it succeeds, within the patience. waited is the total wait, and grows. The returned fault is
+// the last one.
 func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*annotator.Call, *Fault, error)) (*Fault,
 	error) {
 	for {
@@ -17,7 +17,7 @@ func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*
 			return nil, err
 		}
 		passing := *fault
-		if passing.Kind == annotator.Transient { // whatever may pass is waited for
+		if passing.Kind == annotator.Transient { // any transient fault is waited for
 			passing.Kind = annotator.Unreachable
 		}
 		attempts := Attempts{Number: c.Policy.Attempts, Waited: *waited, Known: c.Capabilities.Answered,
@@ -44,9 +44,8 @@ const (
 	probeTokens  = 10              // of a probe's prompt, about
 )
 
-// probe has the server generate one token. A health check is not enough: servers pass it while requests hang. A refusal
-// counts as an answer. The call is returned with a fault only, and is then open. failed is the call for which the
-// server is probed.
+// probe asks the server for one token. A health check is not enough: servers pass it while requests hang. A refusal
+// counts as an answer. With a fault, the open call is returned. failed is the call for which the server is probed.
 func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.Call, *Fault, error) {
 	history, err := c.Wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "Say yes."}})
 	if err != nil {
@@ -65,10 +64,10 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 		return nil, nil, err
 	case reply != nil:
 		return nil, nil, c.EndProbe(ctx, call)
-	case fault.NotAnAPI: // something answers, but no model
+	case fault.NotAnAPI: // a server answers, but no model
 		return call, fault, nil
 	}
-	// the probe may be the first request that the server reads
+	// the probe may be the first request that the server parses
 	if what := c.Capabilities.Learn(fault, &request, c.Wire.Refusals()); what != "" {
 		return nil, nil, c.fail(ctx, call, fault, annotator.DecisionAdapt, what)
 	}
@@ -79,8 +78,8 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 	return call, fault, nil
 }
 
-// pause waits for the delay of a decision, until the server is back, or until it is interrupted. waited is how long the
-// server was waited for before. left is how much of the delay was not needed.
+// pause waits for the delay of a decision. It ends early if the server is back, or on an interrupt. waited is the
+// previous total wait for the server. left is the rest of the delay.
 func (c *Client) pause(ctx context.Context, d *Decision, waited time.Duration, reason string) (left time.Duration,
 	err error) {
 	if d.Delay <= 0 {

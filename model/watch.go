@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// HealthChecker is implemented by a wire whose server may tell beside its API whether it can answer.
+// HealthChecker is implemented by a wire whose server may have a health check outside its API.
 type HealthChecker interface {
 	// Health asks the server. A failure is a *Fault.
 	Health(ctx context.Context) error
 }
 
-// How often a server that is waited for is asked whether it is back, and how long it may take to say so.
+// The interval and the time limit of the questions whether a server is back.
 const (
 	watchInterval = 2 * time.Second
 	healthTimeout = 5 * time.Second
 )
 
-// watch returns when a server is back, or when the context ends: when it answers for its health or its list of models,
-// which it did not at the beginning. What is answered all along says nothing of what the wait is for. A proxy may
-// answer for the health of a server that is gone, or refuse it for one that is back; a server that is loading may list
-// its models.
+// watch returns when a server is back, or when the context ends. A server is back if its health check or its list of
+// models succeeds and failed at the beginning. A question that succeeds all along is no sign. A proxy may answer health
+// checks for a server that is down, or refuse them for one that is back. A server that is loading may list its models.
 func (c *Client) watch(ctx context.Context) {
 	asked := []func(context.Context) error{func(ctx context.Context) error {
 		_, err := c.Wire.Models(ctx)

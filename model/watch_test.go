@@ -11,7 +11,7 @@ import (
 	"annotator/model"
 )
 
-// restarted is a server that is down up to a moment, and refuses requests up to another.
+// restarted is a server that is down until one time, and refuses requests until another.
 type restarted struct {
 	wire
 	began          time.Time
@@ -54,8 +54,8 @@ func (w *restarted) Health(context.Context) error {
 	return nil
 }
 
-// TestWaitEndsWhenTheServerIsBack: within seconds, by its health or else its list of models; never before the time that
-// a server asks for, and not by what it says all along.
+// TestWaitEndsWhenTheServerIsBack: a wait ends within seconds after the health check or the list of models succeeds. It
+// does not end before the server's own delay, or because of an answer that succeeds all along.
 func TestWaitEndsWhenTheServerIsBack(t *testing.T) {
 	t.Parallel()
 	loading := model.Fault{Kind: annotator.Overloaded, Status: http.StatusServiceUnavailable, Message: "Loading model"}
@@ -101,7 +101,7 @@ func TestWaitEndsWhenTheServerIsBack(t *testing.T) {
 	}
 }
 
-// TestWatchedWaitIsInterrupted at once, while the server hangs on the question whether it is back.
+// TestWatchedWaitIsInterrupted: an interrupt ends a wait at once, while a health check hangs.
 func TestWatchedWaitIsInterrupted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestWatchedWaitIsInterrupted(t *testing.T) {
 	})
 }
 
-// hanging is a server that takes requests for its health and never answers them.
+// hanging is a server that never answers health checks.
 type hanging struct{ *restarted }
 
 func (hanging) Health(ctx context.Context) error {

@@ -12,9 +12,9 @@
 //   - Anything else is a question, which is answered with the sentences that share most words with it.
 //
 // A name is a run of capitalised words. Words that only begin a sentence are recognised by their lower-case occurrences
-// in the scene, and by a list of common English words from old novels. Statistical taggers are not used: measured, they
-// took ten times as long, found fewer names, and more false ones. The rules do not find names without capitals or names
-// that only their meaning shows. They do not recognise two different names of one person. The model is a baseline.
+// in the scene, and by a list of common words from old novels. Statistical taggers are not used: measured, they took
+// ten times as long, found fewer names, and more false ones. The rules do not find names without capitals or names that
+// only their meaning shows. They do not recognise two different names of one person. The model is a baseline.
 package offline
 
 import (
