@@ -7,15 +7,15 @@ import (
 	"annotator"
 )
 
-// batcher turns posts in story order into scenes. It returns a scene when it knows whether another one follows in the
-// thread.
+// batcher groups posts in story order into scenes. It returns a scene when it is known whether another one follows in
+// the thread.
 type batcher struct {
 	threads map[int64]annotator.Thread
 	limit   int // bytes of bodies in a scene
 
 	entered bool // thread is set
 	thread  annotator.Thread
-	index   int // of the next scene within the thread
+	index   int // of the next scene in the thread
 	n       int // of the newest scene, over the story
 	scene   *annotator.Scene
 	closed  bool // the scene is complete
@@ -31,7 +31,7 @@ func newBatcher(threads []annotator.Thread, maxBytes int) *batcher {
 	return b
 }
 
-// add takes the next post. It returns the scene before, or nil if the post does not show how that ends.
+// add adds the next post. It returns the previous scene if the post shows that it is complete, else nil.
 func (b *batcher) add(p *annotator.Post) *annotator.Scene {
 	var done *annotator.Scene
 	if !b.entered || p.Thread != b.thread.ID {

@@ -40,7 +40,7 @@ func drawPosts(t *rapid.T) []annotator.Post {
 	return posts
 }
 
-// model computes the scenes in the simplest way: it sorts all posts and splits each thread by the rules.
+// model is the specification of scenes: it sorts all posts and splits each thread by the rules.
 func model(posts []annotator.Post, limit int) []annotator.Scene {
 	threads := map[int64][]annotator.Post{}
 	for _, p := range posts {
@@ -146,7 +146,7 @@ func fill(t *rapid.T, db *sql.DB, posts []annotator.Post) {
 	exec(`COMMIT`)
 }
 
-// A place is one number, which limits the posts of a scene.
+// A point in the story is one number, which limits the posts of a scene.
 func TestPlacesOfTheLongestScene(t *testing.T) {
 	t.Parallel()
 	last := annotator.PlaceAt(math.MaxInt32, annotator.MaxScenePosts-1)

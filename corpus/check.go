@@ -9,7 +9,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// CheckIDs checks that each post has the number of a thread, and that its id is a unique whole number; evidence refers
+// CheckIDs checks that each post has the number of a thread, and that its id is a unique whole number. Evidence refers
 // to posts by id. The ids are not read if the schema guarantees that. A violation is annotator.Misused.
 func (db *DB) CheckIDs(ctx context.Context) error {
 	if err := db.checkThreads(ctx); err != nil {

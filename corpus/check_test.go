@@ -36,7 +36,7 @@ func TestCheckIDs(t *testing.T) {
 	}
 }
 
-// wantRefused expects an error with a text, or none if the text is empty.
+// wantRefused requires an error with a text, or none if the text is empty.
 func wantRefused(t *testing.T, err error, says string) {
 	t.Helper()
 	switch {

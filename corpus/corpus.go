@@ -1,8 +1,8 @@
 // Package corpus reads a story from a SQLite file, scene by scene, and creates such files.
 //
-// A corpus has four tables: thread, post, tag (the kind of a post) and link (which post quotes which). The threads of a
-// forum fit it as they are. A chapter of a book is a thread, and each of its scenes a post. Only posts tagged
-// annotator.TagStory belong to the story; a scene is a contiguous run of them within a thread.
+// A corpus has four tables: thread, post, tag (the kind of a post) and link (which post quotes which). They are
+// modelled on a forum. A chapter of a book is a thread, and each of its scenes a post. Only posts tagged
+// annotator.TagStory belong to the story. A scene is a contiguous run of them in a thread.
 //
 // A corpus may come from another program. It is opened read-only and never changed. Missing columns read as empty. Text
 // is returned as valid UTF-8 without NUL: each run of other bytes becomes U+FFFD.
@@ -52,7 +52,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	return &DB{pool: r, path: path, shape: s}, nil
 }
 
-// openError adds advice for a database in WAL mode in a read-only folder: its readers need to create a -shm file there.
+// openError adds advice for a database in WAL mode in a read-only folder: its readers must create a -shm file there.
 func openError(err error, path string) error {
 	if !sqlite.IsUnwritable(err) && !sqlite.NeedsRecovery(err) {
 		return err
@@ -92,9 +92,9 @@ func (db *DB) Meta(ctx context.Context, key string) (string, error) {
 	return clean(value), sqlite.Wrap(err, "read %s of the corpus %s", key, db.path)
 }
 
-// Identity returns a fingerprint that changes when the file changes: its size, its modification time in nanoseconds,
-// SQLite's change counter, and size and time of a write-ahead log that is not empty. It does not read the content. A
-// copy of the file has another fingerprint.
+// Identity returns a fingerprint that changes when the file changes. It consists of the size, the modification time in
+// nanoseconds and SQLite's change counter. It also has the size and time of a write-ahead log that is not empty. It
+// does not read the content. A copy of the file has another fingerprint.
 func (db *DB) Identity(ctx context.Context) (string, error) {
 	info, err := os.Stat(db.path)
 	if err != nil {

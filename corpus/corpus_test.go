@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// foreign makes a database from SQL, like another program, and returns its path.
+// foreign creates a database of another program from SQL, and returns its path.
 func foreign(t testing.TB, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "foreign.db")
@@ -82,8 +82,8 @@ func sketch(s *annotator.Scene) string {
 	return text
 }
 
-// A story from a forum: threads that overlap in time and are not in the order of their ids, a thread that ends with a
-// reader's post, one without a story, one without posts, and posts whose thread has no row.
+// A story from a forum. Its threads overlap in time and are not in the order of their ids. One ends with a reader's
+// post, one has no story, one has no posts, and one has posts but no row.
 const forum = `
 	INSERT INTO thread VALUES (100, 'second'), (200, 'first'), (300, 'silent'), (400, 'empty');
 	INSERT INTO post (thread_id, id, name, time, body) VALUES
@@ -228,7 +228,8 @@ func TestPoorSchemaAndForeignValues(t *testing.T) {
 	}
 }
 
-// A trigger or a view of a hostile corpus changes nothing (S6), and reading changes no byte, also in WAL mode.
+// A trigger or a view of a malicious corpus changes nothing (S6). Reading changes no byte of the file, also in WAL
+// mode.
 func TestNeverChangesTheFile(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
@@ -276,7 +277,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// locked makes a read-only corpus in a read-only folder, with a write-ahead log unless that is empty.
+// locked creates a read-only corpus in a read-only folder, with a write-ahead log unless that is empty.
 func locked(t *testing.T, mode, log string) string {
 	t.Helper()
 	path := foreign(t, plainSchema, forum, `PRAGMA journal_mode = `+mode)

@@ -2,5 +2,5 @@ package corpus
 
 import "time"
 
-// SetViewTime sets how long a query of views may take until its first row.
+// SetViewTime sets the time limit of a query of views for its first row.
 func SetViewTime(db *DB, limit time.Duration) { db.pool.limit = limit }

@@ -9,15 +9,15 @@ import (
 	"annotator"
 )
 
-// A corpus of another program may have views, whose queries may never end.
+// A corpus of another program may have views, whose queries may not terminate.
 const (
 	viewTime    = 30 * time.Second // until the first row of a query that reads views
 	viewThreads = 200_000          // that views may yield
 	viewTitles  = 16 << 20         // bytes of their titles
 )
 
-// reader is the pool of a corpus. A query of one that has views ends when its first row takes longer than the limit.
-// All queries of posts and threads are sorted, so the first row shows that there is a last one.
+// reader is the pool of a corpus. If the corpus has views, a query fails if its first row takes longer than the limit.
+// All queries of posts and threads are sorted, so the first row shows that the query terminates.
 type reader struct {
 	*sql.DB
 	path  string
@@ -32,7 +32,7 @@ func (r reader) QueryContext(ctx context.Context, query string, args ...any) (*s
 	limited, cancel := context.WithCancel(ctx)
 	timer := time.AfterFunc(r.limit, cancel)
 	rows, err := r.DB.QueryContext(limited, query, args...)
-	if timer.Stop() || ctx.Err() != nil { // the rows use the context as long as they are read
+	if timer.Stop() || ctx.Err() != nil { // the rows use the context while they are read
 		return rows, err
 	}
 	if err == nil {
@@ -69,7 +69,7 @@ func (r row) Scan(values ...any) error {
 	return errors.Join(r.rows.Scan(values...), r.rows.Close())
 }
 
-// hasViews reports whether something that is read of a corpus is a view.
+// hasViews reports whether a table that is read is a view.
 func hasViews(ctx context.Context, pool *sql.DB) (has bool, err error) {
 	err = pool.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'view'
 		AND lower(name) IN ('thread', 'post', 'tag', 'meta'))`).Scan(&has)

@@ -18,8 +18,8 @@ const (
 	onePost = `CREATE TABLE post (thread_id INT, id INTEGER PRIMARY KEY, time INT, body TEXT); INSERT INTO post VALUES (1, 1, 1, 'x');`
 )
 
-// The views of a corpus may compute for ever, or values of any length. Reading ends within a minute, and with its
-// context.
+// A query of a corpus with views that do not terminate, or with values of any length, ends within a minute, and with
+// its context.
 func TestViewsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ schema, says string }{

@@ -11,7 +11,8 @@ import (
 
 const million = 1_000_000
 
-// generate is SQL that makes a million posts of 250 bytes; thread and story are SQL expressions of the post's number i.
+// generate returns SQL that creates a million posts of 250 bytes. Thread and story are SQL expressions of the post's
+// number i.
 func generate(thread, story string) string {
 	return `
 	INSERT INTO post (thread_id, id, name, trip_code, time, body)
@@ -27,8 +28,8 @@ const strictSchema = `
 	CREATE TABLE tag (post_id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (post_id, name)) WITHOUT ROWID;
 	CREATE INDEX post_in_thread ON post (thread_id, time, id);`
 
-// A walk over a million story posts, a quarter of a gigabyte, needs a heap of a few megabytes. Not parallel: it
-// measures the process.
+// A walk over a million story posts, a quarter of a gigabyte, uses a heap of a few megabytes. The test is not parallel:
+// it measures the process.
 func TestMemoryIsFlat(t *testing.T) {
 	longtest.Only(t, "makes a database of 300 MB")
 	db := open(t, foreign(t, strictSchema, generate("7", "true")))

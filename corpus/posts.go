@@ -15,7 +15,7 @@ import (
 // sortKey is the position of a post within its thread.
 type sortKey struct{ time, id int64 }
 
-// missingPost reports a post that the corpus had earlier.
+// missingPost returns the error of a post that the corpus had earlier.
 func missingPost(thread, post int64) error {
 	return annotator.Errorf(annotator.NotFound, "post %d of thread %d is not in the corpus", post, thread).
 		WithAdvice("if the corpus has changed since it was read, restore the earlier file, or start a new database")
@@ -48,8 +48,7 @@ func (db *DB) Scene(ctx context.Context, thread int64, posts []int64) ([]annotat
 	return scene, nil
 }
 
-// Origins returns where the posts of a thread stand in their sources, by their ids. A corpus of another program tells
-// nothing.
+// Origins returns the positions of a thread's posts in their sources, by id. A corpus of another program has none.
 func (db *DB) Origins(ctx context.Context, thread int64) (map[int64]Origin, error) {
 	found := map[int64]Origin{}
 	if !db.shape.origins {
@@ -99,9 +98,9 @@ func (db *DB) Around(ctx context.Context, id int64, n int) ([]annotator.Post, er
 	return slices.Concat(before, []annotator.Post{*center}, after), err
 }
 
-// Range returns the posts of a thread from one post to another, both included, in (time, id) order: at most limit of
-// them, or all if limit is 0. An id of 0 leaves that end open. With a tag, only posts with that tag are returned. A
-// post that is not in the thread is annotator.NotFound.
+// Range returns the posts of a thread from one post to another, including both, in (time, id) order. It returns at most
+// limit posts, or all if limit is 0. An id of 0 leaves that end open. With a tag, only posts with that tag are
+// returned. A post that is not in the thread is annotator.NotFound.
 func (db *DB) Range(ctx context.Context, thread, from, to int64, tag string, limit int) ([]annotator.Post, error) {
 	low, high := sortKey{earliest, earliest}, sortKey{latest, latest}
 	var err error

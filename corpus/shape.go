@@ -11,7 +11,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// shape holds the SQL fragments that read a database with its columns and indexes. In all of them p is the post.
+// shape contains the SQL fragments for reading a database with its columns and indexes. In all of them p is the post.
 type shape struct {
 	columns string // of a post, in the order of scanPost
 	from    string // the tables of these columns
@@ -19,7 +19,7 @@ type shape struct {
 	title   string // of a row of table thread
 	indexed bool   // indexes find the posts of a thread and the tags of a post
 	meta    bool   // there is a table meta
-	origins bool   // posts have their place in the source
+	origins bool   // posts have their position in the source
 }
 
 // required are the columns of every corpus.
@@ -35,7 +35,7 @@ var required = [...]struct {
 // unitSeparator separates the tags of a post in one column.
 const unitSeparator = "\x1f"
 
-// earliest and latest bound all times. earliest also stands for NULL, which SQLite sorts before every number.
+// earliest and latest are the limits of all times. earliest also replaces NULL, which SQLite sorts before every number.
 const (
 	earliest = -1 << 63
 	latest   = 1<<63 - 1
@@ -110,8 +110,8 @@ func (c columns) text(table, name string) string {
 	return table + name
 }
 
-// query returns the SQL that reads posts, with joins, and clauses that select and sort them. In the clauses, KEY stands
-// for the sort key of a post's time.
+// query returns the SQL that reads posts, with joins, and clauses that select and sort them. In the clauses, KEY is
+// replaced with the sort key of a post's time.
 func (s shape) query(joins, clauses string) string {
 	return "SELECT " + s.columns + " FROM " + s.from + joins + " " + strings.ReplaceAll(clauses, "KEY", s.key)
 }

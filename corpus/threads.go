@@ -10,15 +10,16 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// threadStart is a thread with what determines its place in the story.
+// threadStart is a thread with the values that determine its place in the story.
 type threadStart struct {
 	annotator.Thread
 	posts bool  // it has posts
 	start int64 // time of its opening post, else of its earliest
 }
 
-// Threads returns all threads in story order: by the time of the opening post, whose id is that of the thread, else of
-// the earliest post; then by id. Threads without posts come last. A thread that occurs in table post only has no title.
+// Threads returns all threads in story order: by the time of the opening post, then by id. The opening post has the id
+// of the thread; without it, the earliest post counts. Threads without posts come last. A thread that occurs only in
+// table post has no title.
 func (db *DB) Threads(ctx context.Context) ([]annotator.Thread, error) {
 	titles, err := db.titles(ctx)
 	if err != nil {
@@ -72,7 +73,7 @@ func (db *DB) titles(ctx context.Context) (map[int64]string, error) {
 	return titles, err
 }
 
-// With an index, each step of the recursion finds the next thread, so that the time depends on the number of threads.
+// With an index, each step of the recursion finds the next thread, so the time depends on the number of threads.
 // Without one, the whole table is read once.
 const (
 	startsByIndex = `WITH RECURSIVE step(id) AS (

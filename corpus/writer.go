@@ -11,14 +11,14 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// applicationID marks the corpora that Create makes: "anco" in ASCII.
+// applicationID marks corpora created by Create: "anco" in ASCII.
 const applicationID = 0x616e636f
 
 // Keys of table meta.
 const (
 	MetaTitle  = "title"  // of the story
 	MetaAuthor = "author" // of the story; may be missing
-	MetaDigest = "digest" // SHA-256, in hexadecimal, of all that determines the result of an import
+	MetaDigest = "digest" // SHA-256, in hexadecimal, of the sources and options of an import
 	// the names of the sources and the SHA-256 of their files; missing in corpora of earlier versions
 	MetaSources = "sources"
 	MetaReport  = "report" // the report of the importer, as JSON
@@ -26,7 +26,7 @@ const (
 	MetaImporter = "importer" // the version of the importer; missing in corpora of the first
 )
 
-// schema has the four tables of every corpus, and meta. The indexes are created at the end, which is faster than
+// schema creates the four tables of every corpus, and meta. The indexes are created at the end, which is faster than
 // updating them with each row.
 const (
 	schema = `
@@ -78,7 +78,7 @@ func Create(ctx context.Context, path string) (*Writer, error) {
 	return w, nil
 }
 
-// begin leaves WAL mode first: a corpus must be readable in a read-only folder, and a new file needs no log.
+// begin first ends WAL mode: a corpus must be readable in a read-only folder.
 func (w *Writer) begin(ctx context.Context) error {
 	_, err := w.pool.ExecContext(ctx, `PRAGMA journal_mode = DELETE; PRAGMA application_id = `+
 		strconv.Itoa(applicationID))
@@ -132,7 +132,7 @@ func (w *Writer) Post(ctx context.Context, p *annotator.Post, file File, quotes 
 	return true, nil
 }
 
-// Origin is the place in a source at which the text of a post begins.
+// Origin is the position in a source at which the text of a post begins.
 type Origin struct {
 	Document string // a file of an archive or folder; "" if the source is a single document
 	Offset   int64  // in bytes, in the document as UTF-8 with line feeds as line ends and without control characters
@@ -224,8 +224,8 @@ func (w *Writer) tagPosts(ctx context.Context, query string, args ...any) (int64
 	return n, w.wrap(err)
 }
 
-// commonNames returns the names that identify no author: a name that occurs with three or more ids or trip codes, and a
-// name that 90 % of the posts without these have, if there are ten such posts or more.
+// commonNames returns the names that identify no author. Such a name occurs with three or more ids or trip codes. Or 90
+// % of the posts without these have it, and there are at least ten such posts.
 func (w *Writer) commonNames(ctx context.Context) ([]string, error) {
 	if _, err := w.tx.ExecContext(ctx, `CREATE TEMP TABLE common_name AS
 		SELECT name FROM post WHERE name <> '' GROUP BY name HAVING count(DISTINCT nullif(trip_code, '')) >= 3

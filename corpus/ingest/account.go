@@ -9,7 +9,7 @@ import (
 	"annotator"
 )
 
-// The parts of a source that are no part of its story. Each can be taken in after all: Options.Keep.
+// The parts of a source that are not a part of its story. Options.Keep keeps them.
 const (
 	partLicence        = "licence"        // of an archive, known by its wording
 	partContents       = "contents"       // lists of contents
@@ -26,7 +26,7 @@ const (
 	partPageMarks      = "page-marks"     // numbers of pages and lines
 	partNoteMarks      = "note-marks"     // numbers and signs that lead to notes, and back
 	partNotes          = "notes"          // footnotes and endnotes that markup calls so
-	partRuby           = "ruby"           // readings beside characters
+	partRuby           = "ruby"           // readings of characters
 	partLayout         = "layout"         // notes on layout, shortcodes
 	partMarks          = "marks"          // of emphasis and of breaks between scenes
 	partHeadings       = "headings"       // without text, or in other words than the contents table's
@@ -47,8 +47,8 @@ func Parts() []string {
 	}
 }
 
-// Account says what became of the text of the sources, in characters that are no white space, after decoding and
-// without markup: Source is Kept and the sum of all parts.
+// Account counts the text of the sources in characters other than white space, after decoding and without markup.
+// Source is the sum of Kept and all parts.
 type Account struct {
 	Source int    `json:"source"`
 	Kept   int    `json:"kept"`

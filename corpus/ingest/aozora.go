@@ -21,8 +21,8 @@ func isAozora(text string) bool {
 		strings.ContainsAny(head, "のはを")
 }
 
-// readAozora reads a text in this notation. A line is a paragraph; a note may make it a heading; behind the text stands
-// what it was made from and by whom.
+// readAozora reads a text in this notation. A line is a paragraph, and a note may make it a heading. The text ends with
+// its source and its makers.
 func (b *book) readAozora(text string) {
 	offset, gap, part, page, legend := 0, wideGap, "", false, false
 	for line := range strings.Lines(text) {

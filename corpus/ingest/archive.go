@@ -100,7 +100,7 @@ func safeName(name string) bool {
 	return fs.ValidPath(name) && !strings.ContainsAny(name, "\\\x00:")
 }
 
-// resolve finds what a link in a file of the archive leads to. The fragment is what stands behind #.
+// resolve finds what a link in a file of the archive leads to. The fragment is the text after #.
 func resolve(from, link string) (name, fragment string, err error) {
 	u, err := url.Parse(link)
 	if err != nil || u.Scheme != "" || u.Host != "" || strings.HasPrefix(u.Path, "/") {

@@ -50,14 +50,14 @@ type assembler struct {
 	heading int            // node of the open chapter's heading; -1 if it has none
 	begun   bool           // the open chapter has text
 	ofPart  bool           // it is the text of a part
-	placed  map[*node]bool // headings that stand in a chapter or in its title
+	placed  map[*node]bool // headings in a chapter or in its title
 }
 
 // minPartText is how many words below the heading of a part are a chapter of their own.
 const minPartText = 60
 
-// assemble makes the chapters. The headings of parts become prefixes of their chapters' titles and end where the part
-// ends; a heading below the chapters becomes a paragraph behind a break; a chapter without text is left out.
+// assemble makes the chapters. The heading of a part becomes a prefix of its chapters' titles. A heading below the
+// chapters becomes a paragraph after a break. A chapter without text is left out.
 func (o *outline) assemble() []chapter {
 	a := &assembler{outline: o, heading: -1, placed: map[*node]bool{}}
 	for i, n := range o.nodes {
@@ -149,7 +149,7 @@ func (a *assembler) headsChapters(i int) bool {
 		!a.chosen[a.nodes[i].group()]
 }
 
-// endParts ends the parts whose markup stands as high as a level or lower; all of them if there is no markup.
+// endParts ends the parts whose markup has a level or a lower one; all parts if there is no markup.
 func (a *assembler) endParts(level int) {
 	for len(a.parts) > 0 && (level == 0 || a.parts[len(a.parts)-1].level >= level) {
 		a.parts = a.parts[:len(a.parts)-1]
@@ -185,8 +185,8 @@ func (a *assembler) prefix() string {
 	return b.String()
 }
 
-// isWhole reports whether the part whose heading stands at part is the whole book: no chapter stands before it, and its
-// kind has no other title.
+// isWhole reports whether the part with its heading at part is the whole book. No chapter precedes it, and its kind has
+// no other title.
 func (a *assembler) isWhole(part int) bool {
 	whole := a.nodes[part]
 	for i, n := range a.nodes {

@@ -33,8 +33,8 @@ const maxDepth = 512
 
 var errTooDeep = errors.New("nested too deep")
 
-// board reads a file of threads. What comes after a fault in the JSON is left out; a file without any post is an error
-// only if it is the only source.
+// board reads a file of threads. Text after a fault in the JSON is left out. A file without any post is an error only
+// if it is the only source.
 func (j *job) board(ctx context.Context, s source) error {
 	f, err := s.open()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 type groupSize struct {
 	name  string
 	count int
-	agree int   // how many stand in the list of contents
-	words int   // that stand directly below them
-	reach int   // that stand below them up to the next heading of a chapter or part
+	agree int   // how many are in the list of contents
+	words int   // directly below them
+	reach int   // below them up to the next heading of a chapter or part
 	sizes []int // of each, up to the next of the group
 	level map[int]int
 }
@@ -49,8 +49,8 @@ func (b *book) choose() *outline {
 	return byHeadings
 }
 
-// listUnnamed has the heading at the top of a page that the table of contents does not name begin a chapter, as those
-// do that it names.
+// listUnnamed adds headings at the top of pages to those of the table of contents, if it does not name the page. They
+// begin chapters, too.
 func (b *book) listUnnamed() {
 	level := 0
 	named := map[string]bool{}
@@ -69,7 +69,7 @@ func (b *book) listUnnamed() {
 	}
 }
 
-// unlist takes listUnnamed back.
+// unlist undoes listUnnamed.
 func (b *book) unlist() {
 	for _, n := range b.nodes {
 		if n.plain > 0 {
@@ -226,8 +226,8 @@ func (b *book) measureGroups(table bool) ([]*groupSize, int) {
 	return groups, total
 }
 
-// chosenLabel is the label of chapters below which most of the book stands; nil if there is none. CHAPTER, LETTER, ACT
-// and their kind win whatever their level.
+// chosenLabel is the label of chapters that contain most of the book; nil if there is none. CHAPTER, LETTER, ACT and
+// their kind win whatever their level.
 func chosenLabel(groups []*groupSize, total int) *groupSize {
 	var best *groupSize
 	for _, g := range groups {
@@ -320,8 +320,8 @@ func (b *book) above(groups []*groupSize, numbers *groupSize) *groupSize {
 	return numbers
 }
 
-// admitOthers finds the headings with other labels of chapters: the letters before the first chapter begin chapters as
-// well, the acts of a play within one do not.
+// admitOthers finds the headings with other labels that also begin chapters. Letters before the first chapter do; the
+// acts of a play within a chapter do not.
 func (o *outline) admitOthers(best string) {
 	at := o.ofGroup(best)
 	o.opens = at[0]

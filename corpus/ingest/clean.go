@@ -3,8 +3,8 @@ package ingest
 import "strings"
 
 // clean makes text of a source storable: line ends become LF, and control characters other than tab and LF are dropped
-// and counted. So is what no decoder could read: U+FFFD stands for it. Nothing is normalised: a quotation must be found
-// in the source as it was written.
+// and counted. So is U+FFFD, which replaces what no decoder could read. Nothing is normalised: a quotation must be
+// found in the source as it was written.
 func (r *Report) clean(text, where string) string {
 	clean, dropped := cleanText(text)
 	r.leaveOutMany("control characters", where, dropped)

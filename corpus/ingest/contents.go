@@ -51,8 +51,8 @@ func (b *book) findContents() {
 // maxPlainList is how many words a list may have of which nothing but its heading shows that it is one.
 const maxPlainList = 300
 
-// isList reports whether a list of some length has more than its heading to show that it is one: numbers of pages,
-// links, rows of a table, titles that come again.
+// isList reports whether a list of some length has more evidence than its heading: numbers of pages, links, rows of a
+// table, titles that recur.
 func (b *book) isList(from, to int) bool {
 	words, shown, lines := 0, 0, 0
 	for k := from; k < to; k++ {
@@ -84,7 +84,7 @@ func (b *book) remember(n *node) {
 	}
 }
 
-// agree marks what stands alone and is listed in the contents.
+// agree marks the nodes that are listed in the contents.
 func (b *book) agree() {
 	keys := map[string]bool{}
 	var titles []string
@@ -96,7 +96,7 @@ func (b *book) agree() {
 	}
 	from := b.contentsAt
 	if from*2 > len(b.nodes) {
-		from = 0 // the list stands at the end
+		from = 0 // the list is at the end
 	}
 	for i := from; i < len(b.nodes); i++ {
 		n := b.nodes[i]
@@ -137,7 +137,7 @@ func (b *book) isEntry(n *node) bool {
 // maxList is how many nodes a list may have.
 const maxList = 3000
 
-// listEnd finds where the list ends whose heading stands at i. Behind a list stand the headings of the first chapter,
+// listEnd finds the end of the list with its heading at i. A list is followed by the headings of the first chapter,
 // which repeat its first entries, and then text.
 func (b *book) listEnd(i int) int {
 	first, end := b.scanList(i)
@@ -223,7 +223,7 @@ func (b *book) repeatsFirst(i int, first []contentsEntry, numbers bool) bool {
 	return numbers && b.title != "" && titleKey(n.text) == titleKey(b.title)
 }
 
-// indexTitles notes where each title and each numbered label stands last.
+// indexTitles indexes the last position of each title and each numbered label.
 func (b *book) indexTitles() {
 	b.lastTitle = map[string]int{}
 	for i, n := range b.nodes {
@@ -236,7 +236,7 @@ func (b *book) indexTitles() {
 	}
 }
 
-// comesAgain reports whether a title or a numbered label stands alone behind a place.
+// comesAgain reports whether a title or a numbered label is a node by itself after a position.
 func (b *book) comesAgain(e contentsEntry, from int) bool {
 	return e.key != "" && b.lastTitle[e.key] >= from || e.labelled() && b.lastTitle[e.labelKey()] >= from
 }

@@ -12,7 +12,7 @@ import (
 type contentsEntry struct {
 	wording
 	key  string // its title, for comparison
-	node int    // in which it stands
+	node int    // that contains it
 }
 
 // pageNumber is what shows an entry of a list: dots or much space before a number at the end.

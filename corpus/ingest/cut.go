@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// sceneBreak is the line that stands for a break between scenes where these are joined.
+// sceneBreak is the line for a break between scenes that are joined.
 const sceneBreak = "* * *"
 
 // piece is some paragraphs that stay together, with an estimate of their tokens.
@@ -26,8 +26,8 @@ func (p *piece) join(next piece) {
 	p.tokens += next.tokens
 }
 
-// cutScenes cuts a chapter into scenes of about target tokens: at its own breaks, else between paragraphs, and only
-// where a paragraph alone is longer than two scenes between its sentences. Parts shorter than a quarter are joined to a
+// cutScenes cuts a chapter into scenes of about target tokens: at its own breaks, else between paragraphs. Only a
+// paragraph longer than two scenes is cut between its sentences. Parts shorter than a quarter are joined to a
 // neighbour. The texts of the result hold every word of the blocks, in order.
 //
 // A scene is a block that says where its first paragraph is from.
@@ -110,7 +110,7 @@ func splitEvenly(p piece, target int) [][]block {
 	return append(split, p.paragraphs[start:])
 }
 
-// trimBreaks drops break lines from the ends of a scene, where they would stand at a cut.
+// trimBreaks drops break lines from the ends of a scene.
 func trimBreaks(paragraphs []block) []block {
 	for len(paragraphs) > 0 && paragraphs[0].text == sceneBreak {
 		paragraphs = paragraphs[1:]

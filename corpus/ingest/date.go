@@ -10,7 +10,7 @@ import (
 	"annotator"
 )
 
-// How many words a line may have beside its date.
+// How many words a line may have in addition to its date.
 const (
 	maxBesideDate = 4 // of a place
 	maxHour       = 2 // that begin with a small letter: "evening"
@@ -65,7 +65,7 @@ func (v *vocabulary) dateAt(tokens []token) int {
 	return i
 }
 
-// isParticle reports whether a word may stand within a date: "of", "de", "den".
+// isParticle reports whether a word may be inside a date: "of", "de", "den".
 func (v *vocabulary) isParticle(word string) bool {
 	return v.skipped[word] || utf8.RuneCountInString(word) <= len("of") && !isDigits(word)
 }
@@ -88,8 +88,8 @@ var (
 	markBehind = regexp.MustCompile(`^ *[.,;:(—–―-]`)
 )
 
-// isBeside reports whether what stands before or behind a date may be a place or an hour: nothing, or a few words that
-// a mark parts from the date. small is how many words may begin with a small letter.
+// isBeside reports whether the text before or after a date may be a place or an hour. It is empty, or a few words that
+// a mark separates from the date. small is how many words may begin with a small letter.
 func (v *vocabulary) isBeside(text string, mark *regexp.Regexp, small int) bool {
 	place := strings.Trim(text, " .,;:—–-―()")
 	n := annotator.CountWords(place)

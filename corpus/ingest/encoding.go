@@ -23,9 +23,9 @@ func checkEncoding(name string) error {
 	return nil
 }
 
-// decodeReader turns a source into UTF-8. The encoding is the one named, else what the first bytes tell: a byte order
-// mark, the zeros of UTF-16, in markup a declaration. Else it must be UTF-8, and a byte that is not fails the reading
-// with annotator.Misused. The path is for the error.
+// decodeReader converts a source to UTF-8. The encoding is the one named, else that of the first bytes: a byte order
+// mark, the zeros of UTF-16, or a declaration in markup. Else it must be UTF-8, and a byte that is not fails the
+// reading with annotator.Misused. The path is for the error.
 func decodeReader(r io.Reader, path, name string, markup bool) io.Reader {
 	buffered := bufio.NewReaderSize(r, 64<<10)
 	head, _ := buffered.Peek(4096)

@@ -60,7 +60,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// What a named encoding has no character for is told, not passed over.
+// Bytes without a character in a named encoding are reported.
 func TestUnreadableIsReported(t *testing.T) {
 	t.Parallel()
 	path := files(t, map[string]string{"a.txt": "One \x9d two \x81."})

@@ -11,8 +11,8 @@ import (
 	"annotator"
 )
 
-// epub reads a book. Its table of contents says where chapters begin, unless it is of too few entries for that; a file
-// that it does not name goes on with the chapter before.
+// epub reads a book. Its table of contents says where chapters begin, unless it has too few entries. A file that it
+// does not name continues the previous chapter.
 func (j *job) epub(ctx context.Context, s source) error {
 	f, err := s.open()
 	if err != nil {

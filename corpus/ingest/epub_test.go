@@ -237,8 +237,8 @@ func TestEPUBBombs(t *testing.T) {
 	wantRefused(t, err, annotator.Misused, "20001 files")
 }
 
-// TestEPUBRepeats: a file that the reading order names again is read once, under whatever id; one that names more files
-// than an archive may have is refused.
+// TestEPUBRepeats: a file that the reading order names again is read once, under any id. A reading order with more
+// files than an archive may have is refused.
 func TestEPUBRepeats(t *testing.T) {
 	t.Parallel()
 	book := func(refs int) string {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// scalar is a JSON value that archives write as a number or as a string, as they please. composite stands for a list or
-// an object.
+// scalar is a JSON value that archives write as a number or as a string, as they please. composite is a list or an
+// object.
 type scalar string
 
 const composite = scalar("\x00")

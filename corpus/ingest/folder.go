@@ -26,8 +26,8 @@ const (
 // sheet; one that is named by itself is read whatever its name ends in.
 var textEndings = [...]string{"", ".txt", ".text", ".md", ".markdown"}
 
-// folder lists the files of a folder and of those in it that tell a story, by name, numbers in names taken as numbers.
-// Links to files are followed. A format that is named is that of all files but those that can be in none.
+// folder lists the story files of a folder and its folders, by name. Numbers in names are compared as numbers. Links to
+// files are followed. A format that is named is that of all files but those that can be in none.
 func folder(path string, o Options, report *Report) ([]source, error) {
 	root, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -115,8 +115,8 @@ func evidently(s source, head []byte, o Options) string {
 	return ""
 }
 
-// besideStory says what a text is that lies beside a story: by its name where it is short, else by its name and its
-// wording.
+// besideStory returns the kind of a text that is in the same folder as a story. A short text is known by its name,
+// others also by their wording.
 func besideStory(path, text string) string {
 	what := ""
 	for kind, names := range words().FilesBeside {
@@ -139,8 +139,8 @@ func besideStory(path, text string) string {
 	return what
 }
 
-// inOrder puts the files of a folder into the story's order: as a list in the folder says, else by the weights of their
-// front matter, else by name, with a prologue first and an epilogue last. What a list does not name is left out.
+// inOrder sorts the files of a folder: by a list in the folder, else by the weights in front matter,
+// else by name. By name, a prologue is first and an epilogue last. What a list does not name is left out.
 func inOrder(root string, found []source, report *Report) []source {
 	slices.SortFunc(found, compareFiles)
 	place := map[string]int{}
@@ -180,7 +180,7 @@ func compareFiles(a, b source) int {
 	return cmp.Or(cmp.Compare(placeOf(a.path), placeOf(b.path)), byNumber(a.path, b.path))
 }
 
-// placeOf is -1 for files that stand before the others by their names, 1 for those behind.
+// placeOf is -1 for files that precede the others by their names, 1 for those that follow.
 func placeOf(path string) int {
 	name := strings.ToLower(stem(path))
 	switch v := words(); {

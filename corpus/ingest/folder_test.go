@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// beside is what may lie beside a story, by name, and as what it is left out.
-var beside = map[string]struct{ content, kind string }{
+// otherFiles lists files that may be in the folder of a story, and the kind as which each is left out.
+var otherFiles = map[string]struct{ content, kind string }{
 	"a.css":     {"p { margin: 0 }", "neither text nor book by its name"},
 	"b.db":      {"SQLite format 3\x00rubbish", "a database"},
 	"c.docx":    {"PK\x03\x04word/document.xml", "a Word document"},
@@ -32,8 +32,8 @@ var beside = map[string]struct{ content, kind string }{
 	"k.lock":    {"", "neither text nor book by its name"},
 }
 
-// TestFolderTakesTheStoryOnly has a folder hold all sorts of things beside a story. Each is left out, and named with
-// the reason.
+// TestFolderTakesTheStoryOnly: of a folder with many kinds of files, only the story is read. Each is left out, and
+// named with the reason.
 func TestFolderTakesTheStoryOnly(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "A Story v1.2")
@@ -74,7 +74,7 @@ func TestFolderTakesTheStoryOnly(t *testing.T) {
 	wantLeftOut(t, made, "left out: hidden files (1): .git",
 		"left out: files that tell no story (3): link to nowhere (no file), link to part (no file), pipe.txt (no file)")
 
-	for name, file := range beside {
+	for name, file := range otherFiles {
 		write(name, file.content)
 		made := mustImport(t, ingest.Options{Sources: []string{folder}})
 		wantLeftOut(t, made, "left out: hidden files (1): .git",

@@ -12,11 +12,11 @@ import (
 // zipMark is what an archive begins with, and an EPUB is one.
 const zipMark = "PK\x03\x04"
 
-// foreignFormat is what cannot be imported, though people try it or it lies beside a story.
+// foreignFormat is a format that cannot be imported, but is tried or is in the folder of a story.
 type foreignFormat struct {
 	name    string
 	command string // makes an EPUB of it; "" if there is none
-	at      int    // where the bytes stand
+	at      int    // offset of the bytes
 	bytes   string // that show it
 	endings string // of its names, if these show it
 }
@@ -79,7 +79,7 @@ var (
 	asciidocMark = regexp.MustCompile(`(?m)^(?::[a-z-]+:(?: .*)?|={2,5} \S.*|\[(?:quote|verse|NOTE)[^\]\n]*\])$`)
 )
 
-// foreign tells what a file is by its head, where that is nothing to import; the zero value where it may be. What is
+// foreign recognises a file that cannot be imported by its head. The zero value means that it may be imported. What is
 // called an EPUB and is no archive, a download that failed perhaps, is not taken for the text of a book.
 func foreign(path string, head []byte) foreignFormat {
 	for _, f := range foreignFormats {

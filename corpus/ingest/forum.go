@@ -104,7 +104,7 @@ func (j *job) closeForum(ctx context.Context) error {
 	return nil
 }
 
-// noteStoryAuthors says who was taken to tell the story, why, and how much of the posts that is.
+// noteStoryAuthors reports the authors of the story, the reasons, and their share of the posts.
 func (j *job) noteStoryAuthors(found corpus.StoryAuthors) {
 	if found.Posts == 0 {
 		return

@@ -29,7 +29,7 @@ type frame struct {
 	alt     string // of a heading, the words of its pictures
 }
 
-// frame is what an element makes of what it stands in.
+// frame returns the frame of an element inside the open one.
 func (r *pageReader) frame(token html.Token) frame {
 	f := r.top()
 	classes := strings.Fields(attribute(token, "class"))
@@ -103,8 +103,8 @@ func leadsToNote(token html.Token, href string, classes []string) bool {
 		slices.ContainsFunc(classes, func(class string) bool { return noteClasses[strings.ToLower(class)] })
 }
 
-// headingLevel is 1 to 6 for what is a heading: by its element, by a forum's mark of a chapter, or a paragraph among
-// headings, which belongs to the one before.
+// headingLevel is 1 to 6 for a heading: by its element, or by a forum's mark of a chapter. A paragraph among headings
+// belongs to the previous one.
 func (r *pageReader) headingLevel(token html.Token, classes, kinds []string) int {
 	name := token.Data
 	if r.fb2 {
@@ -180,7 +180,7 @@ var (
 	onlyClass  = regexp.MustCompile(`^\s*\w*\.([\w-]+)\s*$`)
 )
 
-// hiddenClasses are those that a document's style sheets hide wherever they stand.
+// hiddenClasses are the classes that a document's style sheets hide everywhere.
 func hiddenClasses(document string) map[string]bool {
 	hidden := map[string]bool{}
 	for _, sheet := range styleSheet.FindAllStringSubmatch(document, 64) {

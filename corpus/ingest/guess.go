@@ -21,7 +21,7 @@ type language struct {
 	ownShare    int             // at least, of all that are neither ASCII nor marks
 	common      func(rune) bool // the most frequent of these,
 	commonShare int             // at least, of its own
-	minInWord   int             // of its own that stand beside a letter of ASCII, at least
+	minInWord   int             // of its own next to a letter of ASCII, at least
 	maxInWord   int             // and at most
 	ascii       int             // letters of ASCII at least, as a share of its own
 }

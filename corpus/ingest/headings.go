@@ -34,8 +34,8 @@ func (b *book) readHeadings() {
 	b.joinHeadings()
 }
 
-// dropPageNumbers leaves out the numbers of pages that stand alone between paragraphs, and joins the paragraphs that
-// they break. Numbers are those of pages if many stand within sentences.
+// dropPageNumbers leaves out the numbers of pages between paragraphs, and joins the paragraphs that they break. Numbers
+// are those of pages if many are within sentences.
 func (b *book) dropPageNumbers() {
 	const enough = 5
 	var at, within []int
@@ -96,8 +96,8 @@ func readLines(lines []string) wording {
 // maxTitleLine is the length of a line, in characters, up to which it may be a heading without a label.
 const maxTitleLine = 100
 
-// looksLikeHeading reads a paragraph that stands alone as a heading, where its wording, its look or the list of
-// contents says so.
+// looksLikeHeading reads a paragraph as a heading, if its wording, its look or the list of contents shows that it is
+// one.
 func (b *book) looksLikeHeading(i int) bool {
 	n := b.nodes[i]
 	lines := n.sourceLines()
@@ -221,8 +221,8 @@ func (b *book) next(i int) int {
 	return i
 }
 
-// joinHeadings joins a number or a label with the title that follows it: as a heading, in capitals, as the list of
-// contents has it, or as most of its kind have it.
+// joinHeadings joins a number or a label with the title that follows it. The title is a heading, in capitals, in the
+// list of contents, or like most of its kind.
 func (b *book) joinHeadings() {
 	followed, bare := map[string]int{}, map[string]int{}
 	for i, n := range b.headings() {

@@ -22,8 +22,8 @@ func (b *book) readHTML(_, text string) error {
 	return nil
 }
 
-// readWholePage reads a page. If more stands outside of the elements that seem to hold the story than in them, they do
-// not hold it.
+// readWholePage reads a page. If more text is outside of the elements that seem to contain the story than inside, they
+// do not contain it.
 func (b *book) readWholePage(text string) (*page, error) {
 	o := pageOptions{keep: b.keep, doc: b.doc}
 	page, err := readPage(text, o)

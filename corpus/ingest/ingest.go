@@ -1,12 +1,12 @@
-// Package ingest makes a corpus out of what stories are kept in: EPUB books, plain text, Markdown and HTML, posts as
-// JSON lines, and the thread files of forum archives.
+// Package ingest imports stories into a corpus: EPUB books, plain text, Markdown and HTML, posts as JSON lines, and the
+// thread files of forum archives.
 //
-// A book's chapter becomes a thread, and a chapter is cut into scenes of a size that a model reads well; each scene is
-// one post. A forum's threads and posts stay what they are, and where nothing says who tells the story, it is whoever
-// opened the thread. The same sources and options always give the same rows: no clock and no chance is involved.
+// A book's chapter becomes a thread. It is cut into scenes of a size that a model reads well, and each scene is one
+// post. A forum's threads and posts are not changed. If nothing names the author of the story, it is the author of the
+// opening post. The same sources and options always give the same rows: no clock and no randomness is involved.
 //
-// Sources come from anywhere. Nothing of an archive is ever written to disk, sizes and nesting are bounded by what is
-// really read, and what cannot be used is left out and said so in the Report: nothing is dropped silently.
+// Sources come from anywhere. No part of an archive is written to disk. Sizes and nesting are limited as they are read.
+// What cannot be used is left out, and the Report says so: nothing is dropped silently.
 //
 // The importer of a book's format makes nodes: paragraphs, breaks and headings, with the evidence that the format has
 // (node.go). One outline decides for all formats what begins a chapter (outline.go), which parts are not the story
@@ -36,7 +36,7 @@ import (
 // Format is what a source is written in.
 type Format string
 
-// The formats. Auto tells them apart by content, and by the file's name only where the content does not say.
+// The formats. Auto recognises them by content, and by the file's name only if the content does not show it.
 const (
 	Auto   Format = "auto"
 	EPUB   Format = "epub"
@@ -56,7 +56,7 @@ const DefaultSceneTokens = 1500
 
 // Options say what to import.
 type Options struct {
-	// files and folders, in the story's order; a folder stands for the files in it that tell a story, by name
+	// files and folders, in the story's order; of a folder, its story files by name
 	Sources     []string
 	Corpus      string   // the file to make
 	Format      Format   // of all sources; "" is Auto
@@ -77,17 +77,16 @@ type Progress struct {
 	Done, Total int64 // bytes of all sources
 }
 
-// importerVersion is raised when the same source gives other rows than before. It stands in the corpus, not in the
-// digest: a corpus of the same sources and options is used as it is, whatever version made it.
+// importerVersion is increased when the same source gives other rows than before. It is in the corpus, not in the
+// digest. A corpus of the same sources and options is used, whatever version made it.
 const importerVersion = "4"
 
 // digestForm begins what is hashed.
 const digestForm = "1"
 
-// Import makes the corpus. It appears under its name when it is complete; a file that is there already is kept: if it
-// is the same import, its report is returned, if not, the error is annotator.Misused unless Options.Replace says
-// otherwise. A single source that is a corpus already is not copied; the report then names it as the corpus to use.
-// Progress may be nil.
+// Import makes the corpus. It appears under its name when it is complete. An existing file is kept. If it is the same
+// import, its report is returned. If not, the error is annotator.Misused, unless Options.Replace is set. A single
+// source that is a corpus already is not copied; the report then names it as the corpus to use. Progress may be nil.
 func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -149,8 +148,8 @@ func (o *Options) complete() error {
 	return checkEncoding(o.Encoding)
 }
 
-// digests are the hash of all that decides what an import gives, and that of its sources alone, behind their names: two
-// imports with one digest give one corpus.
+// digests has the hash of everything that determines the result of an import, and the hash of its sources, after their
+// names. Two imports with one digest give one corpus.
 type digests struct{ all, sources string }
 
 func digestsOf(ctx context.Context, o Options, sources []source) (digests, error) {
@@ -203,7 +202,7 @@ func refuseChanged(ctx context.Context, o Options, before digests) error {
 	return nil
 }
 
-// existing looks at what stands in the corpus' place. Only a corpus that an import made may ever be replaced.
+// existing examines a file with the corpus' name. Only a corpus that an import made may ever be replaced.
 func existing(ctx context.Context, o Options, now digests) (*Report, error) {
 	if _, err := os.Lstat(o.Corpus); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -238,7 +237,7 @@ func existing(ctx context.Context, o Options, now digests) (*Report, error) {
 	return nil, nil
 }
 
-// build writes the corpus beside its place, and puts it there when it is whole.
+// build writes the corpus to another file in the same folder, and renames it when it is complete.
 func build(ctx context.Context, o Options, sources []source, report *Report, sum digests,
 	progress func(Progress)) (*Report, error) {
 	file, err := atomicfile.Create(o.Corpus)

@@ -89,7 +89,7 @@ func (l *lines) line(ctx context.Context, line []byte, err error, n int64, file 
 	return l.job.addPost(ctx, p, where)
 }
 
-// readLine returns the next line without its end; errTooLong stands for one that was passed over, io.EOF for none.
+// readLine returns the next line without its end. The error is errTooLong for a line that was skipped, io.EOF for none.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false
@@ -189,8 +189,8 @@ func (l *lines) enterThread(p *forumPost, thread string) {
 	}
 }
 
-// free returns a number for a thread, and another where a thread with a name has it and this one has none, or the other
-// way round: there are books of a prologue, and of chapters from 1.
+// free returns a number for a thread. If a thread with a name has it and this one has no name, or the reverse, it
+// returns another. There are books with a prologue, and chapters from 1.
 func (l *lines) free(id int64, name string) int64 {
 	if owner, taken := l.names[id]; taken && owner != name {
 		id += mintedIDs

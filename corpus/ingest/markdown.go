@@ -37,7 +37,7 @@ func isMarkdown(path, text string) bool {
 	return len(anyATX.FindAllStringIndex(text, 2)) > 1 || strings.HasPrefix(text, "#") && anyATX.MatchString(text)
 }
 
-// unmark reduces emphasis by underscores in plain text: they would stand in the way of every name in italics.
+// unmark removes the underscores of emphasis in plain text, because they would hide names in italics.
 func unmark(text string) string {
 	if strings.Contains(text, "_") {
 		// Twice: neighbours share the space between them, and a match takes it.
@@ -47,8 +47,8 @@ func unmark(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// Signs of the source that must not be read as Markdown are replaced by control characters while it is parsed: the text
-// has none of its own, and they have the same length.
+// Characters of the source that must not be read as Markdown are replaced with control characters while it is parsed.
+// The text has no other control characters, and the length is the same.
 const (
 	hiddenBacktick = '\x01'
 	hiddenTilde    = '\x02'
@@ -111,8 +111,7 @@ func (b *book) blank(data []byte, pattern *regexp.Regexp, part string) {
 	}
 }
 
-// hideFences makes plain text of fences that nothing closes, and breaks of lines of tildes that stand alone: many
-// authors draw them so.
+// hideFences converts unclosed fences to plain text, and single lines of tildes to breaks, which many authors write so.
 func hideFences(data []byte) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for i := 0; i < len(lines); i++ {

@@ -149,7 +149,7 @@ func (z *zone) kind() string {
 	return ""
 }
 
-// dropFront leaves out the title page and what else stands before the first chapter and is no part of the story.
+// dropFront leaves out the title page and other text before the first chapter that is no part of the story.
 func (b *book) dropFront(first int) {
 	all := b.zones(0, first)
 	titlePage := len(b.listed) > 0 || b.licensed()
@@ -197,8 +197,8 @@ func (b *book) namesBook(z *zone) bool {
 var byLine = regexp.MustCompile(`^[^\pL\pN]*(?:(.{2,80}?),? )?(?i:by)[^\pL\pN]+(\p{Lu}[\p{L}.'’-]*(?: ` +
 	`[\p{Lu}\p{L}.'’-]+){0,4})\W*$`)
 
-// dropBehindEnd leaves out what stands behind the words that end the story: advertisements, the printer, the makers'
-// notes. What shows none of these signs and is more than a few lines stays.
+// dropBehindEnd leaves out text after the words that end the story: advertisements, the printer, the makers' notes.
+// What shows none of these signs and is more than a few lines stays.
 func (b *book) dropBehindEnd() {
 	end := -1
 	for i, n := range b.nodes {

@@ -44,7 +44,7 @@ type node struct {
 	agrees bool   // the book's own list of contents has it
 	title  *node  // of a heading, the one behind it that is joined to it as its title; nil if there is none
 	part   string // the part that is left out of the story and that this belongs to; "" if it stays
-	copied bool   // its text does not stand in the source here: an entry of a table of contents
+	copied bool   // its text is not in the source here: an entry of a table of contents
 }
 
 // sourceLines are the lines of a node as the source has them.

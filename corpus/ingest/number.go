@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// lastNumber stands for "the last chapter".
+// lastNumber is the number of "the last chapter".
 const lastNumber = 9999
 
 // maxNumber is the highest that a number without a label may be: beyond are years.
@@ -113,7 +113,7 @@ func (v *vocabulary) letterNumber(word string) int {
 	return sum
 }
 
-// endsNumber reports whether nothing, or a mark, stands behind letters that are a number.
+// endsNumber reports whether letters that are a number are followed by nothing or a mark.
 func endsNumber(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, " "))
 	return !unicode.IsLetter(r)

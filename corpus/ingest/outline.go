@@ -13,7 +13,7 @@ type book struct {
 
 	listed     []contentsEntry // what its own list of contents lists,
 	contentsAt int             // and the node at which it begins
-	lastTitle  map[string]int  // where a title stands last
+	lastTitle  map[string]int  // the last position of a title
 }
 
 // leave leaves a node out, unless its part is to be kept. What has no text in the source has nothing to leave.
@@ -60,9 +60,9 @@ type outline struct {
 	fromTable bool            // the format's table of contents decides
 	chosen    map[string]bool // groups of headings
 	level     int             // of the chosen headings; 0 if markup does not give it one
-	nested    map[int]bool    // headings of chapters that stand within one
+	nested    map[int]bool    // headings of chapters inside another
 	opens     int             // the first chosen heading
-	agreed    bool            // most of the chosen headings stand in the book's own list of contents
+	agreed    bool            // most of the chosen headings are in the book's own list of contents
 	byPage    bool            // without any heading each page begins a chapter
 	single    bool            // the book is one chapter, with the heading at first
 	first     int             // -1 if it has none
@@ -74,7 +74,7 @@ type role int
 const (
 	isText role = iota
 	startsChapter
-	startsPart // it stands above chapters
+	startsPart // it is above chapters
 	isSubheading
 )
 
@@ -121,7 +121,7 @@ func (o *outline) byLevel(n *node) role {
 	return isSubheading
 }
 
-// dropAround leaves out what stands before the first chapter and behind the last, and is no part of the story.
+// dropAround leaves out text before the first chapter and after the last that is no part of the story.
 func (b *book) dropAround(o *outline) {
 	first, last := -1, -1
 	for i := range b.nodes {
@@ -150,8 +150,8 @@ func (b *book) dropAround(o *outline) {
 // longSection is how many words the first section of a story has at least.
 const longSection = 500
 
-// dropFrontEntries leaves out the first sections of a book that show by their wording that they are the printer's or
-// the makers', though the table of contents names them.
+// dropFrontEntries leaves out the first sections of a book that are the printer's or the makers' by their wording. It
+// does so even if the table of contents names them.
 func (b *book) dropFrontEntries(o *outline) {
 	starts := o.starts()
 	for k, i := range starts[:max(0, len(starts)-1)] {

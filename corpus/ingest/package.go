@@ -129,8 +129,8 @@ func (b *packageReader) readSpine(document *element) error {
 	return nil
 }
 
-// readTOC reads the navigation document of EPUB 3, or else the NCX of EPUB 2. A book without either, or whose own
-// cannot be read, has no table of contents.
+// readTOC reads the navigation document of EPUB 3, or else the NCX of EPUB 2. If neither can be read, the book has no
+// table of contents.
 func (b *packageReader) readTOC(document *element) {
 	if b.nav != "" {
 		if nav, err := readXML(b.archive, b.nav); err == nil {

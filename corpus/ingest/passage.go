@@ -81,8 +81,8 @@ func (b *book) unmark(text string) string {
 	return unmark(text)
 }
 
-// splitPassages gives the lines between blank lines. The marks of an archive's licence stand by themselves, and so does
-// the heading of a chapter above text.
+// splitPassages gives the lines between blank lines. The marks of an archive's licence are passages by themselves, and
+// so is the heading of a chapter above text.
 func splitPassages(text string) []passage {
 	var passages []passage
 	gap, offset, alone := wideGap, 0, true
@@ -199,8 +199,8 @@ func (f layout) join(lines []textLine) string {
 	return text
 }
 
-// isVerse takes lines for verse that were not broken to fit the column: all end well before it, or are indented, or
-// begin with a capital.
+// isVerse reports whether lines were not broken to fit the column: all end well before it, are indented, or begin with
+// a capital.
 func (f layout) isVerse(lines []textLine) bool {
 	if len(lines) < 2 {
 		return false

@@ -196,7 +196,7 @@ func count(ctx context.Context, path string, r *Report) error {
 	return errors.Join(err, db.Close())
 }
 
-// titleOf is the title of a source that does not say its own: the name of a file, or of a folder however that is named.
+// titleOf returns the title of a source without one: the name of the file or the folder.
 func titleOf(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return stem(path)

@@ -10,13 +10,13 @@ import (
 type series struct {
 	kind          headingKind
 	read          func(b *book, i int) (form string, w wording, ok bool)
-	median, least int  // words that stand below each
+	median, least int  // words below each
 	enough        int  // lines
 	unspoken      bool // none may be spoken
 }
 
-// allSeries are looked for in this order. Where capitals stand no further from the text than paragraphs, they are
-// headings only above longer parts.
+// allSeries are looked for in this order. If capitals are no further from the text than paragraphs, they are headings
+// only above longer parts.
 var allSeries = [...]series{
 	{countedHeading, (*book).readCounted, 25, 8, 3, false},
 	{datedHeading, (*book).readDated, 25, 5, 3, false},
@@ -30,9 +30,9 @@ type candidate struct {
 	head wording
 }
 
-// findSeries makes headings of lines that only their series shows to be such: the book has no other headings, begins
-// with the first of them, and stands below them in parts of some length. Dates within a letter, signs over shops and
-// what is shouted do not stand so.
+// findSeries makes headings of lines that are recognised only as a series. The book has no other headings, begins with
+// the first of them, and has parts of some length below them. Dates within a letter, signs of shops and shouted words
+// have no such positions.
 func (b *book) findSeries() {
 	if b.one || b.hasGroups() {
 		return
@@ -104,10 +104,10 @@ func (b *book) standsAlone(i int) bool {
 	return below < len(b.nodes) && b.nodes[below].kind == paragraph
 }
 
-// How much of a book may stand before the first heading of a series: a title page, a preface.
+// How much of a book may precede the first heading of a series: a title page, a preface.
 const (
 	maxBeforeSeries = 60 // words,
-	shareBefore     = 10 // or one in so many of all
+	shareBefore     = 10 // or, of all, one in this many
 )
 
 // headings are the candidates that are headings; nil if the series is none. upTo has the words before each node, named
@@ -173,8 +173,8 @@ func (b *book) readDated(i int) (form string, w wording, ok bool) {
 	return "", w, words().readDate(oneLine(b.nodes[i].text))
 }
 
-// readWideCapitals reads a line in capitals that stands further from the text before it than paragraphs do, and no
-// nearer to that than to the text below.
+// readWideCapitals reads a line in capitals as a heading. It is further from the text before it than paragraphs are,
+// and no nearer to that than to the text below.
 func (b *book) readWideCapitals(i int) (form string, w wording, ok bool) {
 	n := b.nodes[i]
 	return "", w, n.gap > 1 && n.gap >= b.nodes[b.next(i)].gap && b.isCapitals(i)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// site is what is known of the program or place that a page comes from. It is told by the page's markup.
+// site is what is known of the program or place that a page comes from. It is recognised by the page's markup.
 type site struct {
-	containers bool // elements of a class hold the story, and what stands outside is the site's
+	containers bool // elements of a class contain the story, and text outside is the site's
 	archive    bool // a download from an archive of the kind of Archive of Our Own
 	forum      bool // a thread in which posts are marked as chapters
 }

@@ -25,8 +25,7 @@ type source struct {
 	data   []byte // of a file in an archive; nil if it is to be read from the path
 }
 
-// findSources lists the files, each with its format. What folders hold beside them is left out, and said so in the
-// report.
+// findSources lists the files, each with its format. Other files in folders are left out, and the report says so.
 func findSources(o Options, report *Report) ([]source, error) {
 	var sources []source
 	for _, path := range o.Sources {
@@ -138,10 +137,10 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// headSize is how much of a file is looked at to tell its format.
+// headSize is how much of a file is examined to recognise its format.
 const headSize = 64 << 10
 
-// detect tells a format by the head of a file, and by its name only where that does not say.
+// detect recognises a format by the head of a file, and by its name only if the head does not show it.
 func detect(path string, head []byte, encoding string) Format {
 	switch {
 	case isDatabase(head):
@@ -167,8 +166,8 @@ func readHead(path string) ([]byte, error) {
 
 func isDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
-// detectText tells the formats that are text. Only if the first line is a JSON object, or what begins like JSON speaks
-// of posts, is it JSON: a book may well begin with a bracket.
+// detectText recognises the formats that are text. It is JSON only if the first line is a JSON object, or a beginning
+// like JSON mentions posts. A book may begin with a bracket.
 func detectText(path, head string) Format {
 	head = strings.TrimLeftFunc(head, unicode.IsSpace)
 	extension := strings.ToLower(filepath.Ext(path))

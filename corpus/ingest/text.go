@@ -138,8 +138,8 @@ var fieldHeading = regexp.MustCompile(`(?i)^\s*(?:title|author|year|translator|l
 // headerNodes is how far into a text its header is looked for.
 const headerNodes = 60
 
-// readHeader takes title and author from the header of an archive's text, from headings that give them, which it leaves
-// out, or from a first line "X, by Y".
+// readHeader takes title and author from the header of an archive's text, from a first line "X, by Y", or from
+// headings. Such headings are left out.
 func (b *book) readHeader() {
 	head := b.nodes[:min(len(b.nodes), headerNodes)]
 	archived := mentionsArchive(head)

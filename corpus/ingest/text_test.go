@@ -57,7 +57,7 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
-// TestFences: what stands between fences is text, whatever it looks like; a fence that nothing closes is none.
+// TestFences: everything between fences is literal text. A fence without an end is none.
 func TestFences(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
@@ -169,8 +169,8 @@ func squeeze(text string) string {
 	}, text)
 }
 
-// No text is lost between a source and its posts where every part is kept: what the titles and bodies hold is what the
-// source held.
+// No text is lost between a source and its posts if every part is kept: titles and bodies contain the text of the
+// source.
 func TestNoTextIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -26,7 +26,7 @@ type vocabulary struct {
 	Powers         map[string]int            `json:"powers"`
 	Signals        map[string][]*regexp.Regexp
 	GenericEntries []string            // of tables of contents: they are no titles
-	FilesFirst     []string            // names of files that stand before the numbered ones,
+	FilesFirst     []string            // names of files that precede the numbered ones,
 	FilesLast      []string            // and behind
 	FilesBeside    map[string][]string // what files of some names are
 

@@ -43,7 +43,7 @@ type wording struct {
 	kind   headingKind
 	rank   rank
 	number int    // 0 if it has none
-	title  string // what stands behind label and number
+	title  string // the text after label and number
 }
 
 // labelled reports whether the line has a label with a number, the surest sign of a heading.
@@ -144,7 +144,7 @@ func readHeading(line string) wording {
 	return v.numberAlone(line, tokens)
 }
 
-// gershayim stand before the last letter of a Hebrew number.
+// gershayim precede the last letter of a Hebrew number.
 var gershayim = regexp.MustCompile(`(\p{Hebrew})["״”](\p{Hebrew})`)
 
 // plainSign makes the digits of any script and the spaces of any width plain ones. The ten digits of a script begin at
@@ -187,7 +187,7 @@ func (v *vocabulary) list(line string) (wording, bool) {
 	return wording{}, false
 }
 
-// openingMarks may stand before the first letter of a title.
+// openingMarks may precede the first letter of a title.
 const openingMarks = " \"'“‘«„(¿¡[_*"
 
 // isTitleStart reports whether a text begins with a letter that is no small one, or with a number.
@@ -246,7 +246,7 @@ func (v *vocabulary) labelGlued(line string, tokens []token) (wording, bool) {
 	return wording{}, false
 }
 
-// joined reports whether what stands between a label and its number is nothing but space and a mark.
+// joined reports whether only space and a mark are between a label and its number.
 func joined(between string) bool { return len(strings.Trim(between, " \t.:№#º°-")) == 0 }
 
 // numberFirst reads "THE FIRST ACT", "1. Kapitel", "Erstes Buch".
@@ -272,7 +272,7 @@ func (v *vocabulary) labelled(kind headingKind, n int, line string, end int) (wo
 	return wording{kind, v.Ranks[kind], n, title}, ok
 }
 
-// numeralMark stands behind letters that are a number.
+// numeralMark follows letters that are a number.
 var numeralMark = regexp.MustCompile(`^[΄´ʹ׳′'’]($|\P{L})`)
 
 // titleBehind is the title behind a label and a number. It follows behind a mark or with a capital: "Part I wanted to

@@ -28,8 +28,8 @@ type pageOptions struct {
 	whole bool   // no element is taken for the one that holds the story
 }
 
-// readPage reads a document. Tags are read one by one, with a stack of our own, so that broken markup costs nothing
-// worse than a wrong paragraph; nesting deeper than maxDepth is an error.
+// readPage reads a document. Tags are read one by one, with a stack of open elements. So broken markup causes at most a
+// wrong paragraph. Nesting deeper than maxDepth is an error.
 func readPage(document string, o pageOptions) (*page, error) {
 	r := &pageReader{
 		page: &page{}, pageOptions: o, site: siteOf(document), hiddenClasses: hiddenClasses(document),
@@ -82,7 +82,7 @@ type pageReader struct {
 
 	open  node   // the open paragraph: where it begins, and its links
 	text  []byte // of it
-	space bool   // white space stands before the next word
+	space bool   // white space precedes the next word
 	began frame  // in which it began
 	bold  int    // characters of it in bold
 	gap   int    // blank space before the next paragraph
@@ -175,7 +175,7 @@ func personName(name string) string {
 }
 
 // closeImplied ends an open paragraph where a block begins, and an element of a list or table where the next begins, as
-// HTML does without being told.
+// HTML implies.
 func (r *pageReader) closeImplied(name string) {
 	if open := r.top().name; open == "p" && blockElements[name] || open == name && siblingElements[name] {
 		r.end(open)
@@ -375,8 +375,8 @@ func (r *pageReader) continuesStanza(n *node, stanza int) bool {
 	return true
 }
 
-// addHeading adds a heading, whatever line breaks it has. What stands in it before a label, the caption of a picture
-// perhaps, is a paragraph.
+// addHeading adds a heading, whatever line breaks it has. Text in it before a label, perhaps the caption of a picture,
+// is a paragraph.
 func (r *pageReader) addHeading(text string, level int, n node) {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

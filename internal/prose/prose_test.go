@@ -37,8 +37,6 @@ var exempted = []string{
 	"context/prompt",
 	"context/tokens",
 	"context/window",
-	"corpus",
-	"corpus/ingest",
 	"curator",
 	"exporters",
 	"internal/atomicfile",
@@ -282,7 +280,7 @@ func sentences(lines []string) (all []sentence) {
 
 var (
 	// ending is the end of a sentence before another one on the same line. "e.g." is none.
-	ending = regexp.MustCompile(`([\pL\pN_\]"')` + "`" + `]{2}[.!?]["')]*) +(\S)`)
+	ending = regexp.MustCompile(`((?:[^\s.][^\s.]|\s\pL)[.!?]["')]*) +(\S)`)
 	// closing is the end of a sentence at the end of a line.
 	closing = regexp.MustCompile(`[.!?]["')]*\s*$`)
 	// quoted is a text between quotation marks: an example, not words of the sentence.
@@ -310,6 +308,7 @@ func TestSentencesAreSplitAndCounted(t *testing.T) {
 		{long + "\nend.", "1: 26 words"},
 		{"First.\n" + long + "end.", "2: 26 words"},
 		{"First. a " + long, "1: 26 words"},
+		{"It is i. It is UTF-8. " + long, ""},
 		{"A lamp, e.g. " + long, "1: 27 words"},
 		{long + "x_y f(x) a/b https://example.org/a 12 \"four words of text\" `code it is`.", ""},
 		{long, ""},
