@@ -23,8 +23,10 @@ type batcher struct {
 }
 
 func newBatcher(threads []annotator.Thread, maxBytes int) *batcher {
-	b := &batcher{threads: make(map[int64]annotator.Thread, len(threads)),
-		limit: cmp.Or(max(maxBytes, 0), DefaultMaxBytes)}
+	b := &batcher{
+		threads: make(map[int64]annotator.Thread, len(threads)),
+		limit:   cmp.Or(max(maxBytes, 0), DefaultMaxBytes),
+	}
 	for _, t := range threads {
 		b.threads[t.ID] = t
 	}

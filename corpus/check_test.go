@@ -17,17 +17,27 @@ func TestCheckIDs(t *testing.T) {
 		"none":          {plainSchema, ``, ""},
 		"each its own":  {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 1), (1, 2), (2, 3)`, ""},
 		"by the schema": {numbered, `INSERT INTO post VALUES (1, 1, 1, ''), (2, 2, 2, '')`, ""},
-		"one for two": {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 7), (2, 7)`,
-			"more than one post 7"},
-		"a word": {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 'x')`,
-			"the id x, which is not a whole number"},
+		"one for two": {
+			plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 7), (2, 7)`,
+			"more than one post 7",
+		},
+		"a word": {
+			plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 'x')`,
+			"the id x, which is not a whole number",
+		},
 		"no thread": {numbered, `INSERT INTO post VALUES (1, 1, 1, ''), (NULL, 2, 2, '')`, "post 2 of"},
-		"thread NULL": {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 1), (NULL, 2)`,
-			"the thread_id NULL, which is no thread's number"},
-		"thread a word": {plainSchema, `INSERT INTO post (thread_id, id) VALUES ('one', 1)`,
-			"the thread_id one, which"},
-		"nothing": {plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, NULL)`,
-			"the id NULL, which is not a whole number"},
+		"thread NULL": {
+			plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, 1), (NULL, 2)`,
+			"the thread_id NULL, which is no thread's number",
+		},
+		"thread a word": {
+			plainSchema, `INSERT INTO post (thread_id, id) VALUES ('one', 1)`,
+			"the thread_id one, which",
+		},
+		"nothing": {
+			plainSchema, `INSERT INTO post (thread_id, id) VALUES (1, NULL)`,
+			"the id NULL, which is not a whole number",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -182,8 +182,10 @@ func TestRefusesWhatIsNoCorpus(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ sql, says string }{
 		{`CREATE TABLE other (id)`, "no table thread, no table post, no table tag"},
-		{`CREATE TABLE thread (id); CREATE TABLE post (id, thread_id, time); CREATE TABLE tag (post_id, name)`,
-			"no column post.body"},
+		{
+			`CREATE TABLE thread (id); CREATE TABLE post (id, thread_id, time); CREATE TABLE tag (post_id, name)`,
+			"no column post.body",
+		},
 	} {
 		_, err := corpus.Open(t.Context(), foreign(t, c.sql))
 		if annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), c.says) {
@@ -237,8 +239,10 @@ func TestNeverChangesTheFile(t *testing.T) {
 		`CREATE TRIGGER boom AFTER INSERT ON tag BEGIN DELETE FROM post; END`,
 		`CREATE VIEW meta AS SELECT 'title' AS key, 'a view' AS value`,
 	}
-	for name, last := range map[string]string{"rollback journal": `PRAGMA journal_mode = DELETE`,
-		"write-ahead log": `PRAGMA journal_mode = WAL`} {
+	for name, last := range map[string]string{
+		"rollback journal": `PRAGMA journal_mode = DELETE`,
+		"write-ahead log":  `PRAGMA journal_mode = WAL`,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := foreign(t, append(hostile, last)...)

@@ -38,9 +38,11 @@ func TestViewsAreBounded(t *testing.T) {
 		"many threads": {`CREATE VIEW thread AS ` + endless +
 			`i AS id, 't' AS title FROM c LIMIT 300000; CREATE TABLE tag (post_id INT, name TEXT);` +
 			onePost, "more than 200000 threads"},
-		"long bodies": {tables +
-			`CREATE VIEW post AS SELECT 1 AS thread_id, 1 AS id, 1 AS time, hex(zeroblob(450000000)) AS body`,
-			"too big"},
+		"long bodies": {
+			tables +
+				`CREATE VIEW post AS SELECT 1 AS thread_id, 1 AS id, 1 AS time, hex(zeroblob(450000000)) AS body`,
+			"too big",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

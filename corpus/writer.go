@@ -178,9 +178,9 @@ func (w *Writer) TagStory(ctx context.Context, o StoryAuthorOptions) (StoryAutho
 		if _, err = w.tx.ExecContext(ctx, `DELETE FROM tag WHERE name = ?`, annotator.TagStory); err != nil {
 			return found, w.wrap(err)
 		}
-		found.Posts, err =
-			w.tagPosts(ctx, `SELECT id, ?1 FROM post WHERE name = ?2 OR trip_code = ?2 OR trip_code = 'ID:' || ?2`,
-				annotator.TagStory, o.Named)
+		found.Posts, err = w.tagPosts(ctx, `SELECT id, ?1 FROM post WHERE name = ?2 OR trip_code = ?2 OR trip_code `+
+			`= 'ID:' || ?2`,
+			annotator.TagStory, o.Named)
 		return found, err
 	case o.All:
 		found.Posts, err = w.tagPosts(ctx, `SELECT id, ?1 FROM post`, annotator.TagStory)

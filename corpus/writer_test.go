@@ -17,8 +17,10 @@ func TestWriterMakesACorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := &annotator.Post{ID: 2, Thread: 2, Name: "N", Trip: "!t", Subject: "S", Time: 3, Body: "one two",
-		Tags: []string{"a", "qm_post"}}
+	post := &annotator.Post{
+		ID: 2, Thread: 2, Name: "N", Trip: "!t", Subject: "S", Time: 3, Body: "one two",
+		Tags: []string{"a", "qm_post"},
+	}
 	added, err := w.Post(ctx, post, corpus.File{URL: "u"}, []int64{1, 1})
 	if !added || err != nil {
 		t.Errorf("added %v, %v", added, err)
@@ -27,8 +29,10 @@ func TestWriterMakesACorpus(t *testing.T) {
 		nil); added || err != nil {
 		t.Errorf("added again: %v, %v", added, err)
 	}
-	for _, step := range []error{w.Thread(ctx, 2, "old"), w.Thread(ctx, 2, "T"),
-		w.Meta(ctx, corpus.MetaTitle, "The Story"), w.Close(ctx)} {
+	for _, step := range []error{
+		w.Thread(ctx, 2, "old"), w.Thread(ctx, 2, "T"),
+		w.Meta(ctx, corpus.MetaTitle, "The Story"), w.Close(ctx),
+	} {
 		if step != nil {
 			t.Fatal(step)
 		}

@@ -156,8 +156,10 @@ func completeEnds(t *rapid.T) {
 		reply.Call.Outcome = annotator.CallOK
 		l.open--
 	case errors.As(err, &unanswered):
-		if !slices.Contains([]annotator.CallDecision{annotator.DecisionQuarantine, annotator.DecisionShrink,
-			annotator.DecisionShrinkReply}, unanswered.Action) {
+		if !slices.Contains([]annotator.CallDecision{
+			annotator.DecisionQuarantine, annotator.DecisionShrink,
+			annotator.DecisionShrinkReply,
+		}, unanswered.Action) {
 			t.Fatalf("unanswered by %q", unanswered.Action)
 		}
 	case annotator.KindOf(err) != annotator.Halted:
@@ -262,10 +264,10 @@ func TestReplyLimits(t *testing.T) {
 		}
 		return says("So."), nil
 	}
-	c := clientOf(w, l, &patient)
-	c.Capabilities.Budget.Wanted = 310
-	c.Capabilities.Budget.Begin()
-	x := c.Begin(&model.Request{MaxTokens: 100, Call: annotator.Call{Purpose: annotator.PurposeAnnotate, Estimate: 10}})
+	x := clientOf(w, l, &patient).Begin(&model.Request{
+		MaxTokens: 100, MaxReply: 300,
+		Call: annotator.Call{Purpose: annotator.PurposeAnnotate},
+	})
 	for {
 		reply, err := x.Try(t.Context())
 		if err != nil {
@@ -466,12 +468,20 @@ func TestAnAddressThatNeverAnsweredIsGivenUp(t *testing.T) {
 		reason annotator.Reason
 	}{
 		"a dead port": {nil, model.DefaultPolicy(), time.Minute, annotator.ReasonNeverReached},
-		"patience is asked of": {nil, model.Policy{Attempts: 3, Max: time.Minute, Patience: 2 * time.Hour},
-			2 * time.Hour, annotator.ReasonNeverReached},
-		"less patience": {nil, model.Policy{Attempts: 3, Max: time.Second, Patience: time.Second,
-			FirstContact: time.Minute}, time.Second, annotator.ReasonNeverReached},
-		"loading": {[]error{&model.Fault{Kind: annotator.Overloaded, Status: 503}}, model.DefaultPolicy(),
-			45 * time.Minute, annotator.ReasonUnreachable},
+		"patience is asked of": {
+			nil,
+			model.Policy{Attempts: 3, Max: time.Minute, Patience: 2 * time.Hour},
+			2 * time.Hour, annotator.ReasonNeverReached,
+		},
+		"less patience": {nil, model.Policy{
+			Attempts: 3, Max: time.Second, Patience: time.Second,
+			FirstContact: time.Minute,
+		}, time.Second, annotator.ReasonNeverReached},
+		"loading": {
+			[]error{&model.Fault{Kind: annotator.Overloaded, Status: 503}},
+			model.DefaultPolicy(),
+			45 * time.Minute, annotator.ReasonUnreachable,
+		},
 		"it worked before": {[]error{nil}, model.DefaultPolicy(), 45 * time.Minute, annotator.ReasonUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,8 +41,10 @@ const MaxCalls = 256
 // so the same Policy decides about it. The reply must be normalized.
 func Inspect(r *Request, reply *Reply) *Fault {
 	// Checks that say most about the server come first.
-	for _, check := range []func(*Request, *Reply) *Fault{checkPrompt, checkModel, checkFinish, checkBlanks, checkText,
-		checkSilence, checkEcho, checkTurns} {
+	for _, check := range []func(*Request, *Reply) *Fault{
+		checkPrompt, checkModel, checkFinish, checkBlanks, checkText,
+		checkSilence, checkEcho, checkTurns,
+	} {
 		if f := check(r, reply); f != nil {
 			f.Raw, f.Usage, f.FirstByte, f.Duration = reply.Raw, reply.Usage, reply.FirstByte, reply.Duration
 			return f

@@ -63,8 +63,10 @@ type Policy struct {
 
 // DefaultPolicy waits long enough for a large model to load, and a minute for a first answer of any server.
 func DefaultPolicy() Policy {
-	return Policy{Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute,
-		FirstContact: time.Minute}
+	return Policy{
+		Attempts: 4, Base: time.Second, Max: time.Minute, Patience: 45 * time.Minute,
+		FirstContact: time.Minute,
+	}
 }
 
 // Next decides about a fault. The sum of all waits never exceeds the patience. random returns numbers in [0, 1). It
@@ -152,8 +154,10 @@ func (p Policy) wait(a Attempts, f *Fault, random func() float64) Decision {
 	case counts && a.Number >= p.Attempts:
 		return p.exhausted(a, f)
 	case a.Waited >= patience:
-		return Decision{Action: annotator.DecisionHalt, Charged: counts,
-			Reason: "the patience of " + patience.String() + " is at its end"}
+		return Decision{
+			Action: annotator.DecisionHalt, Charged: counts,
+			Reason: "the patience of " + patience.String() + " is at its end",
+		}
 	}
 	doublings := bits.Len64(uint64(max(a.Waited, 0) / p.base()))
 	delay := min(p.delay(doublings, f, random()), patience-a.Waited)

@@ -83,8 +83,10 @@ func TestThoughtEndsWithinCall(t *testing.T) {
 // nothing.
 func TestNothingIsLostInThought(t *testing.T) {
 	t.Parallel()
-	part := rapid.SampledFrom([]string{"<think>", "</think>", "[THINK]", "[/THINK]", "one ", "two\n", "<b>",
-		"<tool_call>{}</tool_call>"})
+	part := rapid.SampledFrom([]string{
+		"<think>", "</think>", "[THINK]", "[/THINK]", "one ", "two\n", "<b>",
+		"<tool_call>{}</tool_call>",
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "")
 		r := model.Reply{Text: text}

@@ -34,11 +34,15 @@ func TestRunOn(t *testing.T) {
 		rest       string
 	}{
 		"a call": {hermes + user, false, []annotator.ToolCall{text}, ""},
-		"a call without its end tag": {`<tool_call>{"name":"a","arguments":{}}` + user, false,
-			[]annotator.ToolCall{text}, ""},
+		"a call without its end tag": {
+			`<tool_call>{"name":"a","arguments":{}}` + user, false,
+			[]annotator.ToolCall{text},
+			"",
+		},
 		"two, with leaked marks": {
 			"<|im_start|>\n{\"name\":\"a\",\"arguments\":{}}\n<|im_start|>\n{\"name\":\"a\",\"arguments\":{}}\n" +
-				"<|im_start|><|im_start|>" + llama[10:], false, []annotator.ToolCall{text, text}, ""},
+				"<|im_start|><|im_start|>" + llama[10:], false, []annotator.ToolCall{text, text}, "",
+		},
 		"words and a call":       {"So: " + hermes + llama, false, []annotator.ToolCall{text}, "So:"},
 		"updates":                {block + gemma, false, []annotator.ToolCall{update}, block + "<end_of_turn>"},
 		"updates and a call":     {block + hermes + user, false, []annotator.ToolCall{text, update}, block},
@@ -72,8 +76,10 @@ func TestRunOn(t *testing.T) {
 						warnings++
 					}
 				}
-				request := model.Request{Rules: callRules(`{"name":"quoted","arguments":{}}`),
-					Call: annotator.Call{Purpose: annotator.PurposeAnnotate}}
+				request := model.Request{
+					Rules: callRules(`{"name":"quoted","arguments":{}}`),
+					Call:  annotator.Call{Purpose: annotator.PurposeAnnotate},
+				}
 				reply, err := c.Complete(t.Context(), &request)
 				if test.want == nil {
 					var unanswered *model.Unanswered

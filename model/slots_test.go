@@ -21,15 +21,19 @@ func TestNameIsIgnored(t *testing.T) {
 		want  bool
 	}{
 		"words": {*says("I would rather not."), true},
-		"call": {model.Reply{Finish: "tool_calls", Calls: []annotator.ToolCall{{Name: "declare", Arguments: "{}"}}},
-			false},
+		"call": {
+			model.Reply{Finish: "tool_calls", Calls: []annotator.ToolCall{{Name: "declare", Arguments: "{}"}}},
+			false,
+		},
 		"cut": {model.Reply{Text: "I will", Finish: "length"}, false},
 	} {
 		w, l := &wire{}, &ledger{t: t}
 		w.complete = func(*model.Request) (*model.Reply, error) { return &test.reply, nil }
 		c := clientOf(w, l, &patient)
-		r := &model.Request{Choice: choice, Rules: rules, MaxTokens: 500,
-			Call: annotator.Call{Purpose: annotator.PurposeAnnotate}}
+		r := &model.Request{
+			Choice: choice, Rules: rules, MaxTokens: 500,
+			Call: annotator.Call{Purpose: annotator.PurposeAnnotate},
+		}
 		if _, err := c.Complete(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -63,8 +67,8 @@ func TestSharedCacheIsOverload(t *testing.T) {
 					}
 					body := `{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`
 					if test.status == 400 {
-						body =
-							`{"error":{"code":400,"message":"Context size has been exceeded.","type":"server_error"}}`
+						body = `{"error":{"code":400,"message":"Context size has been exceeded.",` +
+							`"type":"server_error"}}`
 					}
 					return nil, model.Classify(test.status, nil, []byte(body))
 				}

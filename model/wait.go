@@ -10,7 +10,8 @@ import (
 // await repeats ask until it succeeds, within the patience. waited is the total wait, and grows. The returned fault is
 // the last one.
 func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*annotator.Call, *Fault, error)) (*Fault,
-	error) {
+	error,
+) {
 	for {
 		call, fault, err := ask()
 		if err != nil || fault == nil {
@@ -20,8 +21,10 @@ func (c *Client) await(ctx context.Context, waited *time.Duration, ask func() (*
 		if passing.Kind == annotator.Transient { // any transient fault is waited for
 			passing.Kind = annotator.Unreachable
 		}
-		attempts := Attempts{Number: c.Policy.Attempts, Waited: *waited, Known: c.Capabilities.Answered,
-			Reached: c.Capabilities.Reached}
+		attempts := Attempts{
+			Number: c.Policy.Attempts, Waited: *waited, Known: c.Capabilities.Answered,
+			Reached: c.Capabilities.Reached,
+		}
 		decision := c.Policy.Next(attempts, &passing, c.Random)
 		if call != nil {
 			if err := c.fail(ctx, call, fault, decision.Action, decision.Reason); err != nil {
@@ -55,8 +58,10 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 		"the endpoint sent no token for %s, though it was asked for a single one", probeTimeout)
 	short, cancel := context.WithTimeoutCause(ctx, probeTimeout, silent)
 	defer cancel()
-	call := &annotator.Call{Turn: failed.Turn, Scene: failed.Scene, Purpose: annotator.PurposeProbe, Attempt: 1,
-		Estimate: probeTokens}
+	call := &annotator.Call{
+		Turn: failed.Turn, Scene: failed.Scene, Purpose: annotator.PurposeProbe, Attempt: 1,
+		Estimate: probeTokens,
+	}
 	request := Request{History: history, MaxTokens: 1}
 	reply, fault, err := c.send(short, call, &request)
 	switch {
@@ -81,7 +86,8 @@ func (c *Client) probe(ctx context.Context, failed *annotator.Call) (*annotator.
 // pause waits for the delay of a decision. It ends early if the server is back, or on an interrupt. waited is the
 // previous total wait for the server. left is the rest of the delay.
 func (c *Client) pause(ctx context.Context, d *Decision, waited time.Duration, reason string) (left time.Duration,
-	err error) {
+	err error,
+) {
 	if d.Delay <= 0 {
 		return 0, context.Cause(ctx)
 	}

@@ -66,12 +66,20 @@ func TestWaitEndsWhenTheServerIsBack(t *testing.T) {
 	}{
 		"gone":                   {restarted{listens: 10 * time.Minute}, 0, 5 * time.Second, 700},
 		"gone, and knows health": {restarted{listens: 10 * time.Minute, tellsHealth: true}, 0, 5 * time.Second, 700},
-		"loading, knows health": {restarted{ready: 10 * time.Minute, fault: loading, tellsHealth: true}, 0,
-			5 * time.Second, 700},
-		"gone, then loading": {restarted{listens: 5 * time.Minute, ready: 10 * time.Minute, fault: loading,
-			tellsHealth: true}, 0, 5 * time.Second, 700},
-		"loading, lists its model": {restarted{ready: 10*time.Minute + time.Second, fault: loading}, 5 * time.Second,
-			time.Minute, 400},
+		"loading, knows health": {
+			restarted{ready: 10 * time.Minute, fault: loading, tellsHealth: true},
+			0,
+			5 * time.Second, 700,
+		},
+		"gone, then loading": {restarted{
+			listens: 5 * time.Minute, ready: 10 * time.Minute, fault: loading,
+			tellsHealth: true,
+		}, 0, 5 * time.Second, 700},
+		"loading, lists its model": {
+			restarted{ready: 10*time.Minute + time.Second, fault: loading},
+			5 * time.Second,
+			time.Minute, 400,
+		},
 		"wants to be left alone": {restarted{ready: 10*time.Minute + time.Second, tellsHealth: true, fault: model.Fault{
 			Kind: annotator.Overloaded, Status: http.StatusServiceUnavailable, RetryAfter: 50 * time.Second,
 		}}, 5 * time.Second, time.Minute, 0},

@@ -86,8 +86,10 @@ func dress(t *rapid.T, format, line string) string {
 		}).Draw(t, "dress"))
 	case "aozora":
 		return fill(line,
-			rapid.SampledFrom([]string{"%\n", "%\n\n", "［＃５字下げ］%［＃「%」は中見出し］\n", "　%《るび》の\n", "-------\n", "底本：%\n",
-				"［＃改ページ］\n", "｜%《よみ》\n"}).Draw(t, "dress"))
+			rapid.SampledFrom([]string{
+				"%\n", "%\n\n", "［＃５字下げ］%［＃「%」は中見出し］\n", "　%《るび》の\n", "-------\n", "底本：%\n",
+				"［＃改ページ］\n", "｜%《よみ》\n",
+			}).Draw(t, "dress"))
 	case "html":
 		return fill(line, rapid.SampledFrom([]string{
 			"<p>%</p>", "<p>%<br>%</p>", "<h1>%</h1>", "<h2>%<br><br>%</h2>", "<h3><img alt=\"%\"></h3>",

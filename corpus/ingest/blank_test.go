@@ -12,8 +12,10 @@ import (
 func TestEmptyLines(t *testing.T) {
 	t.Parallel()
 	blank := strings.Repeat("\n", 10_000_000)
-	for name, text := range map[string]string{"a.md": "# A\n\n" + blank, "a.json": `{"posts":[` + blank + `]}`,
-		"a.txt": blank, "a.jsonl": blank} {
+	for name, text := range map[string]string{
+		"a.md": "# A\n\n" + blank, "a.json": `{"posts":[` + blank + `]}`,
+		"a.txt": blank, "a.jsonl": blank,
+	} {
 		_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{name: text})})
 		wantRefused(t, err, annotator.Misused, "")
 	}

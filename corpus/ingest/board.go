@@ -64,9 +64,12 @@ func (j *job) board(ctx context.Context, s source) error {
 }
 
 func newBoardReader(j *job, add func(context.Context, *forumPost, string) error, name string,
-	in io.Reader) *boardReader {
-	r := &boardReader{job: j, add: add, name: name, json: json.NewDecoder(in), threads: map[int64]bool{},
-		numbers: map[string]int64{}}
+	in io.Reader,
+) *boardReader {
+	r := &boardReader{
+		job: j, add: add, name: name, json: json.NewDecoder(in), threads: map[int64]bool{},
+		numbers: map[string]int64{},
+	}
 	r.json.UseNumber()
 	return r
 }

@@ -23,8 +23,10 @@ func TestCutScenes(t *testing.T) {
 		return all
 	}
 	const pause = ""
-	ten := []string{words(10), words(10), words(10), words(10), words(10), words(10), words(10), words(10), words(10),
-		words(10)}
+	ten := []string{
+		words(10), words(10), words(10), words(10), words(10), words(10), words(10), words(10), words(10),
+		words(10),
+	}
 	for name, c := range map[string]struct {
 		paragraphs []string
 		want       []int

@@ -43,12 +43,18 @@ func TestEncodings(t *testing.T) {
 		"UTF-16 LE named":       {encode(t, little, "\u6f22\u5b57"), "utf-16le", "\u6f22\u5b57"},
 		"windows-1252":          {encode(t, charmap.Windows1252, text), "windows-1252", text},
 		"Shift JIS":             {encode(t, japanese.ShiftJIS, "\u6f22\u5b57"), "shift_jis", "\u6f22\u5b57"},
-		"declared in XML": {`<?xml version="1.0" encoding="ISO-8859-1"?>` + "\xe8", "",
-			`<?xml version="1.0" encoding="ISO-8859-1"?>` + "\u00e8"},
-		"declared in HTML": {`<meta charset=windows-1252>` + "\x93", "",
-			`<meta charset=windows-1252>` + "\u201c"},
-		"declared, but named another": {`<meta charset=windows-1252>` + "\xe8", "iso-8859-2",
-			`<meta charset=windows-1252>` + "\u010d"},
+		"declared in XML": {
+			`<?xml version="1.0" encoding="ISO-8859-1"?>` + "\xe8", "",
+			`<?xml version="1.0" encoding="ISO-8859-1"?>` + "\u00e8",
+		},
+		"declared in HTML": {
+			`<meta charset=windows-1252>` + "\x93", "",
+			`<meta charset=windows-1252>` + "\u201c",
+		},
+		"declared, but named another": {
+			`<meta charset=windows-1252>` + "\xe8", "iso-8859-2",
+			`<meta charset=windows-1252>` + "\u010d",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -216,7 +216,9 @@ func (b *bookReader) addEntries(nodes []*node, entries []tocEntry, name string) 
 
 func (b *bookReader) enter(entries []tocEntry, name string, offset int) {
 	for _, e := range entries {
-		b.book.nodes = append(b.book.nodes, &node{kind: heading, text: e.label, level: e.depth, leaf: e.leaf,
-			listed: true, copied: true, doc: name, offset: offset})
+		b.book.nodes = append(b.book.nodes, &node{
+			kind: heading, text: e.label, level: e.depth, leaf: e.leaf,
+			listed: true, copied: true, doc: name, offset: offset,
+		})
 	}
 }

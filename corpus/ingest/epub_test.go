@@ -63,10 +63,12 @@ func makeEPUB(t testing.TB, pages ...entry) string {
 		fmt.Fprintf(&manifest, `<item id="p%d" href="%s" media-type="%s"%s/>`, i, p.name, kind, properties)
 		entries = append(entries, entry{"OPS/" + p.name, p.content})
 	}
-	entries = append(entries, entry{"OPS/book.opf",
+	entries = append(entries, entry{
+		"OPS/book.opf",
 		`<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
 		<metadata><dc:title>The Book</dc:title><dc:creator>A. Writer</dc:creator></metadata>
-		<manifest>` + manifest.String() + `</manifest><spine` + toc + `>` + spine.String() + `</spine></package>`})
+		<manifest>` + manifest.String() + `</manifest><spine` + toc + `>` + spine.String() + `</spine></package>`,
+	})
 	return makeZip(t, entries...)
 }
 
@@ -80,15 +82,22 @@ func nav(list string) string { return page(`<nav epub:type="toc"><ol>` + list + 
 func TestEPUBText(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{
-		"paragraphs": {"<p>One <i>two</i>\n three.</p><div>Four<p>Five</p>Six</div>",
-			"One two three.\n\nFour\n\nFive\n\nSix"},
+		"paragraphs": {
+			"<p>One <i>two</i>\n three.</p><div>Four<p>Five</p>Six</div>",
+			"One two three.\n\nFour\n\nFive\n\nSix",
+		},
 		"line breaks": {"<p>One<br/>two<br/>\n three<br/><br/>four</p>", "One\ntwo\nthree\n\nfour"},
-		"scene breaks": {"<p>One</p><hr/><p>Two</p><p>* * *</p><p>Three</p>",
-			"One\n\n* * *\n\nTwo\n\n* * *\n\nThree"},
-		"invisible": {"<p>co\u00ADop\u200Ber\u2060ate\u00A0&#8212;\u202Fnow&nbsp;&amp; \u200Athen</p>",
-			"cooperate \u2014 now & then"},
+		"scene breaks": {
+			"<p>One</p><hr/><p>Two</p><p>* * *</p><p>Three</p>",
+			"One\n\n* * *\n\nTwo\n\n* * *\n\nThree",
+		},
+		"invisible": {
+			"<p>co\u00ADop\u200Ber\u2060ate\u00A0&#8212;\u202Fnow&nbsp;&amp; \u200Athen</p>",
+			"cooperate \u2014 now & then",
+		},
 		"notes": {
-			`<p>Word<a href="n.xhtml#n1" epub:type="noteref">1</a>, more<sup><a href="#n2">2</a></sup> and<a href="#n3"><sup>*</sup></a> 3<sup>rd</sup>, see <a href="#c4">4</a>.</p><aside epub:type="footnote"><p>Gone.</p></aside>`, "Word, more and 3rd, see 4."},
+			`<p>Word<a href="n.xhtml#n1" epub:type="noteref">1</a>, more<sup><a href="#n2">2</a></sup> and<a href="#n3"><sup>*</sup></a> 3<sup>rd</sup>, see <a href="#c4">4</a>.</p><aside epub:type="footnote"><p>Gone.</p></aside>`, "Word, more and 3rd, see 4.",
+		},
 		"unclosed":        {"<p>One<p>Two<ul><li>Three<li>Four</ul><i>Five", "One\n\nTwo\n\nThree\n\nFour\n\nFive"},
 		"crossing":        {"<p><b>One <i>two</b> three</i></p></div></p><p>Four</p>", "One two three\n\nFour"},
 		"preformatted":    {"<pre>One\n  two</pre><p>Three</p>", "One\ntwo\n\nThree"},
@@ -117,19 +126,27 @@ func TestEPUBChapters(t *testing.T) {
 		want  string
 	}{
 		"a file goes on with the last": {
-			[]entry{{"toc.ncx", ncx}, {"a.xhtml", page("<p>A.</p>")}, {"b.xhtml", page("<p>B.</p>")},
-				{"c.xhtml", page("<p>C.</p>")}},
+			[]entry{
+				{"toc.ncx", ncx},
+				{"a.xhtml", page("<p>A.</p>")},
+				{"b.xhtml", page("<p>B.</p>")},
+				{"c.xhtml", page("<p>C.</p>")},
+			},
 			"= First|A.\n\nB.|= Second|C.",
 		},
 		"several in one file": {
 			[]entry{
-				{"nav.xhtml",
+				{
+					"nav.xhtml",
 					nav(
-						`<li><a href="a.xhtml#one">One</a><ol><li><a href="a.xhtml#deep">Deep</a></li></ol></li><li><a href="a.xhtml#two">Two</a></li>`)},
-				{"a.xhtml",
+						`<li><a href="a.xhtml#one">One</a><ol><li><a href="a.xhtml#deep">Deep</a></li></ol></li><li><a href="a.xhtml#two">Two</a></li>`),
+				},
+				{
+					"a.xhtml",
 					page(
 						`<h2 id="one">1</h2><p>A.</p><h3 id="deep">D</h3><p>B.</p><div ` +
-							`id="two"><h2>2</h2><p>C.</p></div>`)},
+							`id="two"><h2>2</h2><p>C.</p></div>`),
+				},
 			},
 			"= One|A.\n\n* * *\n\nD\n\nB.|= Two|C.",
 		},
@@ -138,8 +155,10 @@ func TestEPUBChapters(t *testing.T) {
 			"= One|A.|= Two|B.\n\nC.",
 		},
 		"a table of parts alone": {
-			append([]entry{{"nav.xhtml",
-				nav(`<li><a href="1.xhtml">Part 1</a></li><li><a href="2.xhtml">Part 2</a></li><li><a href="3.xhtml">Part 3</a></li>`)}},
+			append([]entry{{
+				"nav.xhtml",
+				nav(`<li><a href="1.xhtml">Part 1</a></li><li><a href="2.xhtml">Part 2</a></li><li><a href="3.xhtml">Part 3</a></li>`),
+			}},
 				entry{"1.xhtml", page("<h1>Part 1</h1><h2>Chapter 1</h2><p>A.</p><h2>Chapter 2</h2><p>B.</p>")},
 				entry{"2.xhtml", page("<h1>Part 2</h1><h2>Chapter 3</h2><p>C.</p>")},
 				entry{"3.xhtml", page("<h1>Part 3</h1><h2>Chapter 4</h2><p>D.</p>")}),
@@ -147,10 +166,14 @@ func TestEPUBChapters(t *testing.T) {
 		},
 		"the title of the table in a paragraph": {
 			[]entry{
-				{"nav.xhtml",
-					nav(`<li><a href="a.xhtml#x">The Lamp</a></li><li><a href="a.xhtml#y">The Mill</a></li>`)},
-				{"a.xhtml",
-					page(`<div id="x"><p>The Lamp</p><p>A.</p></div><div id="y"><p>THE MILL</p><p>B.</p></div>`)},
+				{
+					"nav.xhtml",
+					nav(`<li><a href="a.xhtml#x">The Lamp</a></li><li><a href="a.xhtml#y">The Mill</a></li>`),
+				},
+				{
+					"a.xhtml",
+					page(`<div id="x"><p>The Lamp</p><p>A.</p></div><div id="y"><p>THE MILL</p><p>B.</p></div>`),
+				},
 			},
 			"= The Lamp|A.|= The Mill|B.",
 		},
@@ -245,12 +268,14 @@ func TestEPUBRepeats(t *testing.T) {
 		return makeZip(t, entry{"META-INF/container.xml", container},
 			entry{"OPS/a.xhtml", page("<h1>I</h1><p>Night fell.</p>")},
 			entry{"OPS/b.xhtml", page("<h1>II</h1><p>It was dark.</p>")},
-			entry{"OPS/book.opf",
+			entry{
+				"OPS/book.opf",
 				`<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>` +
 					`<item id="again" href="./a.xhtml" media-type="application/xhtml+xml"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/></manifest>` +
 					`<spine><itemref idref="a"/><itemref idref="again"/>` +
 					strings.Repeat(`<itemref idref="a"/>`, refs) +
-					`<itemref idref="b"/></spine></package>`})
+					`<itemref idref="b"/></spine></package>`,
+			})
 	}
 	m := importFile(t, "b.epub", book(50))
 	wantScenes(t, m, "= I", "Night fell.", "= II", "It was dark.")
@@ -290,8 +315,10 @@ func TestEPUBEncryption(t *testing.T) {
 	t.Parallel()
 	book := []entry{
 		{"META-INF/container.xml", container},
-		{"OPS/book.opf",
-			`<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>`},
+		{
+			"OPS/book.opf",
+			`<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>`,
+		},
 		{"OPS/a.xhtml", page("<p>Good.</p>")},
 	}
 	encryption := func(name string) entry {

@@ -89,8 +89,10 @@ func TestFolderTakesTheStoryOnly(t *testing.T) {
 // TestFolderOfANamedFormat takes all files that can be of it, whatever they are called.
 func TestFolderOfANamedFormat(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Dir(files(t, map[string]string{"a.rst": "It begins.\n", "b.css": "It ends.\n",
-		"c.png": "\x89PNG"})[0])
+	folder := filepath.Dir(files(t, map[string]string{
+		"a.rst": "It begins.\n", "b.css": "It ends.\n",
+		"c.png": "\x89PNG",
+	})[0])
 	made := mustImport(t, ingest.Options{Sources: []string{folder}, Format: ingest.Text})
 	wantScenes(t, made, "= a", "It begins.", "= b", "It ends.")
 	wantLeftOut(t, made, "left out: files that tell no story (1): c.png (an image)")
@@ -99,8 +101,10 @@ func TestFolderOfANamedFormat(t *testing.T) {
 // TestFolderOfForumAndBook does not guess which of them the story is.
 func TestFolderOfForumAndBook(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Dir(files(t, map[string]string{"a.txt": twoChapters,
-		"b.jsonl": `{"body":"x","tags":["qm_post"]}`, "c.json": `{"posts":[]}`})[0])
+	folder := filepath.Dir(files(t, map[string]string{
+		"a.txt":   twoChapters,
+		"b.jsonl": `{"body":"x","tags":["qm_post"]}`, "c.json": `{"posts":[]}`,
+	})[0])
 	_, err := tryImport(t, ingest.Options{Sources: []string{folder}})
 	wantRefused(t, err, annotator.Misused, "books and forums")
 }

@@ -55,8 +55,10 @@ var foreignFormats = [...]foreignFormat{
 var (
 	wordDocument     = foreignFormat{"a Word document", convertPandoc, 0, "", ".docx"}
 	latexDocument    = foreignFormat{"a LaTeX document", convertPandoc, 0, "", ".tex .latex"}
-	asciidocDocument = foreignFormat{"an AsciiDoc document",
-		"asciidoctor -b docbook5 -o - %s | pandoc -f docbook -o book.epub", 0, "", ".adoc .asciidoc"}
+	asciidocDocument = foreignFormat{
+		"an AsciiDoc document",
+		"asciidoctor -b docbook5 -o - %s | pandoc -f docbook -o book.epub", 0, "", ".adoc .asciidoc",
+	}
 )
 
 // The commands that make an EPUB of another format.

@@ -81,8 +81,10 @@ func (j *job) closeForum(ctx context.Context) error {
 	if ids := slices.Collect(maps.Keys(j.forum.titles)); len(ids) == 1 {
 		j.report.Title = cmp.Or(j.report.Title, j.forum.titles[ids[0]].best())
 	}
-	found, err := j.writer.TagStory(ctx, corpus.StoryAuthorOptions{Named: j.options.StoryAuthor,
-		All: !j.forum.authors && j.report.Format == JSONL})
+	found, err := j.writer.TagStory(ctx, corpus.StoryAuthorOptions{
+		Named: j.options.StoryAuthor,
+		All:   !j.forum.authors && j.report.Format == JSONL,
+	})
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,8 @@ func (j *job) closeForum(ctx context.Context) error {
 		j.report.unsure(annotator.ReasonUnsureAuthor)
 	}
 	if found.Suspect > 0 {
-		j.report.note("warning: in %s with many posters more than 90 %% of the posts are taken for the story: check the author",
+		j.report.note("warning: in %s with many posters more than 90 %% of the posts are taken for the story: check "+
+			"the author",
 			annotator.Quantity(int(found.Suspect), "thread"))
 		j.report.unsure(annotator.ReasonUnsureAuthor)
 	}
@@ -109,7 +112,8 @@ func (j *job) noteStoryAuthors(found corpus.StoryAuthors) {
 	if found.Posts == 0 {
 		return
 	}
-	share := fmt.Sprintf("%s of %d (%d %%)", annotator.Quantity(int(found.Posts), "post"), found.All, found.Posts*100/max(found.All, 1))
+	share := fmt.Sprintf("%s of %d (%d %%)", annotator.Quantity(int(found.Posts), "post"), found.All,
+		found.Posts*100/max(found.All, 1))
 	switch {
 	case j.options.StoryAuthor != "":
 		j.report.note("the story is what %s wrote, who is named as its author: %s", j.options.StoryAuthor, share)

@@ -180,8 +180,10 @@ func TestBoardFolderWithFaults(t *testing.T) {
 	})})
 	wantPosts(t, m, "= ", "1/1@0 QM!!a [qm_post] a", "1/2@0 QM!!a [qm_post] b", "= ", "9/9@0 QM!!a [qm_post] c")
 	got := strings.Join(m.leftOut(), "\n")
-	for _, says := range []string{"rest of files with broken JSON (2): 2.json", "files without posts (2): 3.json",
-		"whole number (1): 4.json post x", "a value belongs (1): 4.json post 11", "earlier one (1): 4.json post 1"} {
+	for _, says := range []string{
+		"rest of files with broken JSON (2): 2.json", "files without posts (2): 3.json",
+		"whole number (1): 4.json post x", "a value belongs (1): 4.json post 11", "earlier one (1): 4.json post 1",
+	} {
 		if !strings.Contains(got, says) {
 			t.Errorf("%s\ndoes not say %q", got, says)
 		}

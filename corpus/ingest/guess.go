@@ -38,8 +38,11 @@ func inTables(tables ...*unicode.RangeTable) func(rune) bool {
 // languages are tried where a text is no UTF-8 and does not say its encoding.
 var languages = [...]language{
 	{[]string{"gb18030", "big5"}, inTables(unicode.Han), 95, anyOf(frequentHan), 20, 0, 100, 0},
-	{[]string{"shift_jis", "euc-jp"}, inTables(unicode.Han, unicode.Hiragana, unicode.Katakana), 90,
-		inTables(unicode.Hiragana, unicode.Katakana), 30, 0, 100, 0},
+	{
+		[]string{"shift_jis", "euc-jp"},
+		inTables(unicode.Han, unicode.Hiragana, unicode.Katakana), 90,
+		inTables(unicode.Hiragana, unicode.Katakana), 30, 0, 100, 0,
+	},
 	{[]string{"euc-kr"}, inTables(unicode.Hangul), 80, anyOf(frequentHangul), 20, 0, 100, 0},
 	{[]string{"windows-1251", "koi8-r"}, inTables(unicode.Cyrillic), 95, anyOf(frequentRussian), 40, 0, 5, 0},
 	{[]string{"windows-1252"}, anyOf(westernLetters), 98, anyOf(westernLetters), 100, 70, 100, 300},

@@ -255,8 +255,10 @@ func TestFailureLeavesNoFile(t *testing.T) {
 		ctx    context.Context
 		source string
 	}{{cancelled, sources[0]}, {t.Context(), sources[1]}, {t.Context(), sources[2]}} {
-		_, err := ingest.Import(c.ctx, ingest.Options{Sources: []string{c.source},
-			Corpus: filepath.Join(folder, "c.db")}, nil)
+		_, err := ingest.Import(c.ctx, ingest.Options{
+			Sources: []string{c.source},
+			Corpus:  filepath.Join(folder, "c.db"),
+		}, nil)
 		if err == nil {
 			t.Errorf("%s was imported", c.source)
 		}
@@ -299,8 +301,10 @@ func TestRefusals(t *testing.T) {
 
 func TestFolderIsReadInTheOrderOfItsNumbers(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Dir(files(t, map[string]string{"ch10.txt": "Ten.\n", "ch2.txt": "Two.\n",
-		".hidden": "No.\n"})[0])
+	folder := filepath.Dir(files(t, map[string]string{
+		"ch10.txt": "Ten.\n", "ch2.txt": "Two.\n",
+		".hidden": "No.\n",
+	})[0])
 	var said []ingest.Progress
 	report, err := ingest.Import(t.Context(),
 		ingest.Options{Sources: []string{folder}, Corpus: filepath.Join(t.TempDir(), "c.db")},

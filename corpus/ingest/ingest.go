@@ -239,7 +239,8 @@ func existing(ctx context.Context, o Options, now digests) (*Report, error) {
 
 // build writes the corpus to another file in the same folder, and renames it when it is complete.
 func build(ctx context.Context, o Options, sources []source, report *Report, sum digests,
-	progress func(Progress)) (*Report, error) {
+	progress func(Progress),
+) (*Report, error) {
 	file, err := atomicfile.Create(o.Corpus)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "make the corpus %s: %w", o.Corpus, atomicfile.Cause(err)).

@@ -100,8 +100,10 @@ func (j *job) addChapter(ctx context.Context, c *chapter) error {
 		if _, err := j.writer.Post(ctx, &p, corpus.File{}, nil); err != nil {
 			return err
 		}
-		if err := j.writer.Origin(ctx, p.ID, corpus.Origin{Document: scene.doc,
-			Offset: int64(scene.offset)}); err != nil {
+		if err := j.writer.Origin(ctx, p.ID, corpus.Origin{
+			Document: scene.doc,
+			Offset:   int64(scene.offset),
+		}); err != nil {
 			return err
 		}
 	}

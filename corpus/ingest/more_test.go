@@ -73,14 +73,18 @@ func TestFolderOrder(t *testing.T) {
 		want  string
 	}{
 		"by name": {
-			map[string]string{"epilogue.md": "# E\n\nE.", "chapter-10.md": "# Ten\n\nT.",
+			map[string]string{
+				"epilogue.md": "# E\n\nE.", "chapter-10.md": "# Ten\n\nT.",
 				"chapter-9.md": "# Nine\n\nN.", "prologue.md": "# P\n\nP.", "README.md": "# R\n\nBuild it.",
-				"LICENSE": "Free.", "outline.md": "Plan."},
+				"LICENSE": "Free.", "outline.md": "Plan.",
+			},
 			"= P|P.|= Nine|N.|= Ten|T.|= E|E.",
 		},
 		"by SUMMARY.md": {
-			map[string]string{"SUMMARY.md": "# Summary\n\n- [Last](a.md)\n  - [First](b.md#x)\n", "a.md": "# A\n\nA.",
-				"b.md": "# B\n\nB.", "c.md": "# C\n\nC."},
+			map[string]string{
+				"SUMMARY.md": "# Summary\n\n- [Last](a.md)\n  - [First](b.md#x)\n", "a.md": "# A\n\nA.",
+				"b.md": "# B\n\nB.", "c.md": "# C\n\nC.",
+			},
 			"= A|A.|= B|B.",
 		},
 		"by Book.txt": {
@@ -88,8 +92,10 @@ func TestFolderOrder(t *testing.T) {
 			"= B|B.|= A|A.",
 		},
 		"by weight": {
-			map[string]string{"a.md": "---\ntitle: A\nweight: 20\n---\nA.",
-				"b.md": "---\ntitle: B\nweight: 3\n---\nB."},
+			map[string]string{
+				"a.md": "---\ntitle: A\nweight: 20\n---\nA.",
+				"b.md": "---\ntitle: B\nweight: 3\n---\nB.",
+			},
 			"= B|B.|= A|A.",
 		},
 		"one file one thread": {
@@ -166,8 +172,10 @@ func TestStoryAuthor(t *testing.T) {
 		"nearly all posters share identifies nobody: Wanderer") {
 		t.Errorf("%d posts, %q", m.report.StoryPosts, m.report.Notes)
 	}
-	m = mustImport(t, ingest.Options{Sources: files(t, map[string]string{"x.jsonl": b.String()}),
-		StoryAuthor: "Ferryman"})
+	m = mustImport(t, ingest.Options{
+		Sources:     files(t, map[string]string{"x.jsonl": b.String()}),
+		StoryAuthor: "Ferryman",
+	})
 	if m.report.StoryPosts != 1 || !strings.Contains(m.report.Notes[0],
 		"who is named as its author: 1 post of 13 (7 %)") {
 		t.Errorf("%d posts, %q", m.report.StoryPosts, m.report.Notes)

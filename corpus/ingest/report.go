@@ -89,7 +89,8 @@ func (r *Report) String() string {
 		threads += fmt.Sprintf(" (and %d without a scene)", r.Empty)
 	}
 	fmt.Fprintf(&b, "\n%s: %s, %s, %s (%d of the story), %s\n", r.Corpus,
-		threads, annotator.Quantity(r.Scenes, "scene"), annotator.Quantity(r.Posts, "post"), r.StoryPosts, annotator.Quantity(r.Words, "word"))
+		threads, annotator.Quantity(r.Scenes, "scene"), annotator.Quantity(r.Posts, "post"), r.StoryPosts,
+		annotator.Quantity(r.Words, "word"))
 	if r.Existing {
 		b.WriteString("it is a corpus already, nothing was written\n")
 	}

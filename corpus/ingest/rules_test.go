@@ -28,8 +28,10 @@ func TestRules(t *testing.T) {
 				t.Fatalf("%d files, %v", len(archive.Files), err)
 			}
 			source, want := archive.Files[0], string(archive.Files[1].Data)
-			format := map[string]string{".txt": "text", ".md": "markdown", ".html": "html", ".fb2": "fb2",
-				".aozora": "aozora"}[filepath.Ext(source.Name)]
+			format := map[string]string{
+				".txt": "text", ".md": "markdown", ".html": "html", ".fb2": "fb2",
+				".aozora": "aozora",
+			}[filepath.Ext(source.Name)]
 			var keep []string
 			if part, ok := strings.CutPrefix(string(archive.Comment), "keep "); ok {
 				keep = strings.Fields(part)[:1]

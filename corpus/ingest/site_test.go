@@ -97,27 +97,41 @@ func TestPagesOfSites(t *testing.T) {
 func TestPages(t *testing.T) {
 	t.Parallel()
 	checkReads(t, "html", map[string]readCase{
-		"page marks in sentences": {"<body><h2>I</h2><p>from place<span class=\"pagenum\"><a " +
-			"id=\"p8\">{8}</a></span> to place[Pg 9] in quest</p><h2>II</h2><p>" + proseB + "</p>",
-			"= I|from place to place in quest|= II|" + proseB, "page-marks"},
+		"page marks in sentences": {
+			"<body><h2>I</h2><p>from place<span class=\"pagenum\"><a " +
+				"id=\"p8\">{8}</a></span> to place[Pg 9] in quest</p><h2>II</h2><p>" + proseB + "</p>",
+			"= I|from place to place in quest|= II|" + proseB, "page-marks",
+		},
 		"an initial that is a picture": {
 			`<body><p><span class="letra"><img alt="M" src="m.png"></span>R. BENNET was among the earliest.</p>`,
-			"= |MR. BENNET was among the earliest.", ""},
-		"a heading that is a picture": {`<body><h2><img alt="PREFACE." src="p.jpg"></h2><p>` + proseA +
-			`</p><h2>Chapter I</h2><p>` + proseB + `</p><h2>Chapter II</h2><p>` + proseA + `</p>`,
-			"= PREFACE.|" + proseA + "|= Chapter I|" + proseB + "|= Chapter II|" + proseA, ""},
-		"a heading with line breaks": {`<body><h2><img src="a.png" alt=""><br>CHAPTER 1<br><br>The Lamp</h2><p>` +
-			proseA + `</p><h2>CHAPTER 2<br>Pell</h2><p>` + proseB + `</p>`,
-			"= CHAPTER 1: The Lamp|" + proseA + "|= CHAPTER 2: Pell|" + proseB, ""},
-		"a caption in a heading": {`<body><h2>CHAPTER 1</h2><p>` + proseA +
-			`</p><h2><span class="caption">On the stairs.</span><br><br>CHAPTER 2</h2><p>` + proseB + `</p>`,
-			"= CHAPTER 1|" + proseA + "|On the stairs.|= CHAPTER 2|" + proseB, ""},
-		"hidden": {`<body><p>` + proseA +
-			`</p><p hidden>x</p><p style="display: none">y</p><div style="visibility:hidden">z</div>`, "= |" + proseA,
-			"hidden"},
-		"tables are read": {`<body><p>` + proseA +
-			`</p><table><tr><td>bread</td><td>2 pence</td></tr></table><div class="footnote"><p>[1] A note.</p></div>`,
-			"= |" + proseA + "|bread 2 pence|[1] A note.", ""},
+			"= |MR. BENNET was among the earliest.", "",
+		},
+		"a heading that is a picture": {
+			`<body><h2><img alt="PREFACE." src="p.jpg"></h2><p>` + proseA +
+				`</p><h2>Chapter I</h2><p>` + proseB + `</p><h2>Chapter II</h2><p>` + proseA + `</p>`,
+			"= PREFACE.|" + proseA + "|= Chapter I|" + proseB + "|= Chapter II|" + proseA, "",
+		},
+		"a heading with line breaks": {
+			`<body><h2><img src="a.png" alt=""><br>CHAPTER 1<br><br>The Lamp</h2><p>` +
+				proseA + `</p><h2>CHAPTER 2<br>Pell</h2><p>` + proseB + `</p>`,
+			"= CHAPTER 1: The Lamp|" + proseA + "|= CHAPTER 2: Pell|" + proseB, "",
+		},
+		"a caption in a heading": {
+			`<body><h2>CHAPTER 1</h2><p>` + proseA +
+				`</p><h2><span class="caption">On the stairs.</span><br><br>CHAPTER 2</h2><p>` + proseB + `</p>`,
+			"= CHAPTER 1|" + proseA + "|On the stairs.|= CHAPTER 2|" + proseB, "",
+		},
+		"hidden": {
+			`<body><p>` + proseA +
+				`</p><p hidden>x</p><p style="display: none">y</p><div style="visibility:hidden">z</div>`,
+			"= |" + proseA,
+			"hidden",
+		},
+		"tables are read": {
+			`<body><p>` + proseA +
+				`</p><table><tr><td>bread</td><td>2 pence</td></tr></table><div class="footnote"><p>[1] A note.</p></div>`,
+			"= |" + proseA + "|bread 2 pence|[1] A note.", "",
+		},
 		"number and title at two levels": {
 			`<body><h1>T</h1><h2>Contents</h2><p>Chapter 1: One<br>Chapter 2: Two</p><h2>T</h2><h3>Chapter 1</h3><h4>One</h4><p>` + proseA + `</p><h3>Chapter 2</h3><h4>Two</h4><p>` + proseB + `</p>`,
 			"= Chapter 1: One|" + proseA + "|= Chapter 2: Two|" + proseB, "headings contents",

@@ -21,33 +21,51 @@ func TestPlainText(t *testing.T) {
 		"could well-remember, which was a long time."
 	for name, c := range map[string]struct{ text, want string }{
 		"no headings": {"One.\n\nTwo.\n", "= book|One.\n\nTwo."},
-		"chapters": {"CHAPTER I\n\nA.\n\nChapter 2: The Storm\n\nB.\n\nPROLOGUE\n\nC.\n",
-			"= CHAPTER I|A.|= Chapter 2: The Storm|B.|= PROLOGUE|C."},
+		"chapters": {
+			"CHAPTER I\n\nA.\n\nChapter 2: The Storm\n\nB.\n\nPROLOGUE\n\nC.\n",
+			"= CHAPTER I|A.|= Chapter 2: The Storm|B.|= PROLOGUE|C.",
+		},
 		"heading of two":    {"CHAPTER I\nIn the Garden\n\nA.\n", "= CHAPTER I: In the Garden|A."},
 		"numerals alone":    {"I\n\nA.\n\nII\n\nB.\n", "= I|A.|= II|B."},
 		"numerals in order": {"I\n\nA.\n\nIV\n\nB.\n", "= I|A.\n\nIV\n\nB."},
-		"numerals with title": {"I. A SCANDAL\n\nI.\n\nA.\n\nII.\n\nB.\n\nII. THE LEAGUE\n\nC.\n\nIII. THE END\n\nD.\n",
-			"= I. A SCANDAL|I.\n\nA.\n\n* * *\n\nII.\n\nB.|= II. THE LEAGUE|C.|= III. THE END|D."},
-		"parts": {"BOOK ONE\n\nCHAPTER I\n\nA.\n\nCHAPTER II\n\nB.\n\nBOOK TWO\n\nCHAPTER I\n\nC.\n",
-			"= BOOK ONE, CHAPTER I|A.|= BOOK ONE, CHAPTER II|B.|= BOOK TWO, CHAPTER I|C."},
-		"no heading": {"Part I wanted to see was closed.\n\nChapter and verse.\n\nMIX\n",
-			"= book|Part I wanted to see was closed.\n\nChapter and verse.\n\nMIX"},
-		"contents": {"CONTENTS\n\nI. HERE\nII. THERE\n\nCHAPTER I\n\nA.\n\nCHAPTER II\n\nB.\n",
-			"= CHAPTER I|A.|= CHAPTER II|B."},
-		"breaks": {"A.\n\n* * *\n\nB.\n\n---\n\nC.\n\n⁂\n\nD.\n",
-			"= book|A.\n\n* * *\n\nB.\n\n* * *\n\nC.\n\n* * *\n\nD."},
+		"numerals with title": {
+			"I. A SCANDAL\n\nI.\n\nA.\n\nII.\n\nB.\n\nII. THE LEAGUE\n\nC.\n\nIII. THE END\n\nD.\n",
+			"= I. A SCANDAL|I.\n\nA.\n\n* * *\n\nII.\n\nB.|= II. THE LEAGUE|C.|= III. THE END|D.",
+		},
+		"parts": {
+			"BOOK ONE\n\nCHAPTER I\n\nA.\n\nCHAPTER II\n\nB.\n\nBOOK TWO\n\nCHAPTER I\n\nC.\n",
+			"= BOOK ONE, CHAPTER I|A.|= BOOK ONE, CHAPTER II|B.|= BOOK TWO, CHAPTER I|C.",
+		},
+		"no heading": {
+			"Part I wanted to see was closed.\n\nChapter and verse.\n\nMIX\n",
+			"= book|Part I wanted to see was closed.\n\nChapter and verse.\n\nMIX",
+		},
+		"contents": {
+			"CONTENTS\n\nI. HERE\nII. THERE\n\nCHAPTER I\n\nA.\n\nCHAPTER II\n\nB.\n",
+			"= CHAPTER I|A.|= CHAPTER II|B.",
+		},
+		"breaks": {
+			"A.\n\n* * *\n\nB.\n\n---\n\nC.\n\n⁂\n\nD.\n",
+			"= book|A.\n\n* * *\n\nB.\n\n* * *\n\nC.\n\n* * *\n\nD.",
+		},
 		"wrapped lines": {wrapped + "\n" + wrapped, "= book|" + joined + "\n\n" + joined},
-		"verse": {wrapped + "\n  Tyger Tyger, burning bright,\n  In the forests of the night;\n",
-			"= book|" + joined + "\n\nTyger Tyger, burning bright,\nIn the forests of the night;"},
+		"verse": {
+			wrapped + "\n  Tyger Tyger, burning bright,\n  In the forests of the night;\n",
+			"= book|" + joined + "\n\nTyger Tyger, burning bright,\nIn the forests of the night;",
+		},
 		"indented paragraphs": {"  " + wrapped + "  " + wrapped, "= book|" + joined + "\n\n" + joined},
-		"a line a paragraph": {strings.Repeat("long ", 30) + "\n" + strings.Repeat("words ", 30) + "\nEnd.\n",
+		"a line a paragraph": {
+			strings.Repeat("long ", 30) + "\n" + strings.Repeat("words ", 30) + "\nEnd.\n",
 			"= book|" + strings.TrimSpace(strings.Repeat("long ", 30)) + "\n\n" +
-				strings.TrimSpace(strings.Repeat("words ", 30)) + "\n\nEnd."},
+				strings.TrimSpace(strings.Repeat("words ", 30)) + "\n\nEnd.",
+		},
 		"no spaces": {strings.Repeat("昨", 35) + "\n" + strings.Repeat("日", 35) + "\n" +
 			strings.Repeat("今", 10) + "\n", "= book|" + strings.Repeat("昨", 35) + strings.Repeat("日", 35) +
 			strings.Repeat("今", 10)},
-		"underscores": {"The _Nautilus_ and the _Jane_ _Roe_ of snake_case_name.\n",
-			"= book|The Nautilus and the Jane Roe of snake_case_name."},
+		"underscores": {
+			"The _Nautilus_ and the _Jane_ _Roe_ of snake_case_name.\n",
+			"= book|The Nautilus and the Jane Roe of snake_case_name.",
+		},
 		"line ends": {"A.\r\n\r\nB.\rC.\r\r\nD.\x00\x07\n", "= book|A.\n\nB. C.\n\nD."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,10 +79,14 @@ func TestPlainText(t *testing.T) {
 func TestFences(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"backticks": {"# One\nA.\n```sh\n# none\n  *x*\n\n## nor this\n```\nB.",
-			"= One|A.\n\n# none\n  *x*\n\n## nor this\n\nB."},
-		"tildes": {"# One\nA.\n~~~\n# none\n  *x*\n\n## nor this\n~~~\nB.",
-			"= One|A.\n\n# none\n  *x*\n\n## nor this\n\nB."},
+		"backticks": {
+			"# One\nA.\n```sh\n# none\n  *x*\n\n## nor this\n```\nB.",
+			"= One|A.\n\n# none\n  *x*\n\n## nor this\n\nB.",
+		},
+		"tildes": {
+			"# One\nA.\n~~~\n# none\n  *x*\n\n## nor this\n~~~\nB.",
+			"= One|A.\n\n# none\n  *x*\n\n## nor this\n\nB.",
+		},
 		"tildes with a word": {"# One\n~~~ letter\n\n# none\n~~~~  \nB.", "= One|# none\n\nB."},
 		"in each other":      {"# One\n~~~~\n```\n~~~\n# none\n~~~~\nB.", "= One|```\n~~~\n# none\n\nB."},
 		"a shorter one":      {"# One\n````\n# none\n```\n````\nB.", "= One|# none\n```\n\nB."},

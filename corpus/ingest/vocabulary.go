@@ -85,8 +85,10 @@ func (v *vocabulary) add(l *languageWords) {
 	for kind, labels := range l.Labels {
 		setAll(v.labels, labels, kind)
 	}
-	for kind, lines := range map[headingKind][]string{namedHeading: l.Named, contentsList: l.Contents,
-		pictureList: l.Illustrations, endMark: l.End} {
+	for kind, lines := range map[headingKind][]string{
+		namedHeading: l.Named, contentsList: l.Contents,
+		pictureList: l.Illustrations, endMark: l.End,
+	} {
 		setAll(v.lists, lines, kind)
 	}
 	for i, forms := range l.Ones {

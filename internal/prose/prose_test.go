@@ -38,8 +38,6 @@ var exempted = []string{
 	"context/tokens",
 	"context/window",
 	"curator",
-	"exporters",
-	"internal/atomicfile",
 	"internal/browser",
 	"internal/conformance",
 	"internal/faults",
@@ -47,17 +45,12 @@ var exempted = []string{
 	"internal/longtest",
 	"internal/measure",
 	"internal/scripted",
-	"internal/sqlite",
-	"internal/wiretest",
 	"mcpserver",
 	"migrations",
 	"model",
-	"policy",
 	"runner",
-	"snapshot",
 	"storage",
 	"tools",
-	"web",
 }
 
 var folder = flag.String("folder", "", "print all findings in this folder, and in those below it with /... behind it")

@@ -121,10 +121,16 @@ func forbiddenCall(r *model.Reply) *model.Fault {
 var refusals = append(endpoint.TemplateRefusals(toolResult), []model.Refusal{
 	{Needs: model.NoStrictTools, Of: model.StrictTools, Pattern: model.StrictRefused, Effect: model.NoStrictEffect},
 	{Needs: model.StrictTools, Effect: model.StrictEffect},
-	{Needs: model.NoTemperature, Pattern: model.RefusalOf("temperature"),
-		Effect: "the temperature is left to the model"},
-	{Needs: model.NoForcedCall, Pattern: regexp.MustCompile(`tool_choice forces tool use|tool_choice.*thinking`),
-		Effect: "no tool call is required of the model"},
-	{Needs: model.ForbidCalls, Pattern: regexp.MustCompile(`where no tool may be called`),
-		Effect: "the API is told where no tool may be called, which costs its cache"},
+	{
+		Needs: model.NoTemperature, Pattern: model.RefusalOf("temperature"),
+		Effect: "the temperature is left to the model",
+	},
+	{
+		Needs: model.NoForcedCall, Pattern: regexp.MustCompile(`tool_choice forces tool use|tool_choice.*thinking`),
+		Effect: "no tool call is required of the model",
+	},
+	{
+		Needs: model.ForbidCalls, Pattern: regexp.MustCompile(`where no tool may be called`),
+		Effect: "the API is told where no tool may be called, which costs its cache",
+	},
 }...)

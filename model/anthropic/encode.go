@@ -100,8 +100,10 @@ func (m *message) add(said *annotator.Message) {
 	}
 	for _, call := range said.ToolCalls {
 		input := json.RawMessage(endpoint.ToolArguments(call.Arguments))
-		m.Content = append(m.Content, block{Type: blockToolUse, ID: call.ID, Name: endpoint.ToolName(call.Name),
-			Input: input})
+		m.Content = append(m.Content, block{
+			Type: blockToolUse, ID: call.ID, Name: endpoint.ToolName(call.Name),
+			Input: input,
+		})
 	}
 }
 

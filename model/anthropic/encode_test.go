@@ -42,8 +42,10 @@ var conversation = [][]annotator.Message{
 }
 
 var definitions = []annotator.ToolDefinition{
-	{Name: "search", Description: "Look <it> up.",
-		Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}}}`)},
+	{
+		Name: "search", Description: "Look <it> up.",
+		Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}}}`),
+	},
 	{Name: "list", Description: "List all.", Schema: []byte(`{"type":"object"}`)},
 }
 
@@ -57,8 +59,10 @@ func TestRequestsMatchGoldenFiles(t *testing.T) {
 			Model: "claude", System: " ", Temperature: 1.7,
 			Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search", "list"}},
 		},
-		"one": {Model: "claude", MaxTokens: 9,
-			Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search"}}},
+		"one": {
+			Model: "claude", MaxTokens: 9,
+			Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,13 +26,17 @@ func TestReadReply(t *testing.T) {
 	}{
 		{"ordinary", stream, events(startEvent, ping, textStart, textDelta, blockStop, endEvent, stopEvent), ordinary},
 		{"no message_stop", stream, events(startEvent, textStart, textDelta, blockStop, endEvent), ordinary},
-		{"unknown events, unknown fields", stream,
+		{
+			"unknown events, unknown fields", stream,
 			events(`{"type":"rumour","rumour":1}`, startEvent, textStart,
 				`{"type":"content_block_delta","index":0,"delta":{"type":"smell_delta","smell":"x"}}`, textDelta,
-				blockStop, endEvent, stopEvent), ordinary},
-		{"a piece of no block", stream,
+				blockStop, endEvent, stopEvent), ordinary,
+		},
+		{
+			"a piece of no block", stream,
 			events(startEvent, `{"type":"content_block_delta","index":7,"delta":{"type":"text_delta","text":"lost"}}`,
-				textStart, textDelta, blockStop, endEvent, stopEvent), ordinary},
+				textStart, textDelta, blockStop, endEvent, stopEvent), ordinary,
+		},
 		{
 			"thinking, two calls, one without input", stream, events(startEvent,
 				`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
@@ -45,8 +49,10 @@ func TestReadReply(t *testing.T) {
 				`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"x\""}}`,
 				`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":":1}"}}`,
 				`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":2}}`, stopEvent),
-			model.Reply{Reasoning: "hm", Calls: []annotator.ToolCall{call("a", "f", `{"x":1}`), call("b", "g", `{}`)},
-				Finish: "tool_calls", Model: "m", Usage: exactUsage},
+			model.Reply{
+				Reasoning: "hm", Calls: []annotator.ToolCall{call("a", "f", `{"x":1}`), call("b", "g", `{}`)},
+				Finish: "tool_calls", Model: "m", Usage: exactUsage,
+			},
 		},
 		{
 			"all tokens counted at the end", stream,
@@ -60,8 +66,10 @@ func TestReadReply(t *testing.T) {
 				textStart, textDelta, blockStop,
 				`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":0,"output_tokens":178,"cache_creation_input_tokens":160,"cache_read_input_tokens":7872}}`,
 				stopEvent),
-			model.Reply{Text: "Dawn", Finish: "stop", Model: "tiny",
-				Usage: annotator.Usage{Prompt: 8032, Told: 8032, Cached: 7872, Completion: 178, Exact: true}},
+			model.Reply{
+				Text: "Dawn", Finish: "stop", Model: "tiny",
+				Usage: annotator.Usage{Prompt: 8032, Told: 8032, Cached: 7872, Completion: 178, Exact: true},
+			},
 		},
 		{
 			"a prompt counted at first, and 0 at the end", stream, events(startEvent, textStart, textDelta,
@@ -71,20 +79,32 @@ func TestReadReply(t *testing.T) {
 		{
 			"an object", object,
 			`{"type":"message","model":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Da"},{"type":"text","text":"wn"},{"type":"tool_use","id":"a","name":"f","input":{"x": 1}}],"stop_reason":"tool_use","usage":{"input_tokens":2,"cache_read_input_tokens":8,"output_tokens":2}}`,
-			model.Reply{Text: "Dawn", Reasoning: "hm", Calls: []annotator.ToolCall{call("a", "f", `{"x": 1}`)},
-				Finish: "tool_calls", Model: "m", Usage: exactUsage},
+			model.Reply{
+				Text: "Dawn", Reasoning: "hm", Calls: []annotator.ToolCall{call("a", "f", `{"x": 1}`)},
+				Finish: "tool_calls", Model: "m", Usage: exactUsage,
+			},
 		},
-		{"nothing said, nothing counted", object, `{"content":[],"stop_reason":"end_turn"}`,
-			model.Reply{Finish: "stop"}},
-		{"unreadable usage", object,
+		{
+			"nothing said, nothing counted", object, `{"content":[],"stop_reason":"end_turn"}`,
+			model.Reply{Finish: "stop"},
+		},
+		{
+			"unreadable usage", object,
 			`{"content":[{"type":"text","text":"Dawn"}],"stop_reason":"end_turn","usage":{"input_tokens":"many"}}`,
-			model.Reply{Text: "Dawn", Finish: "stop"}},
-		{"a refusal", object, `{"content":[],"stop_reason":"refusal","usage":{"input_tokens":-3}}`,
-			model.Reply{Finish: "content_filter"}},
-		{"the window is full", object, `{"content":[],"stop_reason":"model_context_window_exceeded"}`,
-			model.Reply{Finish: "length"}},
-		{"a reason that is not known", object, `{"content":[],"stop_reason":"pause_turn"}`,
-			model.Reply{Finish: "pause_turn"}},
+			model.Reply{Text: "Dawn", Finish: "stop"},
+		},
+		{
+			"a refusal", object, `{"content":[],"stop_reason":"refusal","usage":{"input_tokens":-3}}`,
+			model.Reply{Finish: "content_filter"},
+		},
+		{
+			"the window is full", object, `{"content":[],"stop_reason":"model_context_window_exceeded"}`,
+			model.Reply{Finish: "length"},
+		},
+		{
+			"a reason that is not known", object, `{"content":[],"stop_reason":"pause_turn"}`,
+			model.Reply{Finish: "pause_turn"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,42 +131,63 @@ func TestReadFault(t *testing.T) {
 		want              annotator.Kind
 	}{
 		{"overloaded", "", overloaded, 529, annotator.Overloaded},
-		{"an error after the beginning", "text/event-stream", events(startEvent, textStart, textDelta, overloaded), 200,
-			annotator.Overloaded},
-		{"an error without an event's name", "text/event-stream",
-			"data: " + startEvent + "\n\ndata: " + overloaded + "\n\n", 200, annotator.Overloaded},
+		{
+			"an error after the beginning", "text/event-stream", events(startEvent, textStart, textDelta, overloaded),
+			200,
+			annotator.Overloaded,
+		},
+		{
+			"an error without an event's name", "text/event-stream",
+			"data: " + startEvent + "\n\ndata: " + overloaded + "\n\n", 200, annotator.Overloaded,
+		},
 		{"an error without a type", "text/event-stream", "data: " + startEvent +
 			"\n\ndata: {\"error\":{\"message\":\"x\",\"code\":503}}\n\n", 200, annotator.Overloaded},
 		{"an error in an object", "application/json", overloaded, 200, annotator.Overloaded},
 		{"no message", "application/json", `{"completion":"x"}`, 200, annotator.Malformed},
 		{"more blocks than fit", "application/json", `{"content":[{}` + strings.Repeat(`,{}`, endpoint.MaxParts) +
 			`],"stop_reason":"end_turn"}`, 200, annotator.Malformed},
-		{"more blocks of a stream than fit", "text/event-stream",
+		{
+			"more blocks of a stream than fit", "text/event-stream",
 			wiretest.Events(`{"type":"message_start","message":{"content":[]}}`) +
 				strings.Repeat(wiretest.Events(`{"type":"content_block_start","content_block":{}}`),
 					endpoint.MaxParts+1) +
 				wiretest.Events(`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`), 200,
-			annotator.Malformed},
+			annotator.Malformed,
+		},
 		{"no event", "text/event-stream", "data: {}\n\n", 200, annotator.Malformed},
 		{"no JSON", "text/event-stream", "data: x\n\n", 200, annotator.Malformed},
 		{"nothing", "text/event-stream", "", 200, annotator.Malformed},
-		{"too long", "",
-			`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`, 400, annotator.PromptTooLong},
-		{"too long with the reply", "",
+		{
+			"too long", "",
+			`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`, 400, annotator.PromptTooLong,
+		},
+		{
+			"too long with the reply", "",
 			`{"type":"error","error":{"type":"invalid_request_error","message":"input length and ` + "`max_tokens`" +
 				` exceed context limit: 178959 + 64000 > 200000, decrease input length or ` + "`max_tokens`" +
-				` and try again"}}`, 400, annotator.PromptTooLong},
-		{"too many bytes", "",
+				` and try again"}}`, 400, annotator.PromptTooLong,
+		},
+		{
+			"too many bytes", "",
 			`{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, 413,
-			annotator.PromptTooLong},
-		{"no such model", "", `{"type":"error","error":{"type":"not_found_error","message":"model: claude-9"}}`, 404,
-			annotator.Misconfigured},
-		{"no such key", "", `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`,
-			401, annotator.Misconfigured},
-		{"no credit", "",
-			`{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}`, 400, annotator.Misconfigured},
-		{"their fault", "", `{"type":"error","error":{"type":"api_error","message":"Internal server error"}}`, 500,
-			annotator.Transient},
+			annotator.PromptTooLong,
+		},
+		{
+			"no such model", "", `{"type":"error","error":{"type":"not_found_error","message":"model: claude-9"}}`, 404,
+			annotator.Misconfigured,
+		},
+		{
+			"no such key", "", `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`,
+			401, annotator.Misconfigured,
+		},
+		{
+			"no credit", "",
+			`{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}`, 400, annotator.Misconfigured,
+		},
+		{
+			"their fault", "", `{"type":"error","error":{"type":"api_error","message":"Internal server error"}}`, 500,
+			annotator.Transient,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -245,8 +245,10 @@ func TestFindings(t *testing.T) {
 				if !r.Stream {
 					return nil
 				}
-				return &scripted.Fault{Status: 200,
-					Body: `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}]}`}
+				return &scripted.Fault{
+					Status: 200,
+					Body:   `{"choices":[{"message":{"content":"one"},"finish_reason":"stop"}]}`,
+				}
 			}},
 			check: "streams", state: doctor.Missing, seen: "in one piece",
 		},
@@ -269,8 +271,10 @@ func TestFindings(t *testing.T) {
 		},
 		{
 			name: "no system role",
-			server: scripted.Options{Fault: refuse(400, "System role not supported", withSystem),
-				Script: answer(scripted.Reply{Text: "marzipan"}, wantsPassword)},
+			server: scripted.Options{
+				Fault:  refuse(400, "System role not supported", withSystem),
+				Script: answer(scripted.Reply{Text: "marzipan"}, wantsPassword),
+			},
 			check: "replays a call", state: doctor.OK, seen: "adapted: the system prompt goes into the first message",
 		},
 		{
@@ -282,8 +286,10 @@ func TestFindings(t *testing.T) {
 			name: "the system prompt is dropped",
 			server: scripted.Options{Script: count(answer(scripted.Reply{Text: "Which?"}, wantsPassword),
 				func(r scripted.Request) annotator.Usage {
-					return annotator.Usage{Prompt: 4 + scripted.Tokens(r.Messages[len(r.Messages)-1].Content),
-						Completion: 2}
+					return annotator.Usage{
+						Prompt:     4 + scripted.Tokens(r.Messages[len(r.Messages)-1].Content),
+						Completion: 2,
+					}
 				})},
 			check: "keeps the system prompt", state: doctor.Failed, seen: "the template drops it",
 			remedy: "--chat-template FILE",
@@ -305,7 +311,8 @@ func TestFindings(t *testing.T) {
 			server: scripted.Options{
 				Script: answer(
 					scripted.Reply{Text: `<tool_call>{"name":"note","arguments":{"term":"Dawn"}}</tool_call>`},
-					withTools)},
+					withTools),
+			},
 			check: "calls a tool", state: doctor.Missing, seen: "note, as text",
 			remedy: "--enable-auto-tool-choice --tool-call-parser PARSER",
 		},
@@ -564,13 +571,15 @@ func TestHoldsScene(t *testing.T) {
 		{"too low a budget", 100_000, 20_000, true, doctor.Failed, 0},
 		{"nothing is counted", 20_000, 20_000, false, doctor.Skipped, 0},
 	} {
-		server := scripted.Start(t, scripted.Options{MaxModelLen: test.context,
+		server := scripted.Start(t, scripted.Options{
+			MaxModelLen: test.context,
 			Script: count(healthy, func(r scripted.Request) annotator.Usage {
 				if !test.counts {
 					return annotator.Usage{}
 				}
 				return annotator.Usage{Prompt: r.Tokens, Completion: 1}
-			})})
+			}),
+		})
 		p := newEndpoint(t, server.URL)
 		p.Budget.Wanted = test.budget
 		p.Measure = func(messages []annotator.Message) [4]int { return [4]int{len(messages)} }
@@ -608,18 +617,29 @@ func TestOddLists(t *testing.T) {
 		seen    string
 		answers bool
 	}{
-		{"a key that is refused", 401, `{"error":{"message":"no such key: ` + canary + `"}}`, "scripted",
-			"authenticates", doctor.Failed, string(annotator.ReasonKeyRefused), true},
-		{"no list", 404, `{"detail":"Not Found"}`, "scripted", "lists models", doctor.Missing,
-			"scripted is taken as it is", true},
-		{"no list and no name", 404, `{"detail":"Not Found"}`, "", "lists models", doctor.Failed,
-			string(annotator.ReasonNoModel), true},
+		{
+			"a key that is refused", 401, `{"error":{"message":"no such key: ` + canary + `"}}`, "scripted",
+			"authenticates", doctor.Failed, string(annotator.ReasonKeyRefused), true,
+		},
+		{
+			"no list", 404, `{"detail":"Not Found"}`, "scripted", "lists models", doctor.Missing,
+			"scripted is taken as it is", true,
+		},
+		{
+			"no list and no name", 404, `{"detail":"Not Found"}`, "", "lists models", doctor.Failed,
+			string(annotator.ReasonNoModel), true,
+		},
 		{"an empty list", 200, `{"data":[]}`, "", "lists models", doctor.Failed, "the list is empty", true},
-		{"many models", 200, `{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"},{"id":"f"},{"id":"g"}]}`,
-			"", "lists models", doctor.OK, "a, b, c, d, e, and 2 more", false},
-		{"a tag that may be left out, Ollama", 200,
+		{
+			"many models", 200,
+			`{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"},{"id":"f"},{"id":"g"}]}`,
+			"", "lists models", doctor.OK, "a, b, c, d, e, and 2 more", false,
+		},
+		{
+			"a tag that may be left out, Ollama", 200,
 			`{"object":"list","data":[{"id":"scripted:latest","object":"model","owned_by":"library"}]}`, "scripted",
-			"lists models", doctor.OK, "scripted is among 1", true},
+			"lists models", doctor.OK, "scripted is among 1", true,
+		},
 		{"a redirect", 307, "", "scripted", "reaches", doctor.Failed, string(annotator.ReasonRedirected), false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

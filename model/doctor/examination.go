@@ -153,7 +153,8 @@ func (e *examination) countReply(reply *model.Reply) {
 
 // send sends messages without tools.
 func (e *examination) send(ctx context.Context, r model.Request, messages ...annotator.Message) (*model.Reply,
-	*model.Fault) {
+	*model.Fault,
+) {
 	history, err := e.Wire.Encode(messages)
 	if err != nil {
 		return nil, model.ClassifyTransport(err)

@@ -38,11 +38,15 @@ func (s *sample) messages() []annotator.Message {
 		all[1].Content = ""
 	}
 	for i := range s.calls {
-		call := annotator.ToolCall{ID: fmt.Sprintf("doctor%03d", i), Name: noteTool,
-			Arguments: fmt.Sprintf(`{"text":%q}`, units(s.calls[i]))}
+		call := annotator.ToolCall{
+			ID: fmt.Sprintf("doctor%03d", i), Name: noteTool,
+			Arguments: fmt.Sprintf(`{"text":%q}`, units(s.calls[i])),
+		}
 		all[1].ToolCalls = append(all[1].ToolCalls, call)
-		all = append(all, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: noteTool,
-			Content: units(s.results[i])})
+		all = append(all, annotator.Message{
+			Role: annotator.RoleTool, ToolCallID: call.ID, Tool: noteTool,
+			Content: units(s.results[i]),
+		})
 	}
 	if s.ended {
 		all = append(all, assistant("So it is noted."), user("The boats are home."))
@@ -78,8 +82,10 @@ func (e *examination) count(ctx context.Context, s sample) (int, *model.Fault) {
 	}
 	schema := `{"type":"object","properties":{"text":{"type":"string","description":"what is noted"}},` +
 		`"required":["text"]}`
-	tools, err := e.Wire.EncodeTools([]annotator.ToolDefinition{{Name: noteTool, Description: units(s.tools),
-		Schema: []byte(schema)}})
+	tools, err := e.Wire.EncodeTools([]annotator.ToolDefinition{{
+		Name: noteTool, Description: units(s.tools),
+		Schema: []byte(schema),
+	}})
 	if err != nil {
 		return 0, model.ClassifyTransport(err)
 	}
@@ -149,7 +155,8 @@ func (e *examination) parts(ctx context.Context) (r rendered, known bool, fault 
 // longerParts returns the parts that add tokens to a sample if they are longer. Each of the longer samples has three
 // bits, for parts that are one, two and four lines longer.
 func (e *examination) longerParts(ctx context.Context, short sample, longer []sample, perUnit float64) (parts int,
-	fault *model.Fault) {
+	fault *model.Fault,
+) {
 	base, fault := e.count(ctx, short)
 	for at := 0; at < len(longer) && fault == nil; at++ {
 		s := longer[at]
@@ -226,7 +233,9 @@ func (e *examination) reportParts(ctx context.Context, r rendered) Finding {
 		all  int
 		name string
 	}{
-		{partSystem, "the system prompt"}, {partTools, "the tools"}, {allCalls, "the model's calls"},
+		{partSystem, "the system prompt"},
+		{partTools, "the tools"},
+		{allCalls, "the model's calls"},
 		{allResults, "the results of tools"},
 	} {
 		switch {

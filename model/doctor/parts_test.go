@@ -19,23 +19,37 @@ var families = map[string]struct {
 	workarounds string
 }{
 	"whole": {"renders all parts", doctor.OK, "by counts of tokens", ""},
-	"Llama 3.1": {"replays a call", doctor.OK, "adapted: each of several calls goes as a message of its own",
-		"pair_calls"},
-	"gpt-oss": {"renders all parts", doctor.OK,
+	"Llama 3.1": {
+		"replays a call", doctor.OK, "adapted: each of several calls goes as a message of its own",
+		"pair_calls",
+	},
+	"gpt-oss": {
+		"renders all parts", doctor.OK,
 		"adapted: each of several calls goes as a message of its own, with its result, text beside calls is not sent",
-		"pair_calls no_text_beside_calls"},
+		"pair_calls no_text_beside_calls",
+	},
 	"GigaChat 3": {"renders all parts", doctor.OK, "adapted: each of several calls", "pair_calls"},
-	"Mistral Nemo": {"renders all parts", doctor.OK, "adapted: the system prompt goes into the first message",
-		"system_in_user"},
-	"Phi-3.5": {"renders all parts", doctor.Missing,
-		"drops the tools, the model's calls, the results of tools: the model has to write blocks", "loose_count"},
+	"Mistral Nemo": {
+		"renders all parts", doctor.OK, "adapted: the system prompt goes into the first message",
+		"system_in_user",
+	},
+	"Phi-3.5": {
+		"renders all parts", doctor.Missing,
+		"drops the tools, the model's calls, the results of tools: the model has to write blocks", "loose_count",
+	},
 	"LFM2": {"renders all parts", doctor.Missing, "drops the model's calls", "loose_count"},
-	"DeepSeek-V3.1": {"renders all parts", doctor.Missing, "drops the tools: the model has to write blocks",
-		"loose_count"},
-	"drops results": {"renders all parts", doctor.Failed, "drops the results of tools: the model never learns",
-		"loose_count"},
-	"drops system": {"renders all parts", doctor.OK, "adapted: the system prompt goes into the first message",
-		"system_in_user"},
+	"DeepSeek-V3.1": {
+		"renders all parts", doctor.Missing, "drops the tools: the model has to write blocks",
+		"loose_count",
+	},
+	"drops results": {
+		"renders all parts", doctor.Failed, "drops the results of tools: the model never learns",
+		"loose_count",
+	},
+	"drops system": {
+		"renders all parts", doctor.OK, "adapted: the system prompt goes into the first message",
+		"system_in_user",
+	},
 	"no tools, loud": {"replays a call", doctor.Failed, "cannot render this conversation", ""},
 }
 

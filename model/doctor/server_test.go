@@ -27,44 +27,75 @@ func TestRecognises(t *testing.T) {
 		seen   string
 		starts int // how many servers a remedy for more context is found for
 	}{
-		{"vLLM", map[string]string{"/v1/models": models("vllm"), "/version": `{"version":"0.11.2"}`}, "vLLM 0.11.2",
-			"context length", doctor.Missing, "does not tell", 0},
+		{
+			"vLLM",
+			map[string]string{"/v1/models": models("vllm"), "/version": `{"version":"0.11.2"}`},
+			"vLLM 0.11.2",
+			"context length", doctor.Missing, "does not tell", 0,
+		},
 		{
 			"llama.cpp",
-			map[string]string{"/v1/models": models("llamacpp"),
-				"/props": `{"build_info":"b8681","default_generation_settings":{"n_ctx":8192}}`},
+			map[string]string{
+				"/v1/models": models("llamacpp"),
+				"/props":     `{"build_info":"b8681","default_generation_settings":{"n_ctx":8192}}`,
+			},
 			"llama.cpp b8681", "context length", doctor.Missing, "8192 tokens; a run lowers its budget", 1,
 		},
 		{
 			"Ollama",
-			map[string]string{"/v1/models": models("library"), "/api/version": `{"version":"0.34.3"}`,
-				"/api/ps": `{"models":[{"model":"other","context_length":1},{"model":"scripted:latest","context_length":4096}]}`},
+			map[string]string{
+				"/v1/models": models("library"), "/api/version": `{"version":"0.34.3"}`,
+				"/api/ps": `{"models":[{"model":"other","context_length":1},{"model":"scripted:latest","context_length":4096}]}`,
+			},
 			"Ollama 0.34.3", "context length", doctor.Missing, "4096 tokens; a run lowers its budget", 1,
 		},
 		{
 			"Ollama, configured*",
-			map[string]string{"/v1/models": models("library"),
-				"/api/ps": `{"models":[{"model":"scripted","context_length":8192}]}`},
+			map[string]string{
+				"/v1/models": models("library"),
+				"/api/ps":    `{"models":[{"model":"scripted","context_length":8192}]}`,
+			},
 			"Ollama", "context length", doctor.Missing, "8192 tokens; a run lowers its budget", 1,
 		},
 		{
 			"LM Studio",
-			map[string]string{"/v1/models": models("organization_owner"),
-				"/api/v0/models": `{"data":[{"id":"scripted","state":"loaded","loaded_context_length":131072}]}`},
+			map[string]string{
+				"/v1/models":     models("organization_owner"),
+				"/api/v0/models": `{"data":[{"id":"scripted","state":"loaded","loaded_context_length":131072}]}`,
+			},
 			"LM Studio", "context length", doctor.OK, "131072 tokens", 0,
 		},
-		{"SGLang", map[string]string{"/v1/models": models("sglang"), "/get_server_info": `{"version":"0.5.2"}`},
-			"SGLang 0.5.2", "context length", doctor.Missing, "does not tell", 0},
-		{"by its own address", map[string]string{"/v1/models": models("me"), "/api/version": `{"version":"0.34.3"}`},
-			"Ollama 0.34.3", "reaches", doctor.OK, "Ollama", 0},
-		{"a router", map[string]string{"/v1/models": models("llama-swap"), "/api/version": `{"version":"v250"}`}, "",
-			"reaches", doctor.OK, "not recognised", 0},
-		{"unknown, with little context",
-			map[string]string{"/v1/models": `{"data":[{"id":"scripted","max_model_len":8192}]}`}, "", "context length",
-			doctor.Missing, "8192", 5},
-		{"an error for everything", map[string]string{"/v1/models": models("me"),
-			"/api/v0/models": `{"error":"Unexpected endpoint or method."}`, "/props": `{"error":"x"}`}, "", "reaches",
-			doctor.OK, "not recognised", 0},
+		{
+			"SGLang",
+			map[string]string{"/v1/models": models("sglang"), "/get_server_info": `{"version":"0.5.2"}`},
+			"SGLang 0.5.2", "context length", doctor.Missing, "does not tell", 0,
+		},
+		{
+			"by its own address",
+			map[string]string{"/v1/models": models("me"), "/api/version": `{"version":"0.34.3"}`},
+			"Ollama 0.34.3", "reaches", doctor.OK, "Ollama", 0,
+		},
+		{
+			"a router",
+			map[string]string{"/v1/models": models("llama-swap"), "/api/version": `{"version":"v250"}`},
+			"",
+			"reaches", doctor.OK, "not recognised", 0,
+		},
+		{
+			"unknown, with little context",
+			map[string]string{"/v1/models": `{"data":[{"id":"scripted","max_model_len":8192}]}`},
+			"", "context length",
+			doctor.Missing, "8192", 5,
+		},
+		{
+			"an error for everything",
+			map[string]string{
+				"/v1/models":     models("me"),
+				"/api/v0/models": `{"error":"Unexpected endpoint or method."}`, "/props": `{"error":"x"}`,
+			},
+			"", "reaches",
+			doctor.OK, "not recognised", 0,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

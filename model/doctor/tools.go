@@ -29,7 +29,8 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 }
 
 func (e *examination) sendScene(ctx context.Context, choice model.Choice, after ...annotator.Message) (*model.Reply,
-	*model.Fault) {
+	*model.Fault,
+) {
 	r, err := e.scene(choice, after...)
 	if err != nil {
 		return nil, model.ClassifyTransport(err)

@@ -75,7 +75,9 @@ func (m *recorder) Reply() (*model.Reply, error) {
 
 // ask sends a small request.
 func ask(ctx context.Context, c *endpoint.Client) (*model.Reply, error) {
-	call := endpoint.Call{URL: c.BaseURL() + "/ask", Body: endpoint.Segments{[]byte(`{"a"`), nil, []byte(`:1}`)},
-		Stream: true}
+	call := endpoint.Call{
+		URL: c.BaseURL() + "/ask", Body: endpoint.Segments{[]byte(`{"a"`), nil, []byte(`:1}`)},
+		Stream: true,
+	}
 	return c.Complete(ctx, &call, new(recorder))
 }

@@ -26,8 +26,10 @@ import (
 func TestRetryAfterOfAStream(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	for value, want := range map[string]time.Duration{"7": 7 * time.Second,
-		"Fri, 20 Nov 2026 10:00:30 GMT": 30 * time.Second} {
+	for value, want := range map[string]time.Duration{
+		"7":                             7 * time.Second,
+		"Fri, 20 Nov 2026 10:00:30 GMT": 30 * time.Second,
+	} {
 		c := newClient(t, endpoint.Options{Now: func() time.Time {
 			return now
 		}, HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
@@ -131,29 +133,46 @@ func TestSilence(t *testing.T) {
 	}{
 		{"slow but steady", chunks, 50 * time.Second, 2 * time.Second, 56 * time.Second, ""},
 		{"no headers", chunks, 2 * time.Minute, 0, time.Minute, "sent no token of a reply for 1m0s"},
-		{"headers, then nothing", chunks, time.Second, 2 * time.Minute, time.Minute,
-			"sent no token of a reply for 1m0s"},
-		{"stalls between pieces", chunks, time.Second, 30 * time.Second, 36 * time.Second,
-			"sent no token for 5s, in the middle"},
-		{"nothing but keep-alives", pings, time.Second, 4 * time.Second, time.Minute,
-			"sent no token of a reply for 1m0s"},
-		{"keep-alives behind a token", slices.Concat(token, pings), time.Second, 4 * time.Second, 10 * time.Second,
-			"sent no token for 5s"},
-		{"nothing but stray bytes", stray, time.Second, 4 * time.Second, time.Minute,
-			"sent no token of a reply for 1m0s"},
-		{"stray bytes behind a token", slices.Concat(token, stray), time.Second, 4 * time.Second, 10 * time.Second,
-			"sent no token for 5s"},
-		{"an object, byte by byte", object, time.Second, 4 * time.Second, time.Minute,
-			"sent no token of a reply for 1m0s"},
-		{"goes on for ever", forEver, time.Second, 2 * time.Second, 4 * time.Hour,
-			"did not come to the end of its answer in 4h"},
+		{
+			"headers, then nothing", chunks, time.Second, 2 * time.Minute, time.Minute,
+			"sent no token of a reply for 1m0s",
+		},
+		{
+			"stalls between pieces", chunks, time.Second, 30 * time.Second, 36 * time.Second,
+			"sent no token for 5s, in the middle",
+		},
+		{
+			"nothing but keep-alives", pings, time.Second, 4 * time.Second, time.Minute,
+			"sent no token of a reply for 1m0s",
+		},
+		{
+			"keep-alives behind a token", slices.Concat(token, pings), time.Second, 4 * time.Second, 10 * time.Second,
+			"sent no token for 5s",
+		},
+		{
+			"nothing but stray bytes", stray, time.Second, 4 * time.Second, time.Minute,
+			"sent no token of a reply for 1m0s",
+		},
+		{
+			"stray bytes behind a token", slices.Concat(token, stray), time.Second, 4 * time.Second, 10 * time.Second,
+			"sent no token for 5s",
+		},
+		{
+			"an object, byte by byte", object, time.Second, 4 * time.Second, time.Minute,
+			"sent no token of a reply for 1m0s",
+		},
+		{
+			"goes on for ever", forEver, time.Second, 2 * time.Second, 4 * time.Hour,
+			"did not come to the end of its answer in 4h",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				c := newClient(t, endpoint.Options{FirstToken: time.Minute, NextToken: 5 * time.Second,
+				c := newClient(t, endpoint.Options{
+					FirstToken: time.Minute, NextToken: 5 * time.Second,
 					HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 						select {
 						case <-time.After(test.headers):
@@ -162,7 +181,8 @@ func TestSilence(t *testing.T) {
 						}
 						return wiretest.Response(200, "text/event-stream",
 							&slow{ctx: r.Context(), pieces: test.pieces, pause: test.body}), nil
-					})})
+					}),
+				})
 				reply, err := ask(t.Context(), c)
 				if took := time.Since(began); took != test.want {
 					t.Errorf("took %v, want %v", took, test.want)
@@ -196,14 +216,26 @@ func TestSilenceByDefault(t *testing.T) {
 		said   string
 		heard  []string // of the silence
 	}{
-		{"nothing", nil, time.Hour, 15 * time.Minute, "sent no token of a reply for 15m0s",
-			[]string{"1m0s of 15m0s", "2m0s of 15m0s", "3m0s of 15m0s"}},
-		{"a token, then nothing", []string{token}, 50 * time.Second, 170 * time.Second, "sent no token for 2m0s",
-			[]string{"1m0s of 2m0s"}},
-		{"a slow drip of tokens", slices.Repeat([]string{token}, 5000), 100 * time.Second, 245 * time.Second,
-			"sent only 5 bytes of a reply in 4m5s", []string{"1m0s of 15m0s", "1m0s of 2m0s"}},
-		{"a drip of stray bytes", slices.Repeat([]string{"x"}, 5000), 100 * time.Second, 15 * time.Minute,
-			"sent no token of a reply for 15m0s", []string{"1m0s of 15m0s"}},
+		{
+			"nothing", nil, time.Hour, 15 * time.Minute, "sent no token of a reply for 15m0s",
+			[]string{"1m0s of 15m0s", "2m0s of 15m0s", "3m0s of 15m0s"},
+		},
+		{
+			"a token, then nothing",
+			[]string{token},
+			50 * time.Second, 170 * time.Second, "sent no token for 2m0s",
+			[]string{"1m0s of 2m0s"},
+		},
+		{
+			"a slow drip of tokens", slices.Repeat([]string{token}, 5000), 100 * time.Second, 245 * time.Second,
+			"sent only 5 bytes of a reply in 4m5s",
+			[]string{"1m0s of 15m0s", "1m0s of 2m0s"},
+		},
+		{
+			"a drip of stray bytes", slices.Repeat([]string{"x"}, 5000), 100 * time.Second, 15 * time.Minute,
+			"sent no token of a reply for 15m0s",
+			[]string{"1m0s of 15m0s"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -217,10 +249,12 @@ func TestSilenceByDefault(t *testing.T) {
 						return wiretest.Response(200, "text/event-stream", body), nil
 					})})
 				var heard []string
-				call := endpoint.Call{URL: c.BaseURL() + "/ask", Stream: true,
+				call := endpoint.Call{
+					URL: c.BaseURL() + "/ask", Stream: true,
 					OnSilence: func(silent, limit time.Duration) {
 						heard = append(heard, fmt.Sprintf("%s of %s", silent, limit))
-					}}
+					},
+				}
 				began := time.Now()
 				reply, err := c.Complete(t.Context(), &call, new(recorder))
 				took := time.Since(began)
@@ -292,8 +326,10 @@ func TestHTTP2(t *testing.T) {
 	if reply, err := ask(t.Context(), c); err != nil || reply.Text != "|{}" {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	c = newClient(t, endpoint.Options{BaseURL: server.URL + "/v1/stall", HTTP: server.Client().Transport,
-		NextToken: 50 * time.Millisecond})
+	c = newClient(t, endpoint.Options{
+		BaseURL: server.URL + "/v1/stall", HTTP: server.Client().Transport,
+		NextToken: 50 * time.Millisecond,
+	})
 	reply, err := ask(t.Context(), c)
 	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Transient || f.Code != model.CodeSilent {
 		t.Errorf("%v is %q", f, f.Kind)

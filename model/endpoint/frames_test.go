@@ -44,18 +44,26 @@ func TestEvents(t *testing.T) {
 		"named":             {"event: x\ndata: {}\n\nevent:y\ndata:{}\n\n", "x|{}\ny|{}"},
 		"a name holds once": {"event: x\ndata: {}\n\ndata: {}\n\n", "x|{}\n|{}"},
 		"no blank lines":    {"data:{\"a\":1}\ndata:{\"b\":2}\ndata:[DONE]\ndata:{}\n", `|{"a":1}` + "\n" + `|{"b":2}`},
-		"several lines": {"event: x\ndata: {\"a\":\ndata:  1,\ndata:\ndata: \"b\":2}\n\ndata: {}\n\n",
-			"x|{\"a\":\n1,\n\"b\":2}\n|{}"},
+		"several lines": {
+			"event: x\ndata: {\"a\":\ndata:  1,\ndata:\ndata: \"b\":2}\n\ndata: {}\n\n",
+			"x|{\"a\":\n1,\n\"b\":2}\n|{}",
+		},
 		"broken off":       {"data: {}\n\ndata: {\"a\":\n", "fault: malformed"},
 		"no last line end": {"data: {}\n\ndata: {\"a\":1}", "|{}\n" + `|{"a":1}`},
 		"bare object":      {"{\"a\":1}\n\n", `{"a":1}`},
-		"keep-alives": {": ping\n\ndata:\n\ndata: \n\nid: 7\nretry: 5\nnonsense\n\nevent: ping\n\ndata: {}\n\n",
-			"|{}"},
+		"keep-alives": {
+			": ping\n\ndata:\n\ndata: \n\nid: 7\nretry: 5\nnonsense\n\nevent: ping\n\ndata: {}\n\n",
+			"|{}",
+		},
 		"CR LF and BOM": {"\ufeffevent: x\r\ndata: {}\r\n\r\n", "x|{}"},
-		"CR alone": {"event: x\rdata: {\"a\":1}\r\revent: y\rdata: {\rdata: }\r\rdata: {}",
-			"x|{\"a\":1}\ny|{\n}\n|{}"},
-		"ends of all kinds": {"event: x\rdata: [\ndata: 1\r\ndata: ]\n\r\ndata: {}\r\n\rdata: {}\n\n",
-			"x|[\n1\n]\n|{}\n|{}"},
+		"CR alone": {
+			"event: x\rdata: {\"a\":1}\r\revent: y\rdata: {\rdata: }\r\rdata: {}",
+			"x|{\"a\":1}\ny|{\n}\n|{}",
+		},
+		"ends of all kinds": {
+			"event: x\rdata: [\ndata: 1\r\ndata: ]\n\r\ndata: {}\r\n\rdata: {}\n\n",
+			"x|[\n1\n]\n|{}\n|{}",
+		},
 		"object in lines":   {"{\n  \"a\": 1,\n  \"b\": []\n}\n", "{\n\"a\": 1,\n\"b\": []\n}"},
 		"[DONE] is the end": {wiretest.Events("{}", "[DONE]", `{"late":1}`), "|{}"},
 		"its own end":       {"event: end\ndata: {}\n\ndata: {\"late\":1}\n\n", "end|{}"},
@@ -65,8 +73,10 @@ func TestEvents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, body := range []io.Reader{strings.NewReader(test.give),
-				iotest.OneByteReader(strings.NewReader(test.give))} {
+			for _, body := range []io.Reader{
+				strings.NewReader(test.give),
+				iotest.OneByteReader(strings.NewReader(test.give)),
+			} {
 				if diff := cmp.Diff(test.want, heard(t, "text/event-stream", body)); diff != "" {
 					t.Error(diff)
 				}
@@ -84,8 +94,10 @@ func TestOneObject(t *testing.T) {
 		"object without a type": {"", `{"a":1}`, `{"a":1}`},
 		"stream of a type":      {"text/plain", "data: {}\n\n", "|{}"},
 		"refused":               {"application/json", "[]", "fault: malformed"},
-		"an error": {"application/json", `{"error":{"code":"insufficient_quota"}}`,
-			"fault: misconfigured"},
+		"an error": {
+			"application/json", `{"error":{"code":"insufficient_quota"}}`,
+			"fault: misconfigured",
+		},
 		"nothing": {"application/json", " \r\n", "fault: malformed"},
 		"page":    {"", " <html>", "fault: transient"},
 	} {
@@ -120,8 +132,10 @@ func TestCompressed(t *testing.T) {
 		"cut":        {200, "gzip", packed[:len(packed)-1], "fault: transient"},
 		"not packed": {200, "gzip", "data: {}\n\n", "fault: transient"},
 		"nothing":    {200, "gzip", "", "fault: malformed"},
-		"a bomb": {200, "gzip", zip(strings.Repeat(strings.Repeat(" ", 1<<10)+"\n", 33<<10)),
-			"fault: refused"},
+		"a bomb": {
+			200, "gzip", zip(strings.Repeat(strings.Repeat(" ", 1<<10)+"\n", 33<<10)),
+			"fault: refused",
+		},
 		"unknown":         {200, "br", "\x0b\x02", "fault: misconfigured"},
 		"an unread error": {503, "br", "\x0b\x02", "fault: overloaded"},
 	} {
@@ -178,19 +192,31 @@ func TestLimits(t *testing.T) {
 		body  io.Reader
 		says  string
 	}{
-		"line": {stream, io.MultiReader(strings.NewReader("data: "), endless(strings.Repeat("x", 1<<12))),
-			"a line of the answer is longer than 16 MiB"},
-		"event": {stream, endless("data: {" + strings.Repeat("x", 1<<10) + "\n"),
-			"an event of the answer is longer than 16 MiB"},
-		"answer": {object, io.MultiReader(strings.NewReader("{"), endless(strings.Repeat(" ", 1<<12))),
-			"an answer in one piece is longer than 16 MiB"},
-		"keep-alive": {stream, endless(": ping" + strings.Repeat(" ", 1<<10) + "\n\n"),
-			"an answer is longer than 32 MiB"},
+		"line": {
+			stream, io.MultiReader(strings.NewReader("data: "), endless(strings.Repeat("x", 1<<12))),
+			"a line of the answer is longer than 16 MiB",
+		},
+		"event": {
+			stream, endless("data: {" + strings.Repeat("x", 1<<10) + "\n"),
+			"an event of the answer is longer than 16 MiB",
+		},
+		"answer": {
+			object, io.MultiReader(strings.NewReader("{"), endless(strings.Repeat(" ", 1<<12))),
+			"an answer in one piece is longer than 16 MiB",
+		},
+		"keep-alive": {
+			stream, endless(": ping" + strings.Repeat(" ", 1<<10) + "\n\n"),
+			"an answer is longer than 32 MiB",
+		},
 		"values": {object, strings.NewReader(values), "a piece of the answer has more than 262144 values"},
-		"values in event": {stream, strings.NewReader("data: " + values + "\n\n"),
-			"a piece of the answer has more than 262144 values"},
-		"reply": {object, strings.NewReader(`{"a":"` + strings.Repeat("x", 4<<20) + `"}`),
-			"the reply is longer than 4 MiB"},
+		"values in event": {
+			stream, strings.NewReader("data: " + values + "\n\n"),
+			"a piece of the answer has more than 262144 values",
+		},
+		"reply": {
+			object, strings.NewReader(`{"a":"` + strings.Repeat("x", 4<<20) + `"}`),
+			"the reply is longer than 4 MiB",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

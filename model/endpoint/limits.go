@@ -61,8 +61,10 @@ func checkValues(data []byte) error {
 	if bytes.Count(data, []byte(",")) < valueLimit {
 		return nil
 	}
-	return &model.Fault{Kind: annotator.Refused,
-		Message: fmt.Sprintf("a piece of the answer has more than %d values", valueLimit)}
+	return &model.Fault{
+		Kind:    annotator.Refused,
+		Message: fmt.Sprintf("a piece of the answer has more than %d values", valueLimit),
+	}
 }
 
 // checkReply refuses a reply that is too long to be processed.

@@ -33,9 +33,11 @@ func TestCacheCounts(t *testing.T) {
 			"two engines", vllmMetrics + strings.ReplaceAll(vllmMetrics, `engine="0"`, `engine="1"`),
 			model.CacheCounts{Prompt: 2 * 2_011_977, Cached: 2 * 1_918_912},
 		},
-		{"SGLang", "sglang:prompt_tokens_total{model_name=\"a b\"} " +
-			"7\nsglang:cached_tokens_total{model_name=\"a}b\"} 5 1395066363000\n",
-			model.CacheCounts{Prompt: 7, Cached: 5}},
+		{
+			"SGLang", "sglang:prompt_tokens_total{model_name=\"a b\"} " +
+				"7\nsglang:cached_tokens_total{model_name=\"a}b\"} 5 1395066363000\n",
+			model.CacheCounts{Prompt: 7, Cached: 5},
+		},
 		{"others", "llamacpp:prompt_tokens_total 7\n", model.CacheCounts{}},
 		{"a page", "<html>", model.CacheCounts{}},
 	}

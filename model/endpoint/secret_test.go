@@ -31,8 +31,10 @@ func TestEscapedKey(t *testing.T) {
 		if rapid.Bool().Draw(t, "cut") {
 			body = "who is [key]?" + key[:rapid.IntRange(8, len(key)-1).Draw(t, "at")]
 		}
-		c, err := endpoint.New(endpoint.Options{BaseURL: "http://model.test/v1", Key: key,
-			HTTP: wiretest.Always(403, "text/plain", body)}, api)
+		c, err := endpoint.New(endpoint.Options{
+			BaseURL: "http://model.test/v1", Key: key,
+			HTTP: wiretest.Always(403, "text/plain", body),
+		}, api)
 		if err != nil {
 			t.Fatal(err)
 		}

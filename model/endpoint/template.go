@@ -14,13 +14,20 @@ import (
 func TemplateRefusals(toolResult string) []model.Refusal {
 	const systemInUser = "the system prompt goes into the first message of the user"
 	return []model.Refusal{
-		{Needs: model.SystemInUser,
+		{
+			Needs:   model.SystemInUser,
 			Pattern: regexp.MustCompile(`system role (is )?not supported|role'? does not support 'system'`),
-			Effect:  systemInUser},
-		{Needs: model.SystemInUser, Pattern: regexp.MustCompile(`only user and assistant roles`), Effect: systemInUser,
-			Without: toolResult},
-		{Needs: model.PairCalls, Pattern: regexp.MustCompile(`only supports single tool-calls`),
-			Effect: "each of several calls goes as a message of its own, with its result"},
+			Effect:  systemInUser,
+		},
+		{
+			Needs: model.SystemInUser, Pattern: regexp.MustCompile(`only user and assistant roles`),
+			Effect:  systemInUser,
+			Without: toolResult,
+		},
+		{
+			Needs: model.PairCalls, Pattern: regexp.MustCompile(`only supports single tool-calls`),
+			Effect: "each of several calls goes as a message of its own, with its result",
+		},
 		{Needs: model.NoTextBesideCalls, Effect: "text beside calls is not sent"},
 	}
 }

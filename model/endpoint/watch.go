@@ -41,11 +41,14 @@ type watch struct {
 }
 
 func newWatch(ctx context.Context, first, next time.Duration,
-	report func(silent, limit time.Duration)) (context.Context, *watch) {
+	report func(silent, limit time.Duration),
+) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
-	w := &watch{cancel: cancel, first: first, next: next, report: report, began: now, heard: now,
-		deadline: now.Add(first)}
+	w := &watch{
+		cancel: cancel, first: first, next: next, report: report, began: now, heard: now,
+		deadline: now.Add(first),
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(min(first, reportInterval), w.check)

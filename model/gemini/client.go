@@ -97,8 +97,10 @@ func readModels(body []byte) ([]model.Model, error) {
 			continue
 		}
 		if m.Methods == nil || slices.Contains(m.Methods, "generateContent") {
-			models = append(models, model.Model{ID: strings.TrimPrefix(m.Name, modelsPrefix),
-				MaxContext: int(m.InputLimit)})
+			models = append(models, model.Model{
+				ID:         strings.TrimPrefix(m.Name, modelsPrefix),
+				MaxContext: int(m.InputLimit),
+			})
 		}
 	}
 	return models, nil
@@ -129,12 +131,18 @@ func readCount(body []byte) (int, error) {
 
 // refusals are the messages of servers, most specific first: of Vertex, gateways, and models before Gemini 3.
 var refusals = []model.Refusal{
-	{Needs: model.NoCallIDs, Pattern: regexp.MustCompile(`unknown name \\?"id\\?" at`),
-		Effect: "calls and results go without ids"},
-	{Needs: model.NoSignatures,
+	{
+		Needs: model.NoCallIDs, Pattern: regexp.MustCompile(`unknown name \\?"id\\?" at`),
+		Effect: "calls and results go without ids",
+	},
+	{
+		Needs:   model.NoSignatures,
 		Pattern: regexp.MustCompile(`(unknown name \\?"|invalid |corrupted )thought[_ ]?signature`),
-		Effect:  "calls go without a signature"},
-	{Needs: model.NoToolSubset, Pattern: regexp.MustCompile(`function_?calling_?config.*validated`),
-		Effect: "no tools are named where none must be called"},
+		Effect:  "calls go without a signature",
+	},
+	{
+		Needs: model.NoToolSubset, Pattern: regexp.MustCompile(`function_?calling_?config.*validated`),
+		Effect: "no tools are named where none must be called",
+	},
 	{Needs: model.NoSeed, Pattern: model.RefusalOf(`seed`), Effect: "no seed is sent"},
 }

@@ -89,8 +89,10 @@ func assistantParts(m *annotator.Message) []part {
 }
 
 func newResult(m *annotator.Message) part {
-	return part{Result: &functionResponse{ID: m.ToolCallID, Name: endpoint.ToolName(m.Tool),
-		Response: response{Output: m.Content}}}
+	return part{Result: &functionResponse{
+		ID: m.ToolCallID, Name: endpoint.ToolName(m.Tool),
+		Response: response{Output: m.Content},
+	}}
 }
 
 // arguments reads arguments as the API does: no key twice, and numbers as floating-point. Arguments that the API cannot

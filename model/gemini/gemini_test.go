@@ -38,8 +38,10 @@ func start(tb testing.TB, o scripted.Options) (*gemini.Client, *scripted.Server)
 // complete sends a small request.
 func complete(tb testing.TB, c *gemini.Client, stream bool) (*model.Reply, error) {
 	tb.Helper()
-	return c.Complete(tb.Context(), &model.Request{Model: "scripted",
-		History: []byte(`{"role":"user","parts":[{"text":"hi"}]}`), Stream: stream})
+	return c.Complete(tb.Context(), &model.Request{
+		Model:   "scripted",
+		History: []byte(`{"role":"user","parts":[{"text":"hi"}]}`), Stream: stream,
+	})
 }
 
 func TestKeyIsInTheHeaderAlone(t *testing.T) {
@@ -70,11 +72,13 @@ func TestAddresses(t *testing.T) {
 		"a?key=b#c d":         "/v1beta/models/a%3Fkey=b%23c%20d:generateContent",
 	} {
 		got := ""
-		c := newClient(t, endpoint.Options{BaseURL: "http://gemini.test/v1beta/models/",
+		c := newClient(t, endpoint.Options{
+			BaseURL: "http://gemini.test/v1beta/models/",
 			HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 				got = r.URL.RequestURI()
 				return wiretest.Always(200, "application/json", `{"candidates":[{"finishReason":"STOP"}]}`)(r)
-			})})
+			}),
+		})
 		if _, err := c.Complete(t.Context(), &model.Request{Model: name}); err != nil || got != want {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
@@ -84,11 +88,13 @@ func TestAddresses(t *testing.T) {
 func TestHostAlone(t *testing.T) {
 	t.Parallel()
 	var seen []string
-	c := newClient(t, endpoint.Options{BaseURL: "https://generativelanguage.googleapis.com/",
+	c := newClient(t, endpoint.Options{
+		BaseURL: "https://generativelanguage.googleapis.com/",
 		HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 			seen = append(seen, r.URL.Path)
 			return wiretest.Always(503, "application/json", "{}")(r)
-		})})
+		}),
+	})
 	_, _ = c.Models(t.Context())
 	_, _ = c.CountTokens(t.Context(), "m", "x")
 	if diff := cmp.Diff([]string{"/v1beta/models", "/v1beta/models/m:countTokens"}, seen); diff != "" {
@@ -135,8 +141,10 @@ func TestServer(t *testing.T) {
 	if diff := cmp.Diff([]model.Model{{ID: "scripted", MaxContext: 4096}}, models); diff != "" || err != nil {
 		t.Errorf("%s, %v", diff, err)
 	}
-	reply, err := c.Complete(t.Context(), &model.Request{Model: "other",
-		History: []byte(`{"role":"user","parts":[{"text":"x"}]}`)})
+	reply, err := c.Complete(t.Context(), &model.Request{
+		Model:   "other",
+		History: []byte(`{"role":"user","parts":[{"text":"x"}]}`),
+	})
 	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Misconfigured || f.Status != http.StatusNotFound ||
 		s.Calls() != 1 {
 		t.Errorf("%d calls, %v", s.Calls(), f)

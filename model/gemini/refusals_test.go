@@ -78,8 +78,10 @@ func TestNothingToLearn(t *testing.T) {
 	for _, f := range []model.Fault{
 		{Kind: annotator.Refused, Status: 400, Message: `Unknown name "model": Cannot find field.`},
 		{Kind: annotator.Overloaded, Status: 429, Message: `Unknown name "seed" at 'generation_config'`},
-		{Kind: annotator.Refused, Status: 400,
-			Message: "Function call is missing a thought_signature in functionCall parts."},
+		{
+			Kind: annotator.Refused, Status: 400,
+			Message: "Function call is missing a thought_signature in functionCall parts.",
+		},
 	} {
 		if does := new(model.Capabilities).Learn(&f, new(model.Request), c.Refusals()); does != "" {
 			t.Errorf("%s: %q", f.Message, does)

@@ -112,21 +112,32 @@ func TestAnswersThatAreNoReply(t *testing.T) {
 		"empty object":  {`{}`, annotator.Malformed},
 		"no candidates": {`{"candidates":[]}`, annotator.Malformed},
 		"no end":        {dawn, annotator.Malformed},
-		"not the first": {`{"candidates":[{"index":1,"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]}`,
-			annotator.Malformed},
-		"too many calls": {`{"candidates":[{"content":{"parts":[{}` +
-			strings.Repeat(`,{"functionCall":{}}`, endpoint.MaxParts+1) + `]},"finishReason":"STOP"}]}`,
-			annotator.Malformed},
+		"not the first": {
+			`{"candidates":[{"index":1,"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]}`,
+			annotator.Malformed,
+		},
+		"too many calls": {
+			`{"candidates":[{"content":{"parts":[{}` +
+				strings.Repeat(`,{"functionCall":{}}`, endpoint.MaxParts+1) + `]},"finishReason":"STOP"}]}`,
+			annotator.Malformed,
+		},
 		"no JSON":    {`{"candidates":[`, annotator.Malformed},
 		"other JSON": {`{"candidates":{}}`, annotator.Malformed},
 		"unreadable call": {
-			`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: print(x)"}]}`, annotator.Malformed},
-		"call of no tool": {`{"candidates":[{"content":{},"finishReason":"UNEXPECTED_TOOL_CALL"}]}`,
-			annotator.Malformed},
-		"error": {`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`,
-			annotator.Overloaded},
-		"error in a list": {`[{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}]`,
-			annotator.Overloaded},
+			`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: print(x)"}]}`, annotator.Malformed,
+		},
+		"call of no tool": {
+			`{"candidates":[{"content":{},"finishReason":"UNEXPECTED_TOOL_CALL"}]}`,
+			annotator.Malformed,
+		},
+		"error": {
+			`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`,
+			annotator.Overloaded,
+		},
+		"error in a list": {
+			`[{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}]`,
+			annotator.Overloaded,
+		},
 		"a page":           {`<html>`, annotator.Transient},
 		"chat completions": {`{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`, annotator.Malformed},
 	} {

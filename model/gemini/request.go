@@ -38,8 +38,10 @@ func encodeRequest(r *model.Request) (endpoint.Segments, error) {
 	if r.System != "" {
 		head.System = &content{Parts: []part{{Text: r.System}}}
 	}
-	s := settings{Generation: generationConfig{MaxTokens: r.MaxTokens, Temperature: r.Temperature,
-		Seed: r.Seed & math.MaxInt32}}
+	s := settings{Generation: generationConfig{
+		MaxTokens: r.MaxTokens, Temperature: r.Temperature,
+		Seed: r.Seed & math.MaxInt32,
+	}}
 	if r.Workarounds.Has(model.NoSeed) {
 		s.Generation.Seed = 0
 	}

@@ -90,8 +90,10 @@ func TestRequestsMatchGoldenFiles(t *testing.T) {
 		"none":         {scene, definitions, with(model.Choice{Mode: model.ChoiceNone, Allowed: []string{"list"}})},
 		"none_allowed": {scene, definitions, with(model.Choice{Allowed: []string{}})},
 		"required":     {scene, definitions, with(model.Choice{Mode: model.ChoiceRequired})},
-		"required_allowed": {scene, definitions,
-			with(model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search"}})},
+		"required_allowed": {
+			scene, definitions,
+			with(model.Choice{Mode: model.ChoiceRequired, Allowed: []string{"search"}}),
+		},
 		"allowed": {scene, definitions, with(model.Choice{Allowed: []string{"search", "list"}})},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,8 +174,10 @@ func drawGroup(t *rapid.T) []annotator.Message {
 	case annotator.RoleTool:
 		return rapid.SliceOfN(rapid.Just(result("abcdefghi", "search", text)), 1, 3).Draw(t, "results")
 	case annotator.RoleAssistant:
-		arguments := rapid.SampledFrom([]string{"", "{}", "null", `{"q":`, `{"q":1e400}`,
-			`{"q":[{"r":"\ud800"}]}`}).Draw(t, "arguments")
+		arguments := rapid.SampledFrom([]string{
+			"", "{}", "null", `{"q":`, `{"q":1e400}`,
+			`{"q":[{"r":"\ud800"}]}`,
+		}).Draw(t, "arguments")
 		return []annotator.Message{calls(text,
 			rapid.SliceOfN(rapid.Just(call("abcdefghi", text, arguments)), 0, 3).Draw(t, "calls")...)}
 	}

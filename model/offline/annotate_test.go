@@ -29,24 +29,36 @@ func TestNames(t *testing.T) {
 		text string
 		want []string
 	}{
-		"title and part of a name": {harbour,
-			[]string{"Lamplighters", "Tobin", "Vesper Quay", "Ysolde Marrow|Captain Marrow"}},
-		"possessives": {"They took Marrow's boat and Marrow’s hat. Everyone knew Marrow.",
-			[]string{"Marrow"}},
+		"title and part of a name": {
+			harbour,
+			[]string{"Lamplighters", "Tobin", "Vesper Quay", "Ysolde Marrow|Captain Marrow"},
+		},
+		"possessives": {
+			"They took Marrow's boat and Marrow’s hat. Everyone knew Marrow.",
+			[]string{"Marrow"},
+		},
 		"first words of sentences": {"Walking was slow. Nobody spoke. Rain fell on Vesper. Rain fell all day. " +
 			"\"Come,\" she said.", []string{"Vesper"}},
 		"a first word that is a name": {
 			"Marrow slept. They woke Marrow at noon.", []string{"Marrow"},
 		},
-		"particles": {"He met the Count of Monte Cristo, M. de Villefort and Ludwig van Beethoven.",
-			[]string{"Count of Monte Cristo", "Ludwig van Beethoven", "M. de Villefort"}},
-		"fused particles": {"She wrote to d'Artagnan. Everyone loved d'Artagnan and Harun al-Rashid.",
-			[]string{"Harun al-Rashid", "d'Artagnan"}},
+		"particles": {
+			"He met the Count of Monte Cristo, M. de Villefort and Ludwig van Beethoven.",
+			[]string{"Count of Monte Cristo", "Ludwig van Beethoven", "M. de Villefort"},
+		},
+		"fused particles": {
+			"She wrote to d'Artagnan. Everyone loved d'Artagnan and Harun al-Rashid.",
+			[]string{"Harun al-Rashid", "d'Artagnan"},
+		},
 		"husband and wife": {"There was Mr. Bennet, and there was Mrs. Bennet.", []string{"Mr. Bennet", "Mrs. Bennet"}},
-		"other letters": {"Он увидел Наташу Ростову. They met Éloïse Brûlé near Þingvellir.",
-			[]string{"Éloïse Brûlé", "Þingvellir", "Наташу Ростову"}},
-		"wrapped lines": {"It was in the middle of the night when the old captain Ysolde\nMarrow came.",
-			[]string{"Ysolde Marrow"}},
+		"other letters": {
+			"Он увидел Наташу Ростову. They met Éloïse Brûlé near Þingvellir.",
+			[]string{"Éloïse Brûlé", "Þingvellir", "Наташу Ростову"},
+		},
+		"wrapped lines": {
+			"It was in the middle of the night when the old captain Ysolde\nMarrow came.",
+			[]string{"Ysolde Marrow"},
+		},
 		"no names": {
 			"CHAPTER ONE\nrolled 3, 5 = 8 (1d20)\n>>4415 Anon, the QM said it in March. Vote on Monday, OP. The " +
 				"English doctor came. I AM NOT HERE.",
@@ -100,9 +112,13 @@ func TestKnownNamesAreNotCreated(t *testing.T) {
 `)
 	earlier := []object{
 		scene("it rained."),
-		{"role": "assistant",
-			"tool_calls": []object{{"id": "c1", "type": "function",
-				"function": object{"name": "glossary_create", "arguments": "{}"}}}},
+		{
+			"role": "assistant",
+			"tool_calls": []object{{
+				"id": "c1", "type": "function",
+				"function": object{"name": "glossary_create", "arguments": "{}"},
+			}},
+		},
 		says("tool",
 			`{"ok":true,"entry":{"id":9,"term":"Tobin","aliases":[],"status":"tentative","definition":"He rows."}}`),
 		says("assistant", "Noted."),
@@ -124,8 +140,10 @@ func TestCallsAreRemembered(t *testing.T) {
 	messages := []object{scene(harbour)}
 	var wire []object
 	for _, c := range first {
-		wire = append(wire, object{"id": c.ID, "type": c.Type,
-			"function": object{"name": c.Function.Name, "arguments": c.Function.Arguments}})
+		wire = append(wire, object{
+			"id": c.ID, "type": c.Type,
+			"function": object{"name": c.Function.Name, "arguments": c.Function.Arguments},
+		})
 	}
 	messages = append(messages, object{"role": "assistant", "tool_calls": wire})
 	for i, c := range first {
@@ -153,14 +171,23 @@ func TestFurtherFormsBecomeAliases(t *testing.T) {
 		entries, text string
 		want          []string
 	}{
-		"shorter": {`<entry id="7" term="Ysolde Marrow">x</entry>`,
-			"They saw Captain Marrow there, and Marrow saw them.", []string{"7:Captain Marrow|Marrow"}},
-		"longer": {`<entry id="7" term="Marrow">x</entry>`, "They saw Ysolde Marrow there.",
-			[]string{"7:Ysolde Marrow"}},
-		"ambiguous": {`<entry id="7" term="Ysolde Marrow">x</entry><entry id="8" term="Tobin Marrow">x</entry>`,
-			"They saw Marrow there, and Marrow saw them.", nil},
-		"a namesake": {`<entry id="7" term="Ysolde Marrow" aliases="Marrow">x</entry>`, "They saw Tobin Marrow there.",
-			[]string{"Tobin Marrow"}},
+		"shorter": {
+			`<entry id="7" term="Ysolde Marrow">x</entry>`,
+			"They saw Captain Marrow there, and Marrow saw them.",
+			[]string{"7:Captain Marrow|Marrow"},
+		},
+		"longer": {
+			`<entry id="7" term="Marrow">x</entry>`, "They saw Ysolde Marrow there.",
+			[]string{"7:Ysolde Marrow"},
+		},
+		"ambiguous": {
+			`<entry id="7" term="Ysolde Marrow">x</entry><entry id="8" term="Tobin Marrow">x</entry>`,
+			"They saw Marrow there, and Marrow saw them.", nil,
+		},
+		"a namesake": {
+			`<entry id="7" term="Ysolde Marrow" aliases="Marrow">x</entry>`, "They saw Tobin Marrow there.",
+			[]string{"Tobin Marrow"},
+		},
 	} {
 		shown := scene(test.text)
 		shown["content"] = shown["content"].(string) + relevant(test.entries)
@@ -182,8 +209,10 @@ func TestTurnEndsAfterTheResults(t *testing.T) {
 	calls := chat(t, m, withTools(messages...)).Choices[0].Message.ToolCalls
 	var wire []object
 	for _, c := range calls {
-		wire = append(wire, object{"id": c.ID, "type": c.Type,
-			"function": object{"name": c.Function.Name, "arguments": c.Function.Arguments}})
+		wire = append(wire, object{
+			"id": c.ID, "type": c.Type,
+			"function": object{"name": c.Function.Name, "arguments": c.Function.Arguments},
+		})
 	}
 	messages = append(messages, object{"role": "assistant", "content": nil, "tool_calls": wire},
 		says("tool", `{"ok":true,"entry":{"id":1,"term":"Tobin"}}`),

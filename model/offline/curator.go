@@ -43,8 +43,10 @@ func (m *Model) decide(w *window) string {
 func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) decision {
 	own := m.lex.identify(e.names()[0])
 	if full := m.fullForm(own, e, similar); full != nil {
-		return decision{Decision: "MERGE", Target: full.ID,
-			Reason: fmt.Sprintf("%q is a shorter form of %q.", e.Term, full.Term)}
+		return decision{
+			Decision: "MERGE", Target: full.ID,
+			Reason: fmt.Sprintf("%q is a shorter form of %q.", e.Term, full.Term),
+		}
 	}
 	named, quotes := w.occurrences(e), 0
 	for range elements(shown.body, "quote") {

@@ -85,8 +85,10 @@ func readQuotes(text string) []post {
 		if i+1 < len(found) {
 			end = found[i+1][0]
 		}
-		all = append(all, post{id: number(text[at[2]:at[3]]),
-			body: html.UnescapeString(strings.TrimSpace(text[at[1]:end]))})
+		all = append(all, post{
+			id:   number(text[at[2]:at[3]]),
+			body: html.UnescapeString(strings.TrimSpace(text[at[1]:end])),
+		})
 	}
 	return all
 }

@@ -95,8 +95,10 @@ func says(role, content string) object { return object{"role": role, "content": 
 // withTools returns a request with the tools.
 func withTools(messages ...object) object {
 	tool := func(name string) object { return object{"type": "function", "function": object{"name": name}} }
-	return object{"model": "m", "messages": messages,
-		"tools": []object{tool("glossary_create"), tool("glossary_update")}}
+	return object{
+		"model": "m", "messages": messages,
+		"tools": []object{tool("glossary_create"), tool("glossary_update")},
+	}
 }
 
 func escape(s string) string {

@@ -59,10 +59,13 @@ func TestCurator(t *testing.T) {
 		target          int64
 	}{
 		"named": {`<entry id="1" term="Tobin Vane">A man.</entry>`, "CONFIRM", 0},
-		"a part": {`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`,
-			"MERGE", 2},
+		"a part": {
+			`<entry id="1" term="Marrow">A woman.</entry><entry id="2" term="Ysolde Marrow">A captain.</entry>`,
+			"MERGE", 2,
+		},
 		"of two": {
-			`<entry id="1" term="Marrow">A name.</entry><entry id="2" term="Ysolde Marrow">A.</entry><entry id="3" term="Tobin Marrow">B.</entry>`, "CONFIRM", 0},
+			`<entry id="1" term="Marrow">A name.</entry><entry id="2" term="Ysolde Marrow">A.</entry><entry id="3" term="Tobin Marrow">B.</entry>`, "CONFIRM", 0,
+		},
 		"generic": {`<entry id="1" term="Captain">A rank.</entry>`, "REJECT", 0},
 		"quoted":  {`<entry id="1" term="Captain">A rank.</entry><quote post="5">Captain</quote>`, "CONFIRM", 0},
 	} {
@@ -143,8 +146,10 @@ Set the scenes aside. Name the posts in the form [post 123].
 			"[post 9] fact 4: She fled.\n", "Who is Irene Adler?",
 			`Irene Adler: She has a "photograph". She fled to Venice. (claimed by Godfrey (the lawyer)) [post 9]`,
 		},
-		{"", "Who is Irene Adler?",
-			`Irene Adler: She has a "photograph". She fled to Venice. (claimed by Godfrey (the lawyer))`},
+		{
+			"", "Who is Irene Adler?",
+			`Irene Adler: She has a "photograph". She fled to Venice. (claimed by Godfrey (the lawyer))`,
+		},
 	} {
 		if got := text(t, withTools(says("user", fmt.Sprintf(entries, test.quotes, test.question)))); got != test.want {
 			t.Errorf("%s\n got %s\nwant %s", test.question, got, test.want)

@@ -97,8 +97,10 @@ func newWord(body string, start, full int) word {
 	end := start + len(trimEnding(body[start:full]))
 	s := body[start:end]
 	first, size := utf8.DecodeRuneInString(s)
-	w := word{span: span{start, end}, full: full, lower: strings.ToLower(s),
-		capital: unicode.IsUpper(first) || unicode.IsTitle(first)}
+	w := word{
+		span: span{start, end}, full: full, lower: strings.ToLower(s),
+		capital: unicode.IsUpper(first) || unicode.IsTitle(first),
+	}
 	w.shouted = len(s) > size && w.capital && strings.ToUpper(s) == s
 	if !w.capital {
 		w.capital = fusedCapital(s)

@@ -130,8 +130,10 @@ func BenchmarkComplete(b *testing.B) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]"))
 	})
-	encoded, err := c.Encode([]annotator.Message{{Role: annotator.RoleUser,
-		Content: strings.Repeat("scene ", 400<<10/6)}})
+	encoded, err := c.Encode([]annotator.Message{{
+		Role:    annotator.RoleUser,
+		Content: strings.Repeat("scene ", 400<<10/6),
+	}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -50,8 +50,10 @@ func newMessage(m *annotator.Message) message {
 		wire.ToolCalls = append(wire.ToolCalls, sdk.ToolCall{
 			ID:   call.ID,
 			Type: sdk.ToolTypeFunction,
-			Function: sdk.FunctionCall{Name: endpoint.ToolName(call.Name),
-				Arguments: endpoint.ToolArguments(call.Arguments)},
+			Function: sdk.FunctionCall{
+				Name:      endpoint.ToolName(call.Name),
+				Arguments: endpoint.ToolArguments(call.Arguments),
+			},
 		})
 	}
 	return wire

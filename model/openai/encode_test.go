@@ -28,13 +28,21 @@ func TestEncode(t *testing.T) {
 		give annotator.Message
 		want string
 	}{
-		{"user", annotator.Message{Role: annotator.RoleUser, Content: "<scene> & \"x\""},
-			`{"role":"user","content":"<scene> & \"x\""}`},
+		{
+			"user",
+			annotator.Message{Role: annotator.RoleUser, Content: "<scene> & \"x\""},
+			`{"role":"user","content":"<scene> & \"x\""}`,
+		},
 		{"empty user", annotator.Message{Role: annotator.RoleUser}, `{"role":"user","content":""}`},
-		{"reasoning stays here", assistant(annotator.Message{Content: "a", Reasoning: "b"}),
-			`{"role":"assistant","content":"a"}`},
-		{"empty tool result", annotator.Message{Role: annotator.RoleTool, ToolCallID: "c1"},
-			`{"role":"tool","content":"","tool_call_id":"c1"}`},
+		{
+			"reasoning stays here", assistant(annotator.Message{Content: "a", Reasoning: "b"}),
+			`{"role":"assistant","content":"a"}`,
+		},
+		{
+			"empty tool result",
+			annotator.Message{Role: annotator.RoleTool, ToolCallID: "c1"},
+			`{"role":"tool","content":"","tool_call_id":"c1"}`,
+		},
 		{
 			"call as written",
 			assistant(annotator.Message{ToolCalls: []annotator.ToolCall{call("c1", "search", `{"q" : "<Mik>"}`)}}),
@@ -66,8 +74,10 @@ func TestEncode(t *testing.T) {
 
 func messages() *rapid.Generator[annotator.Message] {
 	return rapid.Custom(func(t *rapid.T) annotator.Message {
-		m := annotator.Message{Content: rapid.String().Draw(t, "content"),
-			Reasoning: rapid.String().Draw(t, "reasoning")}
+		m := annotator.Message{
+			Content:   rapid.String().Draw(t, "content"),
+			Reasoning: rapid.String().Draw(t, "reasoning"),
+		}
 		switch m.Role = rapid.SampledFrom([]annotator.Role{"user", "assistant", "tool"}).Draw(t, "role"); m.Role {
 		case annotator.RoleTool:
 			m.ToolCallID = rapid.StringN(1, 9, -1).Draw(t, "id")
@@ -123,8 +133,10 @@ func TestEncodeIsAppendOnly(t *testing.T) {
 func TestEncodeTools(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, endpoint.Options{})
-	got, err := c.EncodeTools([]annotator.ToolDefinition{{Name: "a", Description: "<b>",
-		Schema: []byte(`{"type":"object"}`)}})
+	got, err := c.EncodeTools([]annotator.ToolDefinition{{
+		Name: "a", Description: "<b>",
+		Schema: []byte(`{"type":"object"}`),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,10 @@ var conversation = [][]annotator.Message{
 }
 
 var definitions = []annotator.ToolDefinition{
-	{Name: "search", Description: "Finds <entries> & more.",
-		Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`)},
+	{
+		Name: "search", Description: "Finds <entries> & more.",
+		Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`),
+	},
 	{Name: "list", Description: "Lists all.", Schema: []byte(`{"type":"object","properties":{}}`)},
 }
 

@@ -35,8 +35,10 @@ func serve(tb testing.TB, h http.HandlerFunc) *openai.Client {
 
 // complete sends a small request.
 func complete(ctx context.Context, c *openai.Client, stream bool) (*model.Reply, error) {
-	return c.Complete(ctx, &model.Request{Model: "m", History: []byte(`{"role":"user","content":"hi"}`),
-		Stream: stream})
+	return c.Complete(ctx, &model.Request{
+		Model: "m", History: []byte(`{"role":"user","content":"hi"}`),
+		Stream: stream,
+	})
 }
 
 const (

@@ -53,8 +53,10 @@ func TestPairs(t *testing.T) {
 			for i := range rapid.IntRange(0, 3).Draw(rt, "calls") {
 				id := fmt.Sprintf("id%d%d", turn, i)
 				m.ToolCalls = append(m.ToolCalls, annotator.ToolCall{ID: id, Name: "note", Arguments: `{"n":1}`})
-				results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: id,
-					Content: "done " + id})
+				results = append(results, annotator.Message{
+					Role: annotator.RoleTool, ToolCallID: id,
+					Content: "done " + id,
+				})
 				said = append(said, id)
 			}
 			add(m)

@@ -34,27 +34,45 @@ func TestRefusals(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{"no system role", 400, `{"object":"error","message":"System role not supported","code":400}`,
-			head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
-		{"no system role, llama.cpp", 500,
+		{
+			"no system role", 400, `{"object":"error","message":"System role not supported","code":400}`,
+			head + `{"role":"user","content":"s\n\nhi"}` + named + tail,
+		},
+		{
+			"no system role, llama.cpp", 500,
 			`{"error":{"code":500,"message":"Jinja Exception: System role not supported","type":"server_error"}}`,
-			head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
-		{"no system role, o1-mini", 400,
-			`{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}`, head + `{"role":"user","content":"s\n\nhi"}` + named + tail},
-		{"max_completion_tokens", 400,
-			`{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, head + system + history + named + strings.Replace(tail, "max_tokens", "max_completion_tokens", 1)},
-		{"temperature", 400,
-			`{"error":{"message":"Unsupported value: 'temperature' does not support 0.4 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}`, head + system + history + named + strings.Replace(tail, `"temperature":0.4,`, "", 1)},
-		{"stream_options", 400,
-			`{"message":"[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted'}]","code":400,"object":"error"}`, head + system + history + named + strings.Replace(tail, `,"stream_options":{"include_usage":true}`, "", 1)},
-		{"seed", 422,
+			head + `{"role":"user","content":"s\n\nhi"}` + named + tail,
+		},
+		{
+			"no system role, o1-mini", 400,
+			`{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}`, head + `{"role":"user","content":"s\n\nhi"}` + named + tail,
+		},
+		{
+			"max_completion_tokens", 400,
+			`{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, head + system + history + named + strings.Replace(tail, "max_tokens", "max_completion_tokens", 1),
+		},
+		{
+			"temperature", 400,
+			`{"error":{"message":"Unsupported value: 'temperature' does not support 0.4 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}`, head + system + history + named + strings.Replace(tail, `"temperature":0.4,`, "", 1),
+		},
+		{
+			"stream_options", 400,
+			`{"message":"[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted'}]","code":400,"object":"error"}`, head + system + history + named + strings.Replace(tail, `,"stream_options":{"include_usage":true}`, "", 1),
+		},
+		{
+			"seed", 422,
 			`{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}`,
-			head + system + history + named + strings.Replace(tail, `"seed":7,`, "", 1)},
-		{"a tool by name", 400,
+			head + system + history + named + strings.Replace(tail, `"seed":7,`, "", 1),
+		},
+		{
+			"a tool by name", 400,
 			`{"error":"Invalid tool_choice type: 'object'. Supported string values: none, auto, required"}`,
-			head + system + history + `],"tools":` + tools + `,"tool_choice":"required",` + tail},
-		{"tool_choice", 400,
-			`{"error":{"message":"deepseek-reasoner does not support this tool_choice","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`, head + system + history + `],"tools":` + tools + `,` + tail},
+			head + system + history + `],"tools":` + tools + `,"tool_choice":"required",` + tail,
+		},
+		{
+			"tool_choice", 400,
+			`{"error":{"message":"deepseek-reasoner does not support this tool_choice","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`, head + system + history + `],"tools":` + tools + `,` + tail,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -112,19 +130,23 @@ func TestNothingToLearn(t *testing.T) {
 // TestStrictTemplateIsMet: the client learns that a server has no system role and requires roles to alternate.
 func TestStrictTemplateIsMet(t *testing.T) {
 	t.Parallel()
-	server := scripted.Start(t, scripted.Options{Strict: true, Script: searchOnce,
+	server := scripted.Start(t, scripted.Options{
+		Strict: true, Script: searchOnce,
 		Fault: func(_ int, r scripted.Request) *scripted.Fault {
 			if r.Messages[0].Role != annotator.RoleSystem {
 				return nil
 			}
 			return &scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported","code":400}}`}
-		}})
+		},
+	})
 	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})
 	history := wiretest.History(t, c,
 		[]annotator.Message{{Role: annotator.RoleUser, Content: "a"}},
 		[]annotator.Message{{Role: annotator.RoleUser, Content: "b"}},
-		[]annotator.Message{{Role: annotator.RoleAssistant,
-			ToolCalls: []annotator.ToolCall{call("a00000001", "f", "{}")}}},
+		[]annotator.Message{{
+			Role:      annotator.RoleAssistant,
+			ToolCalls: []annotator.ToolCall{call("a00000001", "f", "{}")},
+		}},
 		[]annotator.Message{{Role: annotator.RoleTool, ToolCallID: "a00000001", Content: "none"}},
 		[]annotator.Message{{Role: annotator.RoleUser, Content: "go on"}})
 	r := &model.Request{Model: "scripted", System: "s", History: history, MaxTokens: 100, Stream: true}

@@ -43,21 +43,30 @@ func TestReadReply(t *testing.T) {
 		{"no blanks", stream, "data:" + textChunk + "\ndata:" + finishChunk + "\ndata:[DONE]\n", uncounted},
 		{"keep-alives", stream, ": ping\n\n: OPENROUTER PROCESSING\n\ndata:\n\ndata: \n\nevent: ping\nid: 1\nretry: " +
 			"5\n\n" + wiretest.Events(textChunk, finishChunk, usageChunk), plain},
-		{"CRLF and BOM", stream, "\ufeff" + strings.ReplaceAll(wiretest.Events(textChunk, finishChunk), "\n", "\r\n"),
-			uncounted},
+		{
+			"CRLF and BOM", stream, "\ufeff" + strings.ReplaceAll(wiretest.Events(textChunk, finishChunk), "\n",
+				"\r\n"),
+			uncounted,
+		},
 		{"usage null", stream, wiretest.Events(`{"choices":[],"usage":null}`, textChunk, finishChunk,
 			`{"choices":[],"usage":null}`), uncounted},
 		{"usage unreadable", stream, wiretest.Events(textChunk, finishChunk,
 			`{"choices":[],"usage":{"prompt_tokens":"many"}}`), uncounted},
-		{"usage zero", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":0}}`),
-			uncounted},
+		{
+			"usage zero", stream, wiretest.Events(textChunk, finishChunk, `{"choices":[],"usage":{"prompt_tokens":0}}`),
+			uncounted,
+		},
 		{"usage absurd", stream, wiretest.Events(textChunk, finishChunk,
 			`{"choices":[],"usage":{"prompt_tokens":9223372036854775807,"completion_tokens":2}}`), uncounted},
-		{"usage absurd, of the reply", stream,
+		{
+			"usage absurd, of the reply", stream,
 			wiretest.Events(textChunk, finishChunk,
-				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":9223372036854775807}}`), uncounted},
-		{"a page by its type only", "text/html; charset=utf-8",
-			wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]"), plain},
+				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":9223372036854775807}}`), uncounted,
+		},
+		{
+			"a page by its type only", "text/html; charset=utf-8",
+			wiretest.Events(textChunk, finishChunk, usageChunk, "[DONE]"), plain,
+		},
 		{"error null", stream, wiretest.Events(`{"error":null,`+textChunk[1:], finishChunk), uncounted},
 		{"two finishes", stream, wiretest.Events(textChunk, finishChunk, textChunk,
 			strings.Replace(finishChunk, "stop", "length", 1)), uncounted},
@@ -66,44 +75,68 @@ func TestReadReply(t *testing.T) {
 				`{"model":"m","choices":[{"delta":{"content":"Da"},"finish_reason":"stop"}]}`,
 				`{"choices":[{"delta":{"content":"wn"},"finish_reason":"stop"}]}`,
 				`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`, usageChunk),
-			model.Reply{Text: "Dawn", Finish: "tool_calls", Model: "m", Usage: exactUsage,
-				Calls: []annotator.ToolCall{call("a", "f", "{}")}},
+			model.Reply{
+				Text: "Dawn", Finish: "tool_calls", Model: "m", Usage: exactUsage,
+				Calls: []annotator.ToolCall{call("a", "f", "{}")},
+			},
 		},
 		{"another choice", stream, wiretest.Events(textChunk, `{"choices":[{"index":1,"delta":{"content":"x"}}]}`,
 			finishChunk), uncounted},
 		{"wrong type", "text/plain", wiretest.Events(textChunk, finishChunk, "[DONE]"), uncounted},
-		{"an object where a stream was asked for", object,
-			` {"model":"m","choices":[{"message":{"content":"Dawn"},"finish_reason":"stop"}]}`, uncounted},
-		{"llama.cpp counts its cache", stream,
+		{
+			"an object where a stream was asked for", object,
+			` {"model":"m","choices":[{"message":{"content":"Dawn"},"finish_reason":"stop"}]}`, uncounted,
+		},
+		{
+			"llama.cpp counts its cache", stream,
 			wiretest.Events(textChunk, finishChunk,
-				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2},"timings":{"cache_n":8}}`), plain},
-		{"DeepSeek counts its cache", stream,
+				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2},"timings":{"cache_n":8}}`), plain,
+		},
+		{
+			"DeepSeek counts its cache", stream,
 			wiretest.Events(textChunk, finishChunk,
-				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":8,"prompt_cache_miss_tokens":2}}`), plain},
-		{"Moonshot counts its cache", stream,
+				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":8,"prompt_cache_miss_tokens":2}}`), plain,
+		},
+		{
+			"Moonshot counts its cache", stream,
 			wiretest.Events(textChunk, finishChunk,
-				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":8}}`), plain},
-		{"Moonshot counts within the choice", stream,
+				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":8}}`), plain,
+		},
+		{
+			"Moonshot counts within the choice", stream,
 			wiretest.Events(textChunk,
-				`{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":8}}]}`, "[DONE]"), plain},
+				`{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":10,"completion_tokens":2,"cached_tokens":8}}]}`, "[DONE]"), plain,
+		},
 		{
 			"a cache that cannot be", stream,
 			wiretest.Events(textChunk, finishChunk,
 				`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":null,"cached_tokens":"many","prompt_cache_hit_tokens":99}}`),
-			model.Reply{Text: "Dawn", Finish: "stop", Model: "m",
-				Usage: annotator.Usage{Prompt: 10, Told: 10, Cached: 10, Completion: 2, Exact: true}},
+			model.Reply{
+				Text: "Dawn", Finish: "stop", Model: "m",
+				Usage: annotator.Usage{Prompt: 10, Told: 10, Cached: 10, Completion: 2, Exact: true},
+			},
 		},
-		{"content null", object, `{"model":"m","choices":[{"message":{"content":null},"finish_reason":"stop"}]}`,
-			called()},
-		{"refused", object,
+		{
+			"content null", object, `{"model":"m","choices":[{"message":{"content":null},"finish_reason":"stop"}]}`,
+			called(),
+		},
+		{
+			"refused", object,
 			`{"model":"m","choices":[{"message":{"content":null,"refusal":"I cannot"},"finish_reason":"stop"}]}`,
-			model.Reply{Text: "I cannot", Finish: "content_filter", Model: "m"}},
-		{"content in parts", object,
-			`{"model":"m","choices":[{"message":{"content":[{"type":"text","text":"Da"},{"type":"image"},{"type":"text","text":"wn"}]},"finish_reason":"stop"}]}`, uncounted},
-		{"arguments an object", object,
-			`{"model":"m","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x": 1}}}]},"finish_reason":"stop"}]}`, called(call("a", "f", `{"x": 1}`))},
-		{"no ids, doubled ids", object,
-			`{"model":"m","choices":[{"message":{"tool_calls":[{"function":{"name":"f"}},{"id":"a","function":{"name":"g","arguments":null}},{"id":"a","function":{"name":"h","arguments":""}}]},"finish_reason":"stop"}]}`, called(call("", "f", ""), call("a", "g", ""), call("a", "h", ""))},
+			model.Reply{Text: "I cannot", Finish: "content_filter", Model: "m"},
+		},
+		{
+			"content in parts", object,
+			`{"model":"m","choices":[{"message":{"content":[{"type":"text","text":"Da"},{"type":"image"},{"type":"text","text":"wn"}]},"finish_reason":"stop"}]}`, uncounted,
+		},
+		{
+			"arguments an object", object,
+			`{"model":"m","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x": 1}}}]},"finish_reason":"stop"}]}`, called(call("a", "f", `{"x": 1}`)),
+		},
+		{
+			"no ids, doubled ids", object,
+			`{"model":"m","choices":[{"message":{"tool_calls":[{"function":{"name":"f"}},{"id":"a","function":{"name":"g","arguments":null}},{"id":"a","function":{"name":"h","arguments":""}}]},"finish_reason":"stop"}]}`, called(call("", "f", ""), call("a", "g", ""), call("a", "h", "")),
+		},
 		{
 			"calls in pieces", stream, wiretest.Events(
 				callChunk(`{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}`),
@@ -146,8 +179,10 @@ func TestReadReply(t *testing.T) {
 				callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`)),
 			called(call("a", "f", `{}`)),
 		},
-		{"a function call", object,
-			`{"model":"m","choices":[{"message":{"content":null,"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"stop"}]}`, called(call("", "f", `{}`))},
+		{
+			"a function call", object,
+			`{"model":"m","choices":[{"message":{"content":null,"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"stop"}]}`, called(call("", "f", `{}`)),
+		},
 		{
 			"a function call in pieces", stream, wiretest.Events(
 				`{"model":"m","choices":[{"delta":{"function_call":{"name":"f","arguments":"{"}}}]}`,
@@ -285,8 +320,10 @@ func TestCutAnywhere(t *testing.T) {
 		callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), "", finishChunk, usageChunk,
 		"[DONE]")
 	body = strings.ReplaceAll(body, "Dawn", "Dämmerung \U0001F305")
-	want := &model.Reply{Text: "Dämmerung \U0001F305", Finish: "stop", Model: "m",
-		Calls: []annotator.ToolCall{call("a", "f", "{}")}}
+	want := &model.Reply{
+		Text: "Dämmerung \U0001F305", Finish: "stop", Model: "m",
+		Calls: []annotator.ToolCall{call("a", "f", "{}")},
+	}
 	finished := strings.Index(body, finishChunk) + len(finishChunk)
 	for n := range len(body) + 1 {
 		c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {

@@ -35,8 +35,10 @@ func TestRequestBody(t *testing.T) {
 		},
 		{
 			"unstreamed",
-			model.Request{Model: "o1", History: []byte(history), Tools: []byte(tools),
-				Choice: model.Choice{Mode: model.ChoiceNone}, Temperature: 0.4},
+			model.Request{
+				Model: "o1", History: []byte(history), Tools: []byte(tools),
+				Choice: model.Choice{Mode: model.ChoiceNone}, Temperature: 0.4,
+			},
 			`{"model":"o1","messages":[` + history + `],"tools":` + tools +
 				`,"tool_choice":"none","temperature":0.4,"stream":false}`,
 		},

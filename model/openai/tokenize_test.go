@@ -57,12 +57,14 @@ func TestCountsOfOtherServers(t *testing.T) {
 func TestTokenizerAddress(t *testing.T) {
 	t.Parallel()
 	var asked *http.Request
-	c := newClient(t, endpoint.Options{BaseURL: "http://model.test/served/v1", Key: "secret",
+	c := newClient(t, endpoint.Options{
+		BaseURL: "http://model.test/served/v1", Key: "secret",
 		HTTP: wiretest.Network(func(r *http.Request) (*http.Response, error) {
 			asked = r
 			_, _ = io.Copy(io.Discard, r.Body)
 			return wiretest.Response(200, "application/json", strings.NewReader(`{"count":1}`)), nil
-		})})
+		}),
+	})
 	if _, err := c.CountTokens(context.Background(), "m", "text"); err != nil {
 		t.Fatal(err)
 	}

@@ -43,9 +43,13 @@ func (c *Client) Complete(ctx context.Context, r *model.Request) (*model.Reply, 
 var refusals = append(endpoint.TemplateRefusals(toolResult), []model.Refusal{
 	{Needs: model.NoStrictTools, Of: model.StrictTools, Pattern: model.StrictRefused, Effect: model.NoStrictEffect},
 	{Needs: model.StrictTools, Effect: model.StrictEffect},
-	{Needs: model.NoTemperature, Pattern: model.RefusalOf(`temperature`),
-		Effect: "the temperature is left to the server"},
-	{Needs: model.NoToolSubset, Pattern: regexp.MustCompile(`allowed_tools|tool_choice.*\bobject\b`),
-		Effect: "all tools are allowed where only some should be"},
+	{
+		Needs: model.NoTemperature, Pattern: model.RefusalOf(`temperature`),
+		Effect: "the temperature is left to the server",
+	},
+	{
+		Needs: model.NoToolSubset, Pattern: regexp.MustCompile(`allowed_tools|tool_choice.*\bobject\b`),
+		Effect: "all tools are allowed where only some should be",
+	},
 	{Needs: model.NoToolChoice, Pattern: model.RefusalOf(`tool_choice`), Effect: "no choice of tools is sent"},
 }...)

@@ -32,15 +32,18 @@ var conversation = [][]annotator.Message{
 }
 
 var definitions = []annotator.ToolDefinition{
-	{Name: "search", Description: "Finds <entries> & more.",
+	{
+		Name: "search", Description: "Finds <entries> & more.",
 		Schema: []byte(
-			`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`)},
+			`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`),
+	},
 	{Name: "list", Description: "Lists all.", Schema: []byte(`{"type":"object","properties":{}}`)},
 }
 
 // body renders a request as it is sent.
 func body(t *testing.T, groups [][]annotator.Message, tools []annotator.ToolDefinition, r *model.Request,
-	refusals ...string) []byte {
+	refusals ...string,
+) []byte {
 	t.Helper()
 	sent := wiretest.Recorder{Answer: `{"status":"completed"}`}
 	c := newClient(t, endpoint.Options{HTTP: &sent})
@@ -76,15 +79,25 @@ func TestRequestsMatchGoldenFiles(t *testing.T) {
 		tools    []annotator.ToolDefinition
 		refusals []string
 	}{
-		{"conversation", model.Request{System: "Keep a \"codex\".\n", MaxTokens: 900, Temperature: 0.4, Seed: 3,
-			Stream: true}, definitions, nil},
+		{"conversation", model.Request{
+			System: "Keep a \"codex\".\n", MaxTokens: 900, Temperature: 0.4, Seed: 3,
+			Stream: true,
+		}, definitions, nil},
 		{"bare", model.Request{MaxTokens: 1}, nil, nil},
 		{"none", model.Request{Choice: model.Choice{Mode: model.ChoiceNone}}, definitions, nil},
-		{"required", model.Request{Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: both[:1]}}, definitions,
-			nil},
+		{
+			"required",
+			model.Request{Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: both[:1]}},
+			definitions,
+			nil,
+		},
 		{"allowed", model.Request{Choice: model.Choice{Mode: model.ChoiceRequired, Allowed: both}}, definitions, nil},
-		{"adapted", model.Request{Choice: model.Choice{Allowed: both[:1]}, Temperature: 0.4}, definitions,
-			[]string{noTemperature, noSubset}},
+		{
+			"adapted",
+			model.Request{Choice: model.Choice{Allowed: both[:1]}, Temperature: 0.4},
+			definitions,
+			[]string{noTemperature, noSubset},
+		},
 		{"unchosen", model.Request{Choice: model.Choice{Mode: model.ChoiceRequired}}, definitions, []string{noChoice}},
 	}
 	for _, test := range tests {

@@ -101,8 +101,10 @@ func TestStarts(t *testing.T) {
 					t.Errorf("%s: %s", s.Name, commands)
 				}
 				if f != nil {
-					for _, parser := range []string{f.Parsers[s.Name].Tools, f.Parsers[s.Name].Reasoning,
-						f.Parsers[s.Name].Template} {
+					for _, parser := range []string{
+						f.Parsers[s.Name].Tools, f.Parsers[s.Name].Reasoning,
+						f.Parsers[s.Name].Template,
+					} {
 						if !strings.Contains(commands+" ", " "+parser) {
 							t.Errorf("%s lacks %s: %s", s.Name, parser, commands)
 						}

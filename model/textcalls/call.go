@@ -62,7 +62,8 @@ var surplus = regexp.MustCompile(`^\s*(?:[}\]]|,\s*")`)
 // value reads the JSON value at the beginning of a text, and the calls in it. If it is invalid, slips are corrected:
 // the calls are those of the only reading that fits the tools.
 func (s *scanner) value(text string, read func(strict string) ([]writtenCall, error)) (calls []writtenCall, n int,
-	err error) {
+	err error,
+) {
 	strict, n, err := jsonValue(text)
 	if err == nil {
 		if calls, err = read(strict); !surplus.MatchString(text[n:]) {
@@ -188,8 +189,10 @@ func withSource(calls []writtenCall, source string) []writtenCall {
 }
 
 // wrappers are the keys of objects that hold calls.
-var wrappers = []string{"tool_calls", "tool_call", "function_call", "function_calls", "function", "functionCall",
-	"tool_uses", "calls", "tools"}
+var wrappers = []string{
+	"tool_calls", "tool_call", "function_call", "function_calls", "function", "functionCall",
+	"tool_uses", "calls", "tools",
+}
 
 // callsIn returns the calls in a JSON value; none for an empty list.
 func (s *scanner) callsIn(strict string) (calls []writtenCall, err error) {

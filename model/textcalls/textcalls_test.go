@@ -45,15 +45,23 @@ func TestForms(t *testing.T) {
 		{"Hermes on one line", "<tool_call>" + hermes + "</tool_call>", one, ""},
 		{"Hermes, two", "I look.\n<tool_call>" + hermes + "</tool_call>\n<tool_call>\n" +
 			`{"name":"list_snapshots","arguments":{}}` + "\n</tool_call>", two, "I look."},
-		{"Hermes in long text", strings.Repeat("On and on. ", 100) + "<tool_call>" + hermes + "</tool_call>", one,
-			strings.TrimSpace(strings.Repeat("On and on. ", 100))},
+		{
+			"Hermes in long text", strings.Repeat("On and on. ", 100) + "<tool_call>" + hermes + "</tool_call>", one,
+			strings.TrimSpace(strings.Repeat("On and on. ", 100)),
+		},
 		{"Hermes in a fence", "```xml\n<tool_call>" + hermes + "</tool_call>\n```", one, "```xml\n\n```"},
-		{"Qwen Coder", "<tool_call>\n<function=glossary_search>\n<parameter=query>\nDawn " +
-			"<breaks>\nhere\n</parameter>\n<parameter=limit>10</parameter>\n</function>\n</tool_call>",
-			[]annotator.ToolCall{coder}, ""},
-		{"Qwen Coder without tag", "Well: <function=glossary_search><parameter=query>Dawn " +
-			"<breaks>\nhere</parameter><parameter=limit>\n10\n</parameter></function>", []annotator.ToolCall{coder},
-			"Well:"},
+		{
+			"Qwen Coder", "<tool_call>\n<function=glossary_search>\n<parameter=query>\nDawn " +
+				"<breaks>\nhere\n</parameter>\n<parameter=limit>10</parameter>\n</function>\n</tool_call>",
+			[]annotator.ToolCall{coder},
+			"",
+		},
+		{
+			"Qwen Coder without tag", "Well: <function=glossary_search><parameter=query>Dawn " +
+				"<breaks>\nhere</parameter><parameter=limit>\n10\n</parameter></function>",
+			[]annotator.ToolCall{coder},
+			"Well:",
+		},
 		{"Qwen Coder without parameters", "<function=list_snapshots>\n</function>", two[1:], ""},
 		{"Llama 3.1", "<function=glossary_search>" + search + "</function>", one, ""},
 		{"Llama 3", llama, one, ""},
@@ -66,23 +74,37 @@ func TestForms(t *testing.T) {
 		{"Mistral without a mark of arguments", "[TOOL_CALLS]glossary_search" + search, one, ""},
 		{"fenced", "```json\n" + hermes + "\n```", one, ""},
 		{"fenced with a line before", "I look it up:\n\n```tool_call\n" + hermes + "\n```\n", one, "I look it up:"},
-		{"fences", "```json\n" + hermes + "\n```\nand\n```\n" + `{"name":"list_snapshots","arguments":{}}` + "\n```",
-			two, "and"},
+		{
+			"fences", "```json\n" + hermes + "\n```\nand\n```\n" + `{"name":"list_snapshots","arguments":{}}` + "\n```",
+			two, "and",
+		},
 		{"plain", "\n " + hermes + "\n", one, ""},
 		{"plain, a list", "[\n" + hermes + ",\n" + `{"name":"list_snapshots","arguments":{}}` + "\n]", two, ""},
 		{"plain with a line before", "I look it up.\n" + hermes, one, "I look it up."},
-		{"as in the API", `{"id":"x","type":"function","function":{"name":"list_snapshots","arguments":"{}"}}`, two[1:],
-			""},
+		{
+			"as in the API", `{"id":"x","type":"function","function":{"name":"list_snapshots","arguments":"{}"}}`,
+			two[1:],
+			"",
+		},
 		{"arguments in a string", `<tool_call>{"name":"list_snapshots","arguments":"{}"}</tool_call>`, two[1:], ""},
-		{"tags in a string",
+		{
+			"tags in a string",
 			`<tool_call>{"name":"a","arguments":{"q":"</tool_call><think><function=b></function>"}}</tool_call>`,
-			[]annotator.ToolCall{call("a", `{"q":"</tool_call><think><function=b></function>"}`)}, ""},
-		{"after thinking aloud", strings.Repeat("On and on. ", 300) + "\n" + hermes, one,
-			strings.TrimSpace(strings.Repeat("On and on. ", 300))},
-		{"after thinking aloud in Chinese", strings.Repeat("灯塔看守人没有睡觉。", 300) + "\n" + hermes, one,
-			strings.Repeat("灯塔看守人没有睡觉。", 300)},
-		{"beside updates", "<codex_updates>[]</codex_updates><tool_call>" + hermes + "</tool_call>", one,
-			"<codex_updates>[]</codex_updates>"},
+			[]annotator.ToolCall{call("a", `{"q":"</tool_call><think><function=b></function>"}`)},
+			"",
+		},
+		{
+			"after thinking aloud", strings.Repeat("On and on. ", 300) + "\n" + hermes, one,
+			strings.TrimSpace(strings.Repeat("On and on. ", 300)),
+		},
+		{
+			"after thinking aloud in Chinese", strings.Repeat("灯塔看守人没有睡觉。", 300) + "\n" + hermes, one,
+			strings.Repeat("灯塔看守人没有睡觉。", 300),
+		},
+		{
+			"beside updates", "<codex_updates>[]</codex_updates><tool_call>" + hermes + "</tool_call>", one,
+			"<codex_updates>[]</codex_updates>",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -126,12 +148,18 @@ func TestSlipsOfForm(t *testing.T) {
 		{"<tool_call>a<arg_key>q</arg_key><arg_value>x</arg_value></tool_call>", `a{"q":"x"}`},
 		{"<|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>{}<|tool_call_end|>" +
 			"<|tool_call_begin|>functions.b:1<|tool_call_argument_begin|>{}<|tool_call_end|>", `a{} b{}`},
-		{"<|tool_calls_section_begin|><|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>{}<|tool_call_end|>" +
-			"<|tool_call_begin|>functions.b:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
-			`a{} b{}`},
+		{
+			"<|tool_calls_section_begin|><|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>{}<|" +
+				"tool_call_end|>" +
+				"<|tool_call_begin|>functions.b:1<|tool_call_argument_begin|>{}<|tool_call_end|><|" +
+				"tool_calls_section_end|>",
+			`a{} b{}`,
+		},
 		{"<|tool_call>call:a{q:<|\"|>x<|\"|>}<tool_call|>", `a{"q":"x"}`},
-		{`<｜DSML｜invoke name="a"><｜DSML｜parameter name="q" string="true">x</｜DSML｜parameter></｜DSML｜invoke>`,
-			`a{"q":"x"}`},
+		{
+			`<｜DSML｜invoke name="a"><｜DSML｜parameter name="q" string="true">x</｜DSML｜parameter></｜DSML｜invoke>`,
+			`a{"q":"x"}`,
+		},
 		{good + "<tool_call>\nThat is all.", `a{}`},
 		{`[TOOL_REQUEST]{"name":"a","arguments":{}}[END_TOOL_REQUEST] [TOOL_REQUEST]{"name":"b","arguments":{}}[END_TOOL_REQUEST]`, `a{} b{}`},
 		{`<TOOL_CALL>{"name":"a","arguments":{}}</TOOL_CALL>`, `a{}`},
@@ -185,15 +213,21 @@ func TestNotWhole(t *testing.T) {
 		{`{"name":"a","arguments":{"q":"cut of`, "ends inside"},
 		{`{"name":"a","arguments":{}} {"name":"Dawn"}`, "JSON that is no call follows"},
 		{"{torn\n" + `{"name":"a","arguments":{}}`, "JSON that is not whole"},
-		{strings.Repeat("On and on. ", 400) + "\n" + `{"name":"a","arguments":{}}`,
-			"among 4399 characters of other text"},
-		{"```json\n" + `{"name":"a","arguments":{}}` + "\n```\n" + strings.Repeat("On and on. ", 100),
-			"characters of other text"},
+		{
+			strings.Repeat("On and on. ", 400) + "\n" + `{"name":"a","arguments":{}}`,
+			"among 4399 characters of other text",
+		},
+		{
+			"```json\n" + `{"name":"a","arguments":{}}` + "\n```\n" + strings.Repeat("On and on. ", 100),
+			"characters of other text",
+		},
 		{`{"name":"a","arguments":{}}` + "\n" + strings.Repeat("On and on. ", 60) + "\n" +
 			`{"name":"b","arguments":{}}` + strings.Repeat("\nOn and on.", 60), "characters of other text"},
 		{strings.Repeat(good, 251), "more than 250 calls"},
-		{"[" + strings.Repeat(`{"name":"a","arguments":{}},`, 250) + `{"name":"a","arguments":{}}]`,
-			"more than 250 calls"},
+		{
+			"[" + strings.Repeat(`{"name":"a","arguments":{}},`, 250) + `{"name":"a","arguments":{}}]`,
+			"more than 250 calls",
+		},
 	} {
 		calls, rest, wrong := find(test.text)
 		if calls != nil || rest != test.text || !strings.Contains(wrong, test.says) {

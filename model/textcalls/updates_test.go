@@ -35,16 +35,20 @@ func TestUpdatesFindsTheBlock(t *testing.T) {
 		{"two", opening + dawn + closing + " Also: " + opening + mik + closing, dawn + mik},
 		{"with a trailing comma", opening + dawn[:len(dawn)-1] + ",]" + closing, dawn},
 		{"one element", opening + dawn[1:len(dawn)-1] + closing, dawn},
-		{"a tag with an attribute, an end mark behind", `<codex_updates count="1">` + dawn + closing + "<|im_end|>",
-			dawn},
+		{
+			"a tag with an attribute, an end mark behind", `<codex_updates count="1">` + dawn + closing + "<|im_end|>",
+			dawn,
+		},
 		{"tags in a string", opening + tags + closing, tags},
 		{"singular", "<codex_update>" + dawn + "</codex_update>", dawn},
 		{"singular, two that are one", "<codex_update>" + dawn + "</codex_update>\n<codex_update>" + mik[1:len(mik)-1] +
 			"</codex_update>", dawn[:len(dawn)-1] + "," + mik[1:]},
 		{"singular, with words between", "<codex_update>" + dawn + "</codex_update> and <codex_update>" + mik +
 			"</codex_update>", dawn + mik},
-		{"singular, the first empty", "<codex_update>[]</codex_update><codex_update>" + mik + "</codex_update>",
-			"[]" + mik},
+		{
+			"singular, the first empty", "<codex_update>[]</codex_update><codex_update>" + mik + "</codex_update>",
+			"[]" + mik,
+		},
 		{"a fence", "I note it.\n```json\n" + dawn + "\n```\nDone.", dawn},
 		{"a fence without a word", "```\n" + dawn + "\n```", dawn},
 		{"two fences", "```json\n" + dawn + "\n```\n```json\n" + mik + "\n```", dawn + mik},
