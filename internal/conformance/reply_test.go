@@ -3,7 +3,10 @@ package conformance_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -55,28 +58,53 @@ func calls() *rapid.Generator[annotator.ToolCall] {
 	})
 }
 
-// onlyGrows: a conversation encoded in groups, one behind the other, is the same bytes whenever it is encoded, and JSON.
+// onlyGrows: a conversation has the same bytes whether it is encoded at once or in groups, and whenever it is encoded.
 func onlyGrows(t *testing.T, w wire) {
 	c, again := w.answered(t, nil), w.answered(t, nil)
 	rapid.Check(t, func(t *rapid.T) {
-		var joined []byte
-		for i, group := range groups().Draw(t, "groups") {
+		var all []annotator.Message
+		var joined [][]byte
+		for _, group := range groups().Draw(t, "groups") {
+			breakArguments(t, group)
 			encoded, err := c.Encode(group)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if second, _ := again.Encode(slices.Clone(group)); !bytes.Equal(encoded, second) {
-				t.Fatalf("%s\nis another time\n%s", encoded, second)
-			}
-			if i > 0 {
-				joined = append(joined, ',')
-			}
-			joined = append(joined, encoded...)
+			all, joined = append(all, group...), append(joined, encoded)
 		}
-		if list := fmt.Sprintf("[%s]", joined); !json.Valid([]byte(list)) {
+		whole, err := again.Encode(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.Join(joined, []byte{','}); !bytes.Equal(got, whole) {
+			t.Fatalf("%s\nis not\n%s", got, whole)
+		}
+		if list := fmt.Sprintf("[%s]", whole); !json.Valid([]byte(list)) {
 			t.Fatalf("no list: %s", list)
 		}
 	})
+}
+
+// breakArguments replaces some arguments with those of models that write no object, or one that a wire cannot send.
+func breakArguments(t *rapid.T, group []annotator.Message) {
+	broken := []string{"", "{}", "null", `{"q":`, `{"q":1e400}`, `{"q":[{"r":"\ud800"}]}`}
+	for _, m := range group {
+		for i := range m.ToolCalls {
+			m.ToolCalls[i].Arguments = rapid.SampledFrom(append(broken, m.ToolCalls[i].Arguments)).Draw(t, "arguments")
+		}
+	}
+}
+
+// refusesUnsendable: a request that JSON cannot express is a mistake of the caller, and is not sent.
+func refusesUnsendable(t *testing.T, w wire) {
+	c := w.answered(t, func(*http.Request) (*http.Response, error) {
+		t.Error("it is sent")
+		return nil, errors.New("it is sent")
+	})
+	reply, err := c.Complete(t.Context(), &model.Request{Temperature: math.NaN()})
+	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Misused {
+		t.Errorf("kind is %q", f.Kind)
+	}
 }
 
 // encodesTools: texts are unchanged, no tools encode to nothing, and a schema that is not JSON is refused.
@@ -88,8 +116,9 @@ func encodesTools(t *testing.T, w wire) {
 	if none, err := w.answered(t, nil).EncodeTools(nil); none != nil || err != nil {
 		t.Errorf("no tools give %q, %v", none, err)
 	}
-	if _, err := w.answered(t, nil).EncodeTools([]annotator.ToolDefinition{{Name: "a", Schema: []byte(`{`)}}); err == nil {
-		t.Error("a broken schema is taken")
+	broken := []annotator.ToolDefinition{{Name: "a", Schema: []byte(`{`)}}
+	if _, err := w.answered(t, nil).EncodeTools(broken); !errors.Is(err, annotator.Misused) {
+		t.Errorf("a broken schema gives %v", err)
 	}
 }
 

@@ -93,6 +93,7 @@ func TestConformance(t *testing.T) {
 	}{
 		{"encoding only grows", onlyGrows},
 		{"tools", encodesTools},
+		{"unsendable request", refusesUnsendable},
 		{"streamed is unstreamed", streamedIsUnstreamed},
 		{"what comes decides", whatComesDecides},
 		{"conversation", conversation},

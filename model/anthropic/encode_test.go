@@ -3,8 +3,6 @@ package anthropic_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -215,20 +213,5 @@ func TestArgumentsLikeMessages(t *testing.T) {
 	if !bytes.Contains(got.Body, []byte(`"input":`+arguments)) || bytes.Count(got.Body, cacheMark) != 1 ||
 		!bytes.Contains(got.Body, slices.Concat([]byte(`"content":"no"`), cacheMark)) {
 		t.Errorf("%s", got.Body)
-	}
-}
-
-func TestCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "", "")})
-	if got, err := c.EncodeTools(nil); got != nil || err != nil {
-		t.Errorf("no tools give %q, %v", got, err)
-	}
-	if _, err := c.EncodeTools([]annotator.ToolDefinition{{Schema: []byte(`{`)}}); !errors.Is(err, annotator.Misused) {
-		t.Errorf("a broken schema gives %v", err)
-	}
-	reply, err := c.Complete(t.Context(), &model.Request{Temperature: math.NaN()})
-	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Misused {
-		t.Errorf("kind is %q", f.Kind)
 	}
 }

@@ -55,26 +55,6 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestCutStream: a stream cut anywhere gives the whole reply or none.
-func TestCutStream(t *testing.T) {
-	t.Parallel()
-	whole := events(dawn, called, stopped)
-	end := len(whole) - len("\r\n\r\n")
-	for n := range len(whole) {
-		c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/event-stream", whole[:n])})
-		reply, err := complete(t, c, true)
-		if n >= end {
-			if err != nil || len(reply.Calls) != 2 {
-				t.Errorf("cut at %d of %d: %+v, %v", n, len(whole), reply, err)
-			}
-			continue
-		}
-		if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Malformed {
-			t.Errorf("cut at %d of %d: %s, %v", n, len(whole), f.Kind, f)
-		}
-	}
-}
-
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{

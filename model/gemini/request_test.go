@@ -1,20 +1,14 @@
 package gemini_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
-	"math"
 	"testing"
 
 	"annotator"
 	"annotator/internal/wiretest"
 	"annotator/model"
 	"annotator/model/endpoint"
-	"annotator/model/gemini"
-
-	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -114,72 +108,4 @@ func TestSeedFitsTheAPI(t *testing.T) {
 			t.Errorf("%d: %d, %v", seed, sent.Generation.Seed, err)
 		}
 	}
-}
-
-func TestRequestThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "", "")})
-	reply, err := c.Complete(t.Context(), &model.Request{Temperature: math.NaN()})
-	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Misused {
-		t.Errorf("kind is %q", f.Kind)
-	}
-	if _, err := c.EncodeTools([]annotator.ToolDefinition{{Schema: []byte(`{`)}}); !errors.Is(err, annotator.Misused) {
-		t.Errorf("a broken schema gives %v", err)
-	}
-}
-
-// TestEncodeIsAppendOnly: messages encoded in groups or all at once have the same bytes, and decode to the messages.
-func TestEncodeIsAppendOnly(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		var c gemini.Client
-		var all []annotator.Message
-		var groups [][]byte
-		for _, group := range rapid.SliceOfN(rapid.Custom(drawGroup), 1, 6).Draw(t, "groups") {
-			encoded, err := c.Encode(group)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if last := len(all) - 1; last >= 0 && all[last].Role == annotator.RoleTool &&
-				group[0].Role == annotator.RoleTool {
-				continue // the results of one reply are one group
-			}
-			groups, all = append(groups, encoded), append(all, group...)
-		}
-		whole, err := c.Encode(all)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if joined := bytes.Join(groups, []byte(",")); !bytes.Equal(whole, joined) {
-			t.Fatalf("%s\nis not\n%s", joined, whole)
-		}
-		var back []struct {
-			Role  string
-			Parts []struct{ Text *string }
-		}
-		if err := json.Unmarshal(append(append([]byte("["), whole...), ']'), &back); err != nil {
-			t.Fatal(err)
-		}
-		for i, content := range back {
-			if len(content.Parts) == 0 || content.Role != "user" && content.Role != "model" {
-				t.Fatalf("content %d is %+v", i, content)
-			}
-		}
-	})
-}
-
-func drawGroup(t *rapid.T) []annotator.Message {
-	text := rapid.OneOf(rapid.String(), rapid.Just(""), rapid.Just("<a href=\"&\">\u2028\xff")).Draw(t, "text")
-	switch role := rapid.SampledFrom([]annotator.Role{"user", "assistant", "tool"}).Draw(t, "role"); role {
-	case annotator.RoleTool:
-		return rapid.SliceOfN(rapid.Just(result("abcdefghi", "search", text)), 1, 3).Draw(t, "results")
-	case annotator.RoleAssistant:
-		arguments := rapid.SampledFrom([]string{
-			"", "{}", "null", `{"q":`, `{"q":1e400}`,
-			`{"q":[{"r":"\ud800"}]}`,
-		}).Draw(t, "arguments")
-		return []annotator.Message{calls(text,
-			rapid.SliceOfN(rapid.Just(call("abcdefghi", text, arguments)), 0, 3).Draw(t, "calls")...)}
-	}
-	return []annotator.Message{says(annotator.RoleUser, text)}
 }

@@ -1,10 +1,6 @@
 package openai_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +8,6 @@ import (
 
 	"annotator"
 	"annotator/internal/wiretest"
-	"annotator/model"
 	"annotator/model/endpoint"
 )
 
@@ -96,40 +91,6 @@ func calls() *rapid.Generator[annotator.ToolCall] {
 	})
 }
 
-// TestEncodeIsAppendOnly: messages encoded in groups or all at once have the same bytes, and decode to the messages.
-func TestEncodeIsAppendOnly(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, endpoint.Options{})
-	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.SliceOfN(messages(), 1, 6).Draw(t, "messages")
-		cut := rapid.IntRange(0, len(all)-1).Draw(t, "cut")
-		whole, _ := c.Encode(all)
-		head, _ := c.Encode(all[:cut])
-		tail, _ := c.Encode(all[cut:])
-		joined := tail
-		if cut > 0 {
-			joined = bytes.Join([][]byte{head, tail}, []byte(","))
-		}
-		if !bytes.Equal(whole, joined) {
-			t.Fatalf("%s\nis not\n%s", joined, whole)
-		}
-		var back []struct {
-			Role       annotator.Role
-			Content    *string
-			ToolCallID string `json:"tool_call_id"`
-		}
-		if err := json.Unmarshal(append(append([]byte("["), whole...), ']'), &back); err != nil {
-			t.Fatal(err)
-		}
-		for i, m := range back {
-			if m.Role != all[i].Role || m.Content == nil || *m.Content != all[i].Content ||
-				m.ToolCallID != all[i].ToolCallID {
-				t.Fatalf("message %d is %+v, want %+v", i, m, all[i])
-			}
-		}
-	})
-}
-
 func TestEncodeTools(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, endpoint.Options{})
@@ -143,20 +104,5 @@ func TestEncodeTools(t *testing.T) {
 	const want = `[{"type":"function","function":{"name":"a","description":"<b>","parameters":{"type":"object"}}}]`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
-	}
-	if got, err := c.EncodeTools(nil); got != nil || err != nil {
-		t.Errorf("no tools give %q, %v", got, err)
-	}
-	if _, err := c.EncodeTools([]annotator.ToolDefinition{{Schema: []byte(`{`)}}); !errors.Is(err, annotator.Misused) {
-		t.Errorf("a broken schema gives %v", err)
-	}
-}
-
-func TestRequestThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "", "")})
-	reply, err := c.Complete(t.Context(), &model.Request{Temperature: math.NaN()})
-	if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Misused {
-		t.Errorf("kind is %q", f.Kind)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -311,39 +310,6 @@ func TestStreamedIsUnstreamed(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestCutAnywhere: a stream cut after any byte gives the whole reply or none.
-func TestCutAnywhere(t *testing.T) {
-	t.Parallel()
-	body := "\ufeff" + wiretest.Events(textChunk,
-		callChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), "", finishChunk, usageChunk,
-		"[DONE]")
-	body = strings.ReplaceAll(body, "Dawn", "Dämmerung \U0001F305")
-	want := &model.Reply{
-		Text: "Dämmerung \U0001F305", Finish: "stop", Model: "m",
-		Calls: []annotator.ToolCall{call("a", "f", "{}")},
-	}
-	finished := strings.Index(body, finishChunk) + len(finishChunk)
-	for n := range len(body) + 1 {
-		c := newClient(t, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
-			return wiretest.Response(200, "text/event-stream", iotest.OneByteReader(strings.NewReader(body[:n]))), nil
-		})})
-		got, err := complete(t.Context(), c, true)
-		if n < finished || err != nil && n < len(body) {
-			if f := wiretest.Fault(t, got, err); f.Kind != annotator.Malformed {
-				t.Fatalf("cut at %d: kind %q", n, f.Kind)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got, wiretest.Unmeasured(),
-			cmpopts.IgnoreFields(model.Reply{}, "Usage")); diff != "" {
-			t.Fatalf("cut at %d: %s", n, diff)
-		}
-	}
 }
 
 func FuzzReadReply(f *testing.F) {
