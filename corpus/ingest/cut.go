@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,7 +57,7 @@ func joinParagraphs(paragraphs []block) string {
 func splitAtBreaks(blocks []block, target int) []piece {
 	var pieces []piece
 	var open piece
-	for _, b := range append(blocks[:len(blocks):len(blocks)], block{}) {
+	for _, b := range append(slices.Clip(blocks), block{}) {
 		if !b.isBreak() {
 			for _, text := range splitParagraph(b.text, target) {
 				open.add(block{text, b.doc, b.offset})

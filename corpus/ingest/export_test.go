@@ -4,19 +4,13 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strings"
 )
 
-// testBook is a book that keeps nothing of what is left out, but some parts.
+// testBook returns a book that keeps some parts.
 func testBook(keep ...string) *book {
-	return &book{account: &Account{}, keep: func(part string) bool {
-		for _, kept := range keep {
-			if kept == part {
-				return true
-			}
-		}
-		return false
-	}}
+	return &book{account: &Account{}, keep: func(part string) bool { return slices.Contains(keep, part) }}
 }
 
 // Read reads a text, a page or a FictionBook into chapters, and returns these with the account.

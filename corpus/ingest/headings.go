@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -54,8 +55,8 @@ func (b *book) dropPageNumbers() {
 	for _, i := range at {
 		b.leave(b.nodes[i], partPageMarks)
 	}
-	for k := len(within) - 1; k >= 0; k-- {
-		before, after := b.previous(within[k]), b.next(within[k])
+	for _, i := range slices.Backward(within) {
+		before, after := b.previous(i), b.next(i)
 		b.nodes[before].text = joinLine(b.nodes[before].text, b.nodes[after].text)
 		b.nodes[before].lines = nil
 		b.nodes[after].text, b.nodes[after].kind = "", anchor

@@ -54,29 +54,9 @@ func (s *sample) messages() []annotator.Message {
 	return all
 }
 
-// encode renders messages in the groups in which a run encodes them.
-func (e *examination) encode(messages []annotator.Message) ([]byte, error) {
-	var history []byte
-	for len(messages) > 0 {
-		n := 1
-		for messages[0].Role == annotator.RoleTool && n < len(messages) && messages[n].Role == annotator.RoleTool {
-			n++
-		}
-		group, err := e.Wire.Encode(messages[:n])
-		if err != nil {
-			return nil, err
-		}
-		if len(history) > 0 {
-			history = append(history, ',')
-		}
-		history, messages = append(history, group...), messages[n:]
-	}
-	return history, nil
-}
-
 // count returns the number of tokens that the server counts in a sample; 0 if it does not report it.
 func (e *examination) count(ctx context.Context, s sample) (int, *model.Fault) {
-	history, err := e.encode(s.messages())
+	history, err := e.Wire.Encode(s.messages())
 	if err != nil {
 		return 0, model.ClassifyTransport(err)
 	}

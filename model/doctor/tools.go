@@ -17,7 +17,7 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 	if err != nil {
 		return nil, err
 	}
-	history, err := e.encode(append([]annotator.Message{user(e.Scene)}, after...))
+	history, err := e.Wire.Encode(append([]annotator.Message{user(e.Scene)}, after...))
 	return &model.Request{
 		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.Budget.MaxReply, Stream: e.stream,
 		Rules: &model.CallRules{ // the reply has nothing to quote

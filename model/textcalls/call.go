@@ -19,8 +19,8 @@ type writtenCall struct {
 	source string // without the tags around it
 }
 
-// written returns a list of one call.
-func written(name, arguments, source string) []writtenCall {
+// oneCall returns a list of one call.
+func oneCall(name, arguments, source string) []writtenCall {
 	return []writtenCall{{annotator.ToolCall{Name: CleanName(name), Arguments: arguments}, source}}
 }
 
@@ -112,7 +112,7 @@ func callOfObject(name string) func(strict string) ([]writtenCall, error) {
 		if strict[0] != '{' {
 			return nil, errors.New("not a JSON object")
 		}
-		return written(name, strict, ""), nil
+		return oneCall(name, strict, ""), nil
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *scanner) argumentsIn(name, text string) (strict string, err error) {
 		return strict, nil
 	}
 	if slices.Contains([]string{"", `""`, "null", `"null"`}, strings.TrimSpace(text)) {
-		if s.tools.fit(written(name, "{}", "")) {
+		if s.tools.fit(oneCall(name, "{}", "")) {
 			return "{}", nil
 		}
 		return "", err
@@ -154,7 +154,7 @@ func (s *scanner) argumentsIn(name, text string) (strict string, err error) {
 func (s *scanner) unnamed(strict string) ([]writtenCall, error) {
 	var fit []string
 	for _, name := range s.tools.Names {
-		if strict[0] == '{' && strict != "{}" && s.tools.fit(written(name, strict, "")) {
+		if strict[0] == '{' && strict != "{}" && s.tools.fit(oneCall(name, strict, "")) {
 			fit = append(fit, name)
 		}
 	}
@@ -162,7 +162,7 @@ func (s *scanner) unnamed(strict string) ([]writtenCall, error) {
 	case 0:
 		return nil, errors.New("it names no tool, and no tool takes these arguments")
 	case 1:
-		return written(fit[0], strict, ""), nil
+		return oneCall(fit[0], strict, ""), nil
 	}
 	return nil, fmt.Errorf("it names no tool, and these arguments may be for %s", strings.Join(fit, " or "))
 }

@@ -157,7 +157,7 @@ func (s *scanner) named(text string) (calls []writtenCall, n int, err error) {
 	if err != nil {
 		return nil, n, err
 	}
-	return written(found[1], arguments, text[:n]), n, nil
+	return oneCall(found[1], arguments, text[:n]), n, nil
 }
 
 // header matches the text between the mark of a channel and its message.
@@ -174,7 +174,7 @@ func (s *scanner) message(text string) (calls []writtenCall, n int, err error) {
 		calls, err := s.callsIn(strict)
 		switch {
 		case found[1] != "":
-			return written(found[1], strict, ""), nil
+			return oneCall(found[1], strict, ""), nil
 		case errors.Is(err, errNoCall):
 			return s.unnamed(strict)
 		}
@@ -227,7 +227,7 @@ func (s *scanner) fenced(text string) (calls []writtenCall, n int, err error) {
 		}
 		if err == nil {
 			n += len("```")
-			calls = written(word[1], arguments, text[:n])
+			calls = oneCall(word[1], arguments, text[:n])
 		}
 	}
 	if err != nil {

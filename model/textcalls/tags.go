@@ -49,7 +49,7 @@ func (s *scanner) function(text string) ([]writtenCall, int, error) {
 		return nil, n, errors.New("</function> does not follow where its arguments end")
 	}
 	n += len(end)
-	return written(name, arguments, text[:n]), n, nil
+	return oneCall(name, arguments, text[:n]), n, nil
 }
 
 var argumentsTag = regexp.MustCompile(`^<(arguments|parameters|params|args|input|tool_input)>\s*`)
@@ -101,7 +101,7 @@ func (s *scanner) nameInTag(text string) ([]writtenCall, int, error) {
 	if err != nil {
 		return nil, n, err
 	}
-	return written(found[1], arguments, text[:n]), n, nil
+	return oneCall(found[1], arguments, text[:n]), n, nil
 }
 
 // parameters reads any number of parameters, each in its tag, as an object of strings. The tool's schema converts the
@@ -176,7 +176,7 @@ func pairs(text string) ([]writtenCall, int, error) {
 		return nil, n, errors.New("</tool_call> does not follow where it ends")
 	}
 	n += len(end)
-	return written(found[1], o.json(), text[:n]), n, nil
+	return oneCall(found[1], o.json(), text[:n]), n, nil
 }
 
 var keyTag = regexp.MustCompile(`^<(\w+)>`)
@@ -224,7 +224,7 @@ func (s *scanner) own(text string) (calls []writtenCall, n int, err error) {
 		}
 		n += len(end)
 	}
-	return written(name, arguments, text[:n]), n, nil
+	return oneCall(name, arguments, text[:n]), n, nil
 }
 
 const space = " \t\r\n"
