@@ -264,10 +264,10 @@ func TestReplyLimits(t *testing.T) {
 		}
 		return says("So."), nil
 	}
-	x := clientOf(w, l, &patient).Begin(&model.Request{
-		MaxTokens: 100, MaxReply: 300,
-		Call: annotator.Call{Purpose: annotator.PurposeAnnotate},
-	})
+	c := clientOf(w, l, &patient)
+	c.Capabilities.Budget.Wanted = 310
+	c.Capabilities.Budget.Begin()
+	x := c.Begin(&model.Request{MaxTokens: 100, Call: annotator.Call{Purpose: annotator.PurposeAnnotate, Estimate: 10}})
 	for {
 		reply, err := x.Try(t.Context())
 		if err != nil {

@@ -44,7 +44,7 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	if err != nil || fault == nil {
 		return reply, err
 	}
-	x.blameSlots(fault, &request)
+	x.reclassifySlots(fault, &request)
 	if purpose := call.Purpose; fault.Kind == annotator.PromptTooLong &&
 		(purpose == annotator.PurposeAnnotate || purpose == annotator.PurposeProbe) {
 		c.Capabilities.Budget.Tell(fault.MaxContext)
@@ -66,10 +66,10 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	return nil, &Unanswered{Fault: fault, Action: x.decision.Action}
 }
 
-// blameSlots treats a refusal for length as an overload if the request fits the context. The slots of llama.cpp share
+// reclassifySlots treats a refusal for length as an overload if the request fits the context. The slots of llama.cpp share
 // one context by default, which other requests may fill. If the request itself is too long, llama.cpp names its context
 // or answers 400.
-func (x *Exchange) blameSlots(f *Fault, r *Request) {
+func (x *Exchange) reclassifySlots(f *Fault, r *Request) {
 	limit := x.client.Capabilities.Budget.Server()
 	unexplained := f.Kind == annotator.PromptTooLong && f.Status == http.StatusInternalServerError && f.MaxContext == 0
 	if unexplained && r.Call.Estimate > 0 && r.Call.Estimate+r.MaxTokens <= limit {

@@ -203,7 +203,7 @@ func checkSilence(r *Request, reply *Reply) *Fault {
 			because(annotator.ReasonReplyCut)
 	case r.Rules != nil && thinksCall(reply, r.Rules): // the problem is reported to the model
 		return nil
-	case reply.Swallowed():
+	case reply.ReasoningOnly():
 		return fault(annotator.Malformed, CodeEmpty,
 			"the reply is empty: all of it stands in its reasoning, where a server puts it whose reasoning parser "+
 				"is not that of the model").advise(adviceParser)

@@ -86,9 +86,9 @@ func (r *Reply) contextShown(request *Request) int {
 	return u.Prompt + u.Completion
 }
 
-// Swallowed reports whether a reply that was not cut has only reasoning. That occurs if a server parses the text of a
+// ReasoningOnly reports whether a reply that was not cut has only reasoning. That occurs if a server parses the text of a
 // model without reasoning as reasoning.
-func (r *Reply) Swallowed() bool {
+func (r *Reply) ReasoningOnly() bool {
 	return r.Text == "" && len(r.Calls) == 0 && r.Reasoning != "" && !r.Cut
 }
 

@@ -144,7 +144,7 @@ func (e *examination) complete(ctx context.Context, r *model.Request) (*model.Re
 // countReply counts replies with text or calls, and replies with only reasoning.
 func (e *examination) countReply(reply *model.Reply) {
 	switch {
-	case reply.Swallowed():
+	case reply.ReasoningOnly():
 		e.reasoningOnly++
 	case reply.Text != "" || len(reply.Calls) > 0:
 		e.withContent++

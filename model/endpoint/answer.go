@@ -38,18 +38,18 @@ func (a *answer) Read(p []byte) (int, error) {
 // drain reads the few bytes after the end of a stream, so that the connection can be used again.
 func (a *answer) drain() {
 	const most, wait = 4 << 10, time.Second
-	a.watch.within(wait)
+	a.watch.limitRest(wait)
 	_, _ = io.CopyN(io.Discard, a.body, most) // the reply is complete, so an error does not matter
 }
 
-// unpacked returns the decompressed body of a response: some proxies compress unasked. With an error, it returns the
-// body unchanged.
-func unpacked(r *http.Response) (io.Reader, error) {
+// decompressed returns the decompressed body of a response: some proxies compress unasked. With an error, it returns
+// the body unchanged.
+func decompressed(r *http.Response) (io.Reader, error) {
 	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
 	case "", "identity", "none", "utf-8": // the last two are no codings, but some servers send them
 		return r.Body, nil
 	case "gzip", "x-gzip":
-		return &unzipped{packed: r.Body}, nil
+		return &gzipReader{packed: r.Body}, nil
 	default:
 		f := Unusable("the answer is compressed by a method that is not known (%.20q)", coding)
 		f.Kind, f.Advice = annotator.Misconfigured,
@@ -58,14 +58,14 @@ func unpacked(r *http.Response) (io.Reader, error) {
 	}
 }
 
-// unzipped reads the gzip header at the first Read, and not before.
-type unzipped struct {
+// gzipReader reads the gzip header at the first Read, and not before.
+type gzipReader struct {
 	packed io.Reader
 	body   *gzip.Reader
 }
 
 // Read reads the next piece.
-func (u *unzipped) Read(p []byte) (n int, err error) {
+func (u *gzipReader) Read(p []byte) (n int, err error) {
 	if u.body == nil {
 		if u.body, err = gzip.NewReader(u.packed); err != nil {
 			return 0, err

@@ -66,7 +66,7 @@ func (x *exchange) send() error {
 		return err
 	}
 	x.firstByte = x.client.now().Sub(x.began)
-	body, unreadable := unpacked(x.response)
+	body, unreadable := decompressed(x.response)
 	x.answer = &answer{body: body, watch: x.watch, left: answerLimit}
 	if x.call.Stream {
 		x.answer.onProgress = x.call.OnProgress
@@ -76,7 +76,7 @@ func (x *exchange) send() error {
 		x.response.Header.Set("Date", x.client.now().UTC().Format(http.TimeFormat))
 	}
 	if x.response.StatusCode/100 != 2 {
-		x.watch.within(x.client.next)
+		x.watch.limitRest(x.client.next)
 		body, _ := io.ReadAll(io.LimitReader(x.answer, model.RawLimit)) // what has arrived is enough
 		return x.classify(body)
 	}
@@ -138,11 +138,11 @@ func (x *exchange) complete(a Assembler) (*model.Reply, error) {
 	}
 	reply.FirstByte, reply.Duration = x.firstByte, x.client.now().Sub(x.began)
 	reply.Raw = x.answer.kept
-	return x.client.key.redact(reply), nil
+	return x.client.key.maskReply(reply), nil
 }
 
 func (x *exchange) fetch(read func([]byte) error) error {
-	x.watch.within(x.client.next)
+	x.watch.limitRest(x.client.next)
 	body, err := readObject(x.answer)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (x *exchange) fault(err error) *model.Fault {
 		}
 	}
 	f.FirstByte, f.Duration = x.firstByte, x.client.now().Sub(x.began)
-	return x.client.key.conceal(f)
+	return x.client.key.maskFault(f)
 }
 
 func isFault(err error) bool {

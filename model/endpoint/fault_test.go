@@ -209,12 +209,12 @@ func TestSilenceByDefault(t *testing.T) {
 	t.Parallel()
 	token := wiretest.Events("1")
 	for _, test := range []struct {
-		name   string
-		pieces []string
-		pause  time.Duration
-		want   time.Duration
-		said   string
-		heard  []string // of the silence
+		name    string
+		pieces  []string
+		pause   time.Duration
+		want    time.Duration
+		said    string
+		reports []string // of the silence
 	}{
 		{
 			"nothing", nil, time.Hour, 15 * time.Minute, "sent no token of a reply for 15m0s",
@@ -248,11 +248,11 @@ func TestSilenceByDefault(t *testing.T) {
 						}
 						return wiretest.Response(200, "text/event-stream", body), nil
 					})})
-				var heard []string
+				var reports []string
 				call := endpoint.Call{
 					URL: c.BaseURL() + "/ask", Stream: true,
 					OnSilence: func(silent, limit time.Duration) {
-						heard = append(heard, fmt.Sprintf("%s of %s", silent, limit))
+						reports = append(reports, fmt.Sprintf("%s of %s", silent, limit))
 					},
 				}
 				began := time.Now()
@@ -263,9 +263,9 @@ func TestSilenceByDefault(t *testing.T) {
 					!strings.Contains(f.Error(), test.said) {
 					t.Errorf("after %v, want %v: %v", took, test.want, f)
 				}
-				for _, want := range test.heard {
-					if !slices.Contains(heard, want) {
-						t.Errorf("%s was not heard: %q", want, heard)
+				for _, want := range test.reports {
+					if !slices.Contains(reports, want) {
+						t.Errorf("%s is not among the reports: %q", want, reports)
 					}
 				}
 			})

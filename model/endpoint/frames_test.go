@@ -18,8 +18,8 @@ import (
 	"annotator/model/endpoint"
 )
 
-// heard returns the events that an assembler received, or the fault in their place.
-func heard(tb testing.TB, media string, body io.Reader) string {
+// received returns the events that an assembler received, or the fault in their place.
+func received(tb testing.TB, media string, body io.Reader) string {
 	tb.Helper()
 	c := newClient(tb, endpoint.Options{HTTP: wiretest.Network(func(*http.Request) (*http.Response, error) {
 		return wiretest.Response(200, media, body), nil
@@ -77,7 +77,7 @@ func TestEvents(t *testing.T) {
 				strings.NewReader(test.give),
 				iotest.OneByteReader(strings.NewReader(test.give)),
 			} {
-				if diff := cmp.Diff(test.want, heard(t, "text/event-stream", body)); diff != "" {
+				if diff := cmp.Diff(test.want, received(t, "text/event-stream", body)); diff != "" {
 					t.Error(diff)
 				}
 			}
@@ -103,7 +103,7 @@ func TestOneObject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, heard(t, test.media, strings.NewReader(test.give))); diff != "" {
+			if diff := cmp.Diff(test.want, received(t, test.media, strings.NewReader(test.give))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -176,7 +176,7 @@ func TestEventsInAnyForm(t *testing.T) {
 		}
 		text := strings.Join(stream, "")
 		if diff := cmp.Diff(strings.Join(want, "\n"),
-			heard(t, "text/event-stream", strings.NewReader(text))); diff != "" {
+			received(t, "text/event-stream", strings.NewReader(text))); diff != "" {
 			rt.Fatalf("%q: %s", text, diff)
 		}
 	})

@@ -17,25 +17,25 @@ import (
 // listener is an assembler that keeps what it is given.
 type listener struct {
 	endpoint.Builder
-	heard []event
+	events []event
 }
 
 type event struct{ name, data string }
 
 // Whole keeps a reply that came as one object.
 func (l *listener) Whole(body []byte) error {
-	l.heard = append(l.heard, event{data: string(body)})
+	l.events = append(l.events, event{data: string(body)})
 	return nil
 }
 
 // Event keeps an event.
 func (l *listener) Event(name string, data []byte) (bool, error) {
-	l.heard = append(l.heard, event{name, string(data)})
+	l.events = append(l.events, event{name, string(data)})
 	return false, nil
 }
 
 // Growing returns the newest event.
-func (l *listener) Growing() string { return l.heard[len(l.heard)-1].data }
+func (l *listener) Growing() string { return l.events[len(l.events)-1].data }
 
 // Reply returns an empty reply.
 func (*listener) Reply() (*model.Reply, error) { return &model.Reply{}, nil }
@@ -61,10 +61,10 @@ func FuzzEvents(f *testing.F) {
 		}
 		whole, said := read(bytes.NewReader(body))
 		broken, saidBroken := read(iotest.OneByteReader(bytes.NewReader(body)))
-		if !slices.Equal(whole.heard, broken.heard) || said != saidBroken {
-			t.Errorf("byte by byte it reads otherwise: %q %q, %q %q", whole.heard, said, broken.heard, saidBroken)
+		if !slices.Equal(whole.events, broken.events) || said != saidBroken {
+			t.Errorf("byte by byte it reads otherwise: %q %q, %q %q", whole.events, said, broken.events, saidBroken)
 		}
-		for _, e := range whole.heard {
+		for _, e := range whole.events {
 			if !strings.Contains(e.data, "\n") && !bytes.Contains(body, []byte(e.data)) ||
 				!bytes.Contains(body, []byte(e.name)) {
 				t.Errorf("%q does not stand in the answer", e)

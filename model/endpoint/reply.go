@@ -60,7 +60,7 @@ func (x *exchange) readReply(a Assembler) (*model.Reply, error) {
 	media, _, _ := mime.ParseMediaType(x.response.Header.Get("Content-Type"))
 	switch {
 	case first == '<':
-		x.watch.within(x.client.next)
+		x.watch.limitRest(x.client.next)
 		body, _ := io.ReadAll(io.LimitReader(src, model.RawLimit))
 		return nil, x.classify(body)
 	case media != typeStream && (first == '{' || first == '['):
@@ -70,7 +70,7 @@ func (x *exchange) readReply(a Assembler) (*model.Reply, error) {
 }
 
 func (x *exchange) readWhole(src io.Reader, a Assembler) (*model.Reply, error) {
-	x.watch.arriving()
+	x.watch.extendForBody()
 	body, err := readObject(src)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (x *exchange) readStream(src *bufio.Reader, a Assembler) (*model.Reply, err
 		if err := x.check(a, data, err); err != nil {
 			return nil, err
 		}
-		x.watch.grown(a.Size())
+		x.watch.recordSize(a.Size())
 		if end {
 			x.answer.drain()
 			return a.Reply()

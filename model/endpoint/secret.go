@@ -59,8 +59,8 @@ func (s secret) maskCut(b []byte) []byte {
 	return b
 }
 
-// conceal masks all texts of a fault.
-func (s secret) conceal(f *model.Fault) *model.Fault {
+// maskFault masks all texts of a fault.
+func (s secret) maskFault(f *model.Fault) *model.Fault {
 	f.Message, f.Code, f.Param = s.mask(f.Message), s.mask(f.Code), s.mask(f.Param)
 	f.Raw = s.maskBytes(f.Raw)
 	for _, values := range f.Header {
@@ -70,15 +70,15 @@ func (s secret) conceal(f *model.Fault) *model.Fault {
 	}
 	if f.Err != nil {
 		if shown := f.Err.Error(); s.mask(shown) != shown {
-			f.Err = concealed{text: s.mask(shown), err: f.Err}
+			f.Err = maskedError{text: s.mask(shown), err: f.Err}
 		}
 	}
 	return f
 }
 
-// redact masks the texts of a reply, unless the key could be a word of the story. If the model wrote the key, the raw
-// response is dropped: a stream may contain the key in pieces.
-func (s secret) redact(r *model.Reply) *model.Reply {
+// maskReply masks the texts of a reply, unless the key could be a word of the story. If the model wrote the key, the
+// raw response is dropped: a stream may contain the key in pieces.
+func (s secret) maskReply(r *model.Reply) *model.Reply {
 	r.Raw = s.maskBytes(r.Raw)
 	if !s.long {
 		return r
@@ -95,11 +95,11 @@ func (s secret) redact(r *model.Reply) *model.Reply {
 	return r
 }
 
-// concealed is an error whose own text contains the key. errors.Is finds its causes, but nothing can print them.
-type concealed struct {
+// maskedError is an error whose own text contains the key. errors.Is finds its causes, but nothing can print them.
+type maskedError struct {
 	text string
 	err  error
 }
 
-func (c concealed) Error() string        { return c.text }
-func (c concealed) Is(target error) bool { return errors.Is(c.err, target) }
+func (c maskedError) Error() string        { return c.text }
+func (c maskedError) Is(target error) bool { return errors.Is(c.err, target) }

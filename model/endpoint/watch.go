@@ -30,14 +30,14 @@ type watch struct {
 	next   time.Duration // after a token
 	report func(silent, limit time.Duration)
 
-	mu       sync.Mutex // guards what follows, which the timer's goroutine reads
-	timer    *time.Timer
-	began    time.Time
-	begun    time.Time // when the first token arrived; zero: none has
-	heard    time.Time // when the newest token arrived, or the call began
-	deadline time.Time // the call ends unless another token comes
-	size     int       // bytes of the reply
-	stopped  bool
+	mu        sync.Mutex // guards what follows, which the timer's goroutine reads
+	timer     *time.Timer
+	began     time.Time
+	begun     time.Time // when the first token arrived; zero: none has
+	lastToken time.Time // when the newest token arrived, or the call began
+	deadline  time.Time // the call ends unless another token comes
+	size      int       // bytes of the reply
+	stopped   bool
 }
 
 func newWatch(ctx context.Context, first, next time.Duration,
@@ -46,7 +46,7 @@ func newWatch(ctx context.Context, first, next time.Duration,
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
 	w := &watch{
-		cancel: cancel, first: first, next: next, report: report, began: now, heard: now,
+		cancel: cancel, first: first, next: next, report: report, began: now, lastToken: now,
 		deadline: now.Add(first),
 	}
 	w.mu.Lock()
@@ -70,8 +70,8 @@ func (w *watch) check() {
 		})
 		return
 	}
-	if silent := time.Since(w.heard); w.report != nil && silent >= reportInterval {
-		w.report(silent, w.deadline.Sub(w.heard))
+	if silent := time.Since(w.lastToken); w.report != nil && silent >= reportInterval {
+		w.report(silent, w.deadline.Sub(w.lastToken))
 	}
 	w.timer.Reset(min(left, reportInterval))
 }
@@ -83,32 +83,32 @@ func (w *watch) problem() string {
 		return fmt.Sprintf("the endpoint did not come to the end of its answer in %s", maxDuration)
 	case w.begun.IsZero():
 		return fmt.Sprintf("the endpoint sent no token of a reply for %s", took.Round(100*time.Millisecond))
-	case time.Since(w.heard) < w.next:
+	case time.Since(w.lastToken) < w.next:
 		return fmt.Sprintf("the endpoint sent only %d bytes of a reply in %s", w.size, took.Round(100*time.Millisecond))
 	}
 	return fmt.Sprintf("the endpoint sent no token for %s, in the middle of a reply", w.next)
 }
 
-// grown records the size of the reply after a piece of the answer, and moves the deadline.
-func (w *watch) grown(size int) {
+// recordSize records the size of the reply after a piece of the answer, and moves the deadline.
+func (w *watch) recordSize(size int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if size <= w.size {
 		return
 	}
-	w.size, w.heard = size, time.Now()
+	w.size, w.lastToken = size, time.Now()
 	if w.begun.IsZero() {
-		w.begun = w.heard
+		w.begun = w.lastToken
 	}
-	deadline := w.heard.Add(w.next)
+	deadline := w.lastToken.Add(w.next)
 	if slowest := w.begun.Add(w.next + time.Duration(size)*perByte); slowest.Before(deadline) {
 		deadline = slowest
 	}
 	w.setDeadline(deadline)
 }
 
-// arriving extends the deadline for an answer in one piece, which is sent after its last token.
-func (w *watch) arriving() {
+// extendForBody extends the deadline for an answer in one piece, which is sent after its last token.
+func (w *watch) extendForBody() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if arrived := time.Now().Add(w.next); arrived.After(w.deadline) {
@@ -116,8 +116,8 @@ func (w *watch) arriving() {
 	}
 }
 
-// within sets the time limit for the rest of the call.
-func (w *watch) within(d time.Duration) {
+// limitRest sets the time limit for the rest of the call.
+func (w *watch) limitRest(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.setDeadline(time.Now().Add(min(d, w.next)))
