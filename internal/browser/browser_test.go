@@ -15,21 +15,26 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// pages are the pages of the sample, one of each kind. " > " is followed by a button that leads to the page.
+// pages are addresses of the sample, one of each kind. " > " precedes a button that leads to the page.
 var pages = []string{
-	"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=nothing+like+it", "/lanterns/entry/2", "/lanterns/entry/2/history", "/lanterns/entry/2/claim/1", "/lanterns/entry/2/named",
-	"/lanterns/revision/9", "/lanterns/story", "/lanterns/scene/3", "/lanterns/scene/3?names=all", "/lanterns/snapshots", "/lanterns/snapshot/4",
-	"/lanterns/plots", "/lanterns/cast", "/lanterns/audit", "/lanterns/audit?scene=3", "/lanterns/turn/3", "/lanterns/entry/99999", "/lanterns/?as-of=scene:9",
-	"/lanterns/thread/3391207", "/lanterns/entries?q=wren+guild", "/lanterns/?as-of=nonsense", "/lanterns/audit > form[action*=verify] button",
+	"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=nothing+like+it", "/lanterns/entry/2",
+	"/lanterns/entry/2/history", "/lanterns/entry/2/claim/1", "/lanterns/entry/2/named",
+	"/lanterns/revision/9", "/lanterns/story", "/lanterns/scene/3", "/lanterns/scene/3?names=all",
+	"/lanterns/snapshots", "/lanterns/snapshot/4",
+	"/lanterns/plots", "/lanterns/cast", "/lanterns/audit", "/lanterns/audit?scene=3", "/lanterns/turn/3",
+	"/lanterns/entry/99999", "/lanterns/?as-of=scene:9",
+	"/lanterns/thread/3391207", "/lanterns/entries?q=wren+guild", "/lanterns/?as-of=nonsense",
+	"/lanterns/audit > form[action*=verify] button",
 	"/lanterns/snapshot/4 > form.ask button",
 }
 
-// TestLooksSomethingUp finds an entry by the keyboard alone: "/" moves to the search box, the entry is reached by Tab. It
-// follows a quotation into its post, where the sentence is marked and in view.
-func TestLooksSomethingUp(t *testing.T) {
+// TestSearchByKeyboard finds an entry by the keyboard: "/" moves to the search box, and Tab reaches the entry. It
+// follows a quotation to its post, where the sentence is marked and visible.
+func TestSearchByKeyboard(t *testing.T) {
 	t.Parallel()
 	ctx := tab(t)
-	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(serve(t, "lanterns.annotator.db")), chromedp.KeyEvent("/"), chromedp.KeyEvent("Wren Tallow"), chromedp.KeyEvent(kb.Enter))
+	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(serve(t, "lanterns.annotator.db")), chromedp.KeyEvent("/"),
+		chromedp.KeyEvent("Wren Tallow"), chromedp.KeyEvent(kb.Enter))
 	until(ctx, t, `location.search.includes("Wren") && document.querySelector(".card .term")`)
 	reach(ctx, t, ".card .term")
 	do(ctx, t, chromedp.KeyEvent(kb.Enter))
@@ -37,7 +42,8 @@ func TestLooksSomethingUp(t *testing.T) {
 	reach(ctx, t, "blockquote a")
 	do(ctx, t, chromedp.KeyEvent(kb.Enter))
 	until(ctx, t, `location.pathname.includes("/scene/") && document.getElementById("quote")?.innerText`)
-	until(ctx, t, `(() => { const r = document.getElementById("quote").getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight })()`)
+	until(ctx, t, `(() => { const r = document.getElementById("quote").getBoundingClientRect(); return r.top >= 0 && `+
+		`r.bottom <= innerHeight })()`)
 }
 
 // reach presses Tab until an element has the focus.
@@ -52,9 +58,9 @@ func reach(ctx context.Context, t *testing.T, selector string) {
 	t.Fatalf("the keyboard does not reach %s", selector)
 }
 
-// TestMovesTheLimit sets the limit by the slider, with the keyboard, and finds it on the next page without it in the
-// address; then shows everything again.
-func TestMovesTheLimit(t *testing.T) {
+// TestSliderSetsTheLimit sets the limit by the slider, with the keyboard. The next page has the limit without it in the
+// address. Then it removes the limit.
+func TestSliderSetsTheLimit(t *testing.T) {
 	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
@@ -72,8 +78,8 @@ func TestMovesTheLimit(t *testing.T) {
 	until(ctx, t, `document.querySelector(".limit p")?.innerText.includes("No limit")`)
 }
 
-// TestWatchesARun opens the first page of a stopped run, resumes the run, and waits until the page says that it has ended.
-func TestWatchesARun(t *testing.T) {
+// TestPageFollowsARun opens the first page of a stopped run, resumes the run, and waits until the page shows its end.
+func TestPageFollowsARun(t *testing.T) {
 	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
@@ -93,8 +99,8 @@ func TestWatchesARun(t *testing.T) {
 	}
 }
 
-// TestAsksASnapshot asks the model, and finds the answer on the page.
-func TestAsksASnapshot(t *testing.T) {
+// TestAnswerIsShown asks a snapshot, and expects the answer on the page.
+func TestAnswerIsShown(t *testing.T) {
 	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
@@ -104,8 +110,8 @@ func TestAsksASnapshot(t *testing.T) {
 	until(ctx, t, `document.querySelector(".answer")?.innerText.trim()`)
 }
 
-// TestAccessible runs axe-core on every page, in both themes and at two widths, and looks for what is wider than the page.
-// With ANNOTATOR_SCREENSHOTS it leaves a picture of each in that folder.
+// TestAccessible runs axe-core on every page, in both themes and at two widths. It fails for elements that are wider
+// than the page. With ANNOTATOR_SCREENSHOTS it writes screenshots to that folder.
 func TestAccessible(t *testing.T) {
 	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
@@ -123,8 +129,10 @@ func TestAccessible(t *testing.T) {
 				press(ctx, t, button)
 			}
 			eval[bool](ctx, t, string(axe)+"; true")
-			for _, violation := range eval[[]string](ctx, t, `axe.run({resultTypes: ["violations"]}).then(found => found.violations.map(v =>
-				v.id + ": " + v.nodes.slice(0, 2).map(n => n.html + " " + n.any.map(c => c.message).join(" ")).join(" | ")))`) {
+			for _, violation := range eval[[]string](ctx, t,
+				`axe.run({resultTypes: ["violations"]}).then(found => found.violations.map(v =>
+				v.id + ": " + v.nodes.slice(0, 2).map(n =>
+				n.html + " " + n.any.map(c => c.message).join(" ")).join(" | ")))`) {
 				t.Errorf("%s, %s: %s", path, l, violation)
 			}
 			if width := eval[int64](ctx, t, "document.documentElement.scrollWidth"); width > l.width {
@@ -137,7 +145,7 @@ func TestAccessible(t *testing.T) {
 	}
 }
 
-// press presses a button of a form, with a question where the form takes one, and waits for the page that answers.
+// press presses a button of a form, fills in a question if the form has one, and waits for the next page.
 func press(ctx context.Context, t *testing.T, button string) {
 	t.Helper()
 	eval[bool](ctx, t, fmt.Sprintf(`(() => {
@@ -163,12 +171,13 @@ func screenshot(ctx context.Context, t *testing.T, path string) {
 
 var update = flag.Bool("update", false, "make the picture of the README anew")
 
-// TestPicture makes the picture of the README with -update: an entry of the sample, under a limit.
+// TestPicture writes the picture of the README with -update: an entry of the sample, under a limit.
 func TestPicture(t *testing.T) {
 	if !*update {
 		t.Skip("-update makes the picture of the README")
 	}
 	ctx := tab(t)
-	do(ctx, t, chromedp.EmulateViewport(1100, 760), chromedp.Navigate(serve(t, "lanterns.annotator.db")+"/lanterns/entry/12?as-of=scene:60"))
+	do(ctx, t, chromedp.EmulateViewport(1100, 760),
+		chromedp.Navigate(serve(t, "lanterns.annotator.db")+"/lanterns/entry/12?as-of=scene:60"))
 	screenshot(ctx, t, "../../docs/serve.png")
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// program is the built program, with a database of the sample story, in a folder of its own.
+// program is the built program, with a database of the sample story, in its own folder.
 var program struct {
 	once sync.Once
 	dir  string
@@ -49,7 +49,8 @@ func prepare(t *testing.T) {
 			program.err = fmt.Errorf("build: %w\n%s", err, text)
 			return
 		}
-		if text, err := command(context.Background(), "run", "lanterns.jsonl", "--endpoint", "offline", "--quiet").CombinedOutput(); err != nil {
+		if text, err := command(context.Background(), "run", "lanterns.jsonl", "--endpoint", "offline", "--quiet").
+			CombinedOutput(); err != nil {
 			program.err = fmt.Errorf("run: %w\n%s", err, text)
 		}
 	})
@@ -88,7 +89,7 @@ func serve(t *testing.T, database string) string {
 	return "http://" + address
 }
 
-// look is how a page is looked at.
+// look is the size and the theme of a tab.
 type look struct {
 	width int64
 	dark  bool
@@ -110,15 +111,17 @@ func (l look) apply() chromedp.Action[chromedp.Void] {
 	if l.dark {
 		theme = "dark"
 	}
-	return chromedp.Steps(chromedp.EmulateViewport(l.width, 900), chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		}})
-		return err
-	}))
+	return chromedp.Steps(chromedp.EmulateViewport(l.width, 900),
+		chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+			_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia,
+				emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+					{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+				}})
+			return err
+		}))
 }
 
-// tab opens a tab of a browser. It skips the test only where no browser is installed and no CI runs.
+// tab opens a tab of a browser. It skips the test if no browser is installed, except in CI.
 func tab(t *testing.T) context.Context {
 	t.Helper()
 	path := ""
@@ -134,7 +137,8 @@ func tab(t *testing.T) context.Context {
 		t.Skip("there is no Chromium: `apt-get install chromium`")
 	}
 	prepare(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU,
 		chromedp.Flag("disable-dev-shm-usage", true))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
@@ -166,7 +170,7 @@ func eval[T any](ctx context.Context, t *testing.T, expression string) T {
 	return value
 }
 
-// until waits until an expression of JavaScript is true. While a page is replaced by the next, there is none.
+// until waits until an expression of JavaScript is true. While a page is replaced, the expression fails.
 func until(ctx context.Context, t *testing.T, expression string) {
 	t.Helper()
 	for last := error(nil); ; time.Sleep(20 * time.Millisecond) {

@@ -11,8 +11,9 @@ import (
 	"annotator/model"
 )
 
-// arranges: a wire that has the workarounds of chat templates sends the same conversation with them: each call with its
-// result behind it, no text beside calls, the system prompt in the first message; and what is sent only grows.
+// arranges: wires with the workarounds of chat templates send the same conversation with them. Each call is followed by
+// its result, no message has text and calls, and the system prompt is in the first message. Each request extends the
+// one before.
 func arranges(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Keep: true})
 	c := newTalk(t, w.connect(t, server), searchTool)
@@ -36,7 +37,8 @@ func arranges(t *testing.T, w wire) {
 		send()
 		reply := &model.Reply{Text: "Beside."}
 		for i := range turn + 1 {
-			reply.Calls = append(reply.Calls, annotator.ToolCall{Name: "search", Arguments: fmt.Sprintf(`{"q":"%d"}`, i)})
+			reply.Calls = append(reply.Calls,
+				annotator.ToolCall{Name: "search", Arguments: fmt.Sprintf(`{"q":"%d"}`, i)})
 		}
 		c.answer(t, reply, func(i int) string {
 			ids = append(ids, fmt.Sprintf("call%d%d", turn, i))
@@ -54,9 +56,11 @@ func arranges(t *testing.T, w wire) {
 			m := &r.Messages[i]
 			now = append(now, string(m.Raw))
 			switch {
-			case m.Role == annotator.RoleSystem, i == 0 && !strings.HasPrefix(m.Content, "You keep a codex.\n\nScene 0."):
+			case m.Role == annotator.RoleSystem, i == 0 &&
+				!strings.HasPrefix(m.Content, "You keep a codex.\n\nScene 0."):
 				t.Errorf("message %d is of %s: %q", i, m.Role, m.Content)
-			case len(m.ToolCalls) > 1, len(m.ToolCalls) == 1 && (strings.Contains(m.Content, "Beside") || r.Messages[i+1].ToolCallID != m.ToolCalls[0].ID):
+			case len(m.ToolCalls) > 1, len(m.ToolCalls) == 1 && (strings.Contains(m.Content, "Beside") ||
+				r.Messages[i+1].ToolCallID != m.ToolCalls[0].ID):
 				t.Errorf("no pair without text: %s", m.Raw)
 			case len(m.ToolCalls) == 1:
 				called = append(called, m.ToolCalls[0].ID)

@@ -19,17 +19,26 @@ import (
 func longStory() (groups [][]annotator.Message) {
 	scene := strings.Repeat("\"The Heron is late,\" she said; the lamp on the quay was lit.\n", 98)
 	for n := range 66 {
-		call := annotator.ToolCall{ID: fmt.Sprintf("call%05d", n), Name: "search", Arguments: `{"q":"the <Heron> & her master"}`}
+		call := annotator.ToolCall{
+			ID: fmt.Sprintf("call%05d", n), Name: "search",
+			Arguments: `{"q":"the <Heron> & her master"}`,
+		}
 		groups = append(groups,
 			[]annotator.Message{{Role: annotator.RoleUser, Content: scene}},
-			[]annotator.Message{{Role: annotator.RoleAssistant, Content: "I look.", ToolCalls: []annotator.ToolCall{call}}},
-			[]annotator.Message{{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: `{"ok":true,"entries":[]}`}},
+			[]annotator.Message{{
+				Role: annotator.RoleAssistant, Content: "I look.",
+				ToolCalls: []annotator.ToolCall{call},
+			}},
+			[]annotator.Message{{
+				Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name,
+				Content: `{"ok":true,"entries":[]}`,
+			}},
 			[]annotator.Message{{Role: annotator.RoleAssistant, Content: "Done."}})
 	}
 	return append(groups, []annotator.Message{{Role: annotator.RoleUser, Content: scene}})
 }
 
-// BenchmarkEncode encodes a long story anew, as a run does when it resumes.
+// BenchmarkEncode encodes a long story from its beginning, as a resumed run does.
 func BenchmarkEncode(b *testing.B) {
 	groups := longStory()
 	for _, w := range wires() {
@@ -48,7 +57,7 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// BenchmarkRequest sends a long story, encoded already, to a network that reads it and gives the shortest answer.
+// BenchmarkRequest sends an encoded long story to a network that reads it and gives a minimal answer.
 func BenchmarkRequest(b *testing.B) {
 	groups := longStory()
 	for _, w := range wires() {
@@ -60,7 +69,8 @@ func BenchmarkRequest(b *testing.B) {
 			})
 			r := &model.Request{
 				Model: "scripted", System: "You keep a codex.", History: wiretest.History(b, c, groups...),
-				Tools: wiretest.Tools(b, c, []annotator.ToolDefinition{searchTool, readTool}), MaxTokens: 500, Stream: true,
+				Tools: wiretest.Tools(b, c, []annotator.ToolDefinition{searchTool, readTool}), MaxTokens: 500,
+				Stream: true,
 			}
 			b.SetBytes(int64(len(r.History)))
 			b.ReportAllocs()
@@ -73,13 +83,16 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkStream reads a reply that comes in 500 pieces.
+// BenchmarkStream reads a reply in 500 pieces.
 func BenchmarkStream(b *testing.B) {
 	said := scripted.Reply{Text: strings.Repeat("the lamp on the quay was lit at. ", 500)[:32*500]}
 	for _, w := range wires() {
 		b.Run(w.name, func(b *testing.B) {
 			body := streamed(b, w, said)
-			c := w.answered(b, func(*http.Request) (*http.Response, error) { return stream(bytes.NewReader(body)), nil })
+			c := w.answered(b, func(*http.Request) (*http.Response, error) {
+				return stream(bytes.NewReader(body)),
+					nil
+			})
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -91,7 +104,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// streamed is a reply as the scripted server streams it over a wire.
+// streamed is a reply in the form of the scripted server's stream over a wire.
 func streamed(tb testing.TB, w wire, said scripted.Reply) (body []byte) {
 	tb.Helper()
 	server := scripted.New(scripted.Options{Script: func(scripted.Request) scripted.Reply { return said }})
@@ -101,7 +114,10 @@ func streamed(tb testing.TB, w wire, said scripted.Reply) (body []byte) {
 		body = recorder.Body.Bytes()
 		return stream(bytes.NewReader(body)), nil
 	})
-	if _, err := c.Complete(tb.Context(), &model.Request{Model: "scripted", History: wiretest.History(tb, c, hi), MaxTokens: 10_000, Stream: true}); err != nil {
+	if _, err := c.Complete(tb.Context(), &model.Request{
+		Model: "scripted", History: wiretest.History(tb, c, hi),
+		MaxTokens: 10_000, Stream: true,
+	}); err != nil {
 		tb.Fatal(err)
 	}
 	return body

@@ -23,12 +23,16 @@ import (
 	"annotator/model"
 )
 
-// cutAnywhere ends a stream after each of its bytes: the result is the whole reply or none.
+// cutAnywhere ends a stream after each of its bytes: the result is the whole reply or an error.
 func cutAnywhere(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: "Dämmerung \U0001F305 over the bay", Reasoning: "hm", ToolCalls: []annotator.ToolCall{
-			{ID: "a00000001", Name: "search", Arguments: `{"q":"a long way down to the harbour of Mikonos"}`}, {ID: "a00000002", Name: "read", Arguments: `{"id":7}`},
-		}}
+		return scripted.Reply{
+			Text: "Dämmerung \U0001F305 over the bay", Reasoning: "hm",
+			ToolCalls: []annotator.ToolCall{
+				{ID: "a00000001", Name: "search", Arguments: `{"q":"a long way down to the harbour of Mikonos"}`},
+				{ID: "a00000002", Name: "read", Arguments: `{"id":7}`},
+			},
+		}
 	}})
 	var body []byte
 	want, err := ask(t.Context(), w.connect(t, server), true)
@@ -60,7 +64,11 @@ func cutAnywhere(t *testing.T, w wire) {
 func connectionCut(t *testing.T, w wire) {
 	for _, at := range []int{-1, 1, 40, 150} {
 		for _, stream := range []bool{true, false} {
-			server := scripted.Start(t, scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &scripted.Fault{Cut: at} }})
+			server := scripted.Start(t, scripted.Options{Fault: func(int,
+				scripted.Request,
+			) *scripted.Fault {
+				return &scripted.Fault{Cut: at}
+			}})
 			reply, err := ask(t.Context(), w.connect(t, server), stream)
 			if f := wiretest.Fault(t, reply, err); f.Kind != annotator.Transient && f.Kind != annotator.Malformed {
 				t.Errorf("cut at %d, stream %v: %v is %q", at, stream, f, f.Kind)
@@ -69,7 +77,7 @@ func connectionCut(t *testing.T, w wire) {
 	}
 }
 
-// faults arrive with what the policy needs to decide, streamed and not.
+// faults have the fields that the retry policy uses, streamed and not.
 func faults(t *testing.T, w wire) {
 	tests := []struct {
 		name  string
@@ -77,21 +85,42 @@ func faults(t *testing.T, w wire) {
 		want  annotator.Kind
 	}{
 		{"key refused", scripted.Fault{Status: 401, Body: w.noKey}, annotator.Misconfigured},
-		{"too many requests", scripted.Fault{Status: 429, Body: w.busy, Header: http.Header{"Retry-After": {"7"}}}, annotator.Overloaded},
+		{
+			"too many requests",
+			scripted.Fault{Status: 429, Body: w.busy, Header: http.Header{"Retry-After": {"7"}}},
+			annotator.Overloaded,
+		},
 		{"overloaded", scripted.Fault{Status: 529, Body: `{}`}, annotator.Overloaded},
 		{"unavailable", scripted.Fault{Status: 503}, annotator.Overloaded},
-		{"gateway", scripted.Fault{Status: 502, Body: "<html>Bad Gateway</html>", Header: http.Header{"Content-Type": {"text/html"}}}, annotator.Transient},
+		{"gateway", scripted.Fault{
+			Status: 502, Body: "<html>Bad Gateway</html>",
+			Header: http.Header{"Content-Type": {"text/html"}},
+		}, annotator.Transient},
 		{"no such path", scripted.Fault{Status: 404, Body: `{"detail":"Not Found"}`}, annotator.Misconfigured},
-		{"redirect", scripted.Fault{Status: 307, Header: http.Header{"Location": {"http://elsewhere.test/"}}}, annotator.Unsafe},
-		{"page in place of a reply", scripted.Fault{Status: 200, Body: "<html>log in</html>", Header: http.Header{"Content-Type": {"text/html"}}}, annotator.Transient},
-		{"error in a stream", scripted.Fault{Body: w.broken, Header: http.Header{"Content-Type": {"text/event-stream"}}}, annotator.Transient},
+		{
+			"redirect",
+			scripted.Fault{Status: 307, Header: http.Header{"Location": {"http://elsewhere.test/"}}},
+			annotator.Unsafe,
+		},
+		{"page in place of a reply", scripted.Fault{
+			Status: 200, Body: "<html>log in</html>",
+			Header: http.Header{"Content-Type": {"text/html"}},
+		}, annotator.Transient},
+		{"error in a stream", scripted.Fault{
+			Body:   w.broken,
+			Header: http.Header{"Content-Type": {"text/event-stream"}},
+		}, annotator.Transient},
 		{"empty object", scripted.Fault{Status: 200, Body: "{}"}, annotator.Malformed},
 		{"no JSON", scripted.Fault{Status: 200, Body: `{"`}, annotator.Malformed},
 		{"nothing", scripted.Fault{Status: 200, Header: http.Header{"Content-Length": {"0"}}}, annotator.Malformed},
 	}
 	for _, test := range tests {
 		for _, stream := range []bool{true, false} {
-			server := scripted.Start(t, scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &test.fault }})
+			server := scripted.Start(t, scripted.Options{Fault: func(int,
+				scripted.Request,
+			) *scripted.Fault {
+				return &test.fault
+			}})
 			reply, err := ask(t.Context(), w.connect(t, server), stream)
 			f := wiretest.Fault(t, reply, err)
 			if f.Kind != test.want || f.Status == 0 || f.Header == nil {
@@ -113,9 +142,13 @@ func faults(t *testing.T, w wire) {
 	})
 }
 
-// cutByItsLimit: a reply that ran out of tokens has the same finish reason on every wire.
+// cutByItsLimit: a reply at its token limit has the same finish reason on every wire.
 func cutByItsLimit(t *testing.T, w wire) {
-	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: repeat("Dawn. ", 4000)} }})
+	server := scripted.Start(t,
+		scripted.Options{Script: func(scripted.Request) scripted.Reply {
+			return scripted.Reply{Text: repeat("Dawn. ",
+				4000)}
+		}})
 	c := newTalk(t, w.connect(t, server))
 	c.user(t, "hi")
 	for _, stream := range []bool{true, false} {
@@ -129,14 +162,15 @@ func cutByItsLimit(t *testing.T, w wire) {
 		}})
 		for _, stream := range []bool{true, false} {
 			reply, err := ask(t.Context(), w.connect(t, server), stream)
-			if err != nil || word == "content_filter" && reply.Finish != word || reply.Finish == "" || reply.Finish == "stop" {
+			if err != nil || word == "content_filter" && reply.Finish != word || reply.Finish == "" ||
+				reply.Finish == "stop" {
 				t.Errorf("%s, stream %v: %+v, %v", word, stream, reply, err)
 			}
 		}
 	}
 }
 
-// keepsItsKey has the server echo the key in every way, and searches all that is kept for it.
+// keepsItsKey: the server echoes the key in every way, and no stored text contains it.
 func keepsItsKey(t *testing.T, w wire) {
 	for _, status := range []int{200, 307, 400, 401, 500} {
 		for _, media := range []string{"application/json", "text/event-stream", "text/plain"} {
@@ -145,8 +179,12 @@ func keepsItsKey(t *testing.T, w wire) {
 				if !strings.Contains(sent, canary) || strings.Contains(r.URL.String(), canary) {
 					t.Errorf("the key is not in a header: %s", r.URL)
 				}
-				answer := stream(strings.NewReader(`{"error":{"message":"no such key: ` + canary + `","type":"` + canary + `"}}`))
-				answer.StatusCode, answer.Header = status, http.Header{"Content-Type": {media}, "X-Echo": {canary}, "Location": {"http://" + canary + ".test"}}
+				answer := stream(strings.NewReader(`{"error":{"message":"no such key: ` + canary + `","type":"` +
+					canary + `"}}`))
+				answer.StatusCode, answer.Header = status, http.Header{
+					"Content-Type": {media}, "X-Echo": {canary},
+					"Location": {"http://" + canary + ".test"},
+				}
 				return answer, nil
 			})
 			reply, err := ask(t.Context(), c, true)
@@ -161,7 +199,7 @@ func keepsItsKey(t *testing.T, w wire) {
 	}
 }
 
-// cancels ends a call in the middle of its answer: the server sees the connection close.
+// cancels a call during its answer: the server sees the connection close.
 func cancels(t *testing.T, w wire) {
 	closed := make(chan struct{})
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -196,7 +234,7 @@ func (e endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// endlessAnswer: the size of an answer is limited, and one that exceeds the limit is not a reply.
+// endlessAnswer: the size of an answer is limited, and a longer one is an error.
 func endlessAnswer(t *testing.T, w wire) {
 	for name, body := range map[string]io.Reader{
 		"keep-alives": endless{[]byte(": ping" + strings.Repeat(" ", 1<<10) + "\n\n")},
@@ -215,7 +253,8 @@ func endlessLoop(t *testing.T, w wire) {
 	body := strings.NewReader(w.begins + repeat(w.goesOn, 4<<20))
 	c := w.answered(t, func(*http.Request) (*http.Response, error) { return stream(body), nil })
 	reply, err := ask(t.Context(), c, true)
-	if f := wiretest.Fault(t, reply, err); f.Code != model.CodeStuck || f.Kind != annotator.Malformed || len(f.Raw) == 0 {
+	if f := wiretest.Fault(t, reply, err); f.Code != model.CodeStuck || f.Kind != annotator.Malformed ||
+		len(f.Raw) == 0 {
 		t.Errorf("%v is %q (%s), with %d bytes of it", f, f.Kind, f.Code, len(f.Raw))
 	}
 	if body.Len() < 3<<20 {
@@ -223,7 +262,7 @@ func endlessLoop(t *testing.T, w wire) {
 	}
 }
 
-// onlyTokensCount: tokens keep a call alive for longer than the first may take, and what is none does not.
+// onlyTokensCount: tokens extend a call beyond the timeout of the first, and other bytes do not.
 func onlyTokensCount(t *testing.T, w wire) {
 	synctest.Test(t, func(t *testing.T) {
 		c := w.answered(t, func(r *http.Request) (*http.Response, error) {
@@ -245,7 +284,8 @@ func onlyTokensCount(t *testing.T, w wire) {
 		began := time.Now()
 		reply, err := ask(t.Context(), c, true)
 		f := wiretest.Fault(t, reply, err)
-		if took := time.Since(began); took != 22*time.Minute || f.Code != model.CodeSilent || !strings.Contains(f.Error(), "no token for 2m0s") {
+		if took := time.Since(began); took != 22*time.Minute || f.Code != model.CodeSilent ||
+			!strings.Contains(f.Error(), "no token for 2m0s") {
 			t.Errorf("after %s: %v", took, f)
 		}
 		time.Sleep(time.Minute) // the server sees that nobody listens

@@ -10,7 +10,7 @@ import (
 	"annotator/internal/wiretest"
 )
 
-// TestEveryWireIsListed fails where a package below model is a wire and has no row in the table of wires.
+// TestEveryWireIsListed fails if a wire in a package below model has no row in the table of wires.
 func TestEveryWireIsListed(t *testing.T) {
 	t.Parallel()
 	server := scripted.Start(t, scripted.Options{})

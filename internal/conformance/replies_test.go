@@ -26,8 +26,9 @@ type written struct {
 	want  string
 }
 
-// readReplies reads the file: each reply begins with === and its family, + lines are its structured calls, and --- comes before what is
-// to become of it: the calls that are made, "refused" or "left"; "also" where the text beside structured calls has others.
+// readReplies reads the file. Each reply begins with === and its family. + lines are its structured calls. --- precedes
+// the expected result, which is calls, "refused" or "left". "also" means that the text of a reply with structured calls
+// contains others.
 func readReplies(t *testing.T) (all []written) {
 	t.Helper()
 	file, err := os.ReadFile("testdata/replies.txt")
@@ -41,7 +42,10 @@ func readReplies(t *testing.T) (all []written) {
 			var line string
 			line, rest, _ = strings.Cut(rest, "\n")
 			tool, arguments, _ := strings.Cut(line[2:], " ")
-			w.calls = append(w.calls, annotator.ToolCall{ID: fmt.Sprint("c", len(w.calls)), Name: tool, Arguments: arguments})
+			w.calls = append(w.calls, annotator.ToolCall{
+				ID: fmt.Sprint("c", len(w.calls)), Name: tool,
+				Arguments: arguments,
+			})
 		}
 		text, want, ok := strings.Cut("\n"+rest, "\n--- \n")
 		if !ok {
@@ -57,14 +61,22 @@ func readReplies(t *testing.T) (all []written) {
 func (w *written) answer(streamed bool) string {
 	calls := []map[string]any{}
 	for i, c := range w.calls {
-		calls = append(calls, map[string]any{"id": c.ID, "index": i, "type": "function", "function": map[string]string{"name": c.Name, "arguments": c.Arguments}})
+		calls = append(calls, map[string]any{
+			"id": c.ID, "index": i, "type": "function",
+			"function": map[string]string{"name": c.Name, "arguments": c.Arguments},
+		})
 	}
 	if !streamed {
-		return annotator.EncodeJSON(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"role": "assistant", "content": w.text, "tool_calls": calls}, "finish_reason": "stop"}}})
+		return annotator.EncodeJSON(
+			map[string]any{"choices": []any{map[string]any{"message": map[string]any{
+				"role":    "assistant",
+				"content": w.text, "tool_calls": calls,
+			}, "finish_reason": "stop"}}})
 	}
 	var events []string
 	send := func(delta map[string]any, finish any) {
-		events = append(events, annotator.EncodeJSON(map[string]any{"choices": []any{map[string]any{"delta": delta, "finish_reason": finish}}}))
+		events = append(events, annotator.EncodeJSON(
+			map[string]any{"choices": []any{map[string]any{"delta": delta, "finish_reason": finish}}}))
 	}
 	runes := []rune(w.text)
 	for n := 0; n < len(runes); n += 1 + n%7 {
@@ -121,8 +133,8 @@ func compact(text string) string {
 	return annotator.EncodeJSON(value)
 }
 
-// TestReplies has replies of many families of models, and what is near a call and must be none: what is made of each by the rules and
-// the tools of a run, and that it is the same streamed and not.
+// TestReplies reads replies of many families of models, and texts that resemble calls. It compares the calls by the
+// rules and tools of a run, streamed and not.
 func TestReplies(t *testing.T) {
 	t.Parallel()
 	registry, err := tools.New(tools.All()...)
@@ -146,13 +158,19 @@ func TestReplies(t *testing.T) {
 				if streamed {
 					media = "text/event-stream"
 				}
-				wire := wiretest.Open(t, openai.New, endpoint.Options{BaseURL: "http://model.test/v1", HTTP: wiretest.Always(http.StatusOK, media, w.answer(streamed))})
+				wire := wiretest.Open(t, openai.New, endpoint.Options{
+					BaseURL: "http://model.test/v1",
+					HTTP:    wiretest.Always(http.StatusOK, media, w.answer(streamed)),
+				})
 				c := &model.Client{Wire: wire, Policy: &model.Policy{Attempts: 1}, Capabilities: &model.Capabilities{}}
 				history, err := wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "Read."}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				reply, err := c.Complete(t.Context(), &model.Request{History: history, MaxTokens: 4000, Stream: streamed, Rules: rules, Call: annotator.Call{Purpose: annotator.PurposeAnnotate}})
+				reply, err := c.Complete(t.Context(), &model.Request{
+					History: history, MaxTokens: 4000,
+					Stream: streamed, Rules: rules, Call: annotator.Call{Purpose: annotator.PurposeAnnotate},
+				})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -21,17 +21,23 @@ import (
 	"annotator/model"
 )
 
-// groups are a conversation in the groups in which a run encodes it in: a message, or the results of a reply's calls.
+// groups are a conversation in the groups that a run encodes: a message, or the results of a reply's calls.
 func groups() *rapid.Generator[[][]annotator.Message] {
 	return rapid.Custom(func(t *rapid.T) (all [][]annotator.Message) {
 		for range rapid.IntRange(1, 4).Draw(t, "turns") {
 			all = append(all, []annotator.Message{{Role: annotator.RoleUser, Content: rapid.String().Draw(t, "user")}})
-			m := annotator.Message{Role: annotator.RoleAssistant, Content: rapid.String().Draw(t, "assistant"), Reasoning: "hm"}
+			m := annotator.Message{
+				Role: annotator.RoleAssistant, Content: rapid.String().Draw(t, "assistant"),
+				Reasoning: "hm",
+			}
 			m.ToolCalls = rapid.SliceOfN(calls(), 0, 3).Draw(t, "calls")
 			all = append(all, []annotator.Message{m})
 			var results []annotator.Message
 			for _, c := range m.ToolCalls {
-				results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: c.ID, Tool: c.Name, Content: rapid.String().Draw(t, "result")})
+				results = append(results, annotator.Message{
+					Role: annotator.RoleTool, ToolCallID: c.ID, Tool: c.Name,
+					Content: rapid.String().Draw(t, "result"),
+				})
 			}
 			if results != nil {
 				all = append(all, results)
@@ -131,11 +137,15 @@ func streamedIsUnstreamed(t *testing.T, w wire) {
 		next = scripted.Reply{
 			Text: rapid.String().Draw(t, "text"), Reasoning: rapid.String().Draw(t, "reasoning"),
 			ToolCalls: rapid.SliceOfN(calls(), 0, 3).Draw(t, "calls"),
-			Usage:     &annotator.Usage{Prompt: 1000, Cached: 900, Completion: rapid.IntRange(1, 99).Draw(t, "completion")},
+			Usage: &annotator.Usage{Prompt: 1000, Cached: 900, Completion: rapid.IntRange(1, 99).
+				Draw(t, "completion")},
 		}
 		want := &model.Reply{
 			Text: next.Text, Reasoning: next.Reasoning, Calls: next.ToolCalls, Finish: "stop", Model: "scripted",
-			Usage: annotator.Usage{Prompt: 1000, Told: 1000, Cached: 900, Completion: next.Usage.Completion, Exact: true},
+			Usage: annotator.Usage{
+				Prompt: 1000, Told: 1000, Cached: 900, Completion: next.Usage.Completion,
+				Exact: true,
+			},
 		}
 		if len(next.ToolCalls) > 0 {
 			want.Finish = "tool_calls"
@@ -155,10 +165,14 @@ func streamedIsUnstreamed(t *testing.T, w wire) {
 	})
 }
 
-// whatComesDecides: a server may answer with one object where a stream was asked for, and the other way round, under a wrong type.
+// whatComesDecides: a server may answer a request for a stream with one object, and the reverse, with a wrong media
+// type.
 func whatComesDecides(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: "Dawn", Reasoning: "hm", ToolCalls: []annotator.ToolCall{{ID: "a00000001", Name: "search", Arguments: `{}`}}}
+		return scripted.Reply{
+			Text: "Dawn", Reasoning: "hm",
+			ToolCalls: []annotator.ToolCall{{ID: "a00000001", Name: "search", Arguments: `{}`}},
+		}
 	}})
 	for _, stream := range []bool{true, false} {
 		want, err := ask(t.Context(), w.connect(t, server), stream)
@@ -181,8 +195,8 @@ func whatComesDecides(t *testing.T, w wire) {
 	}
 }
 
-// conversation runs against a server with the strict template: every request extends the bytes of the one before, the server
-// reads the messages that were sent, and finds nearly all of them in its cache.
+// conversation runs against a server with the strict template. Every request extends the bytes of the one before. The
+// server reads the messages that were sent, and has nearly all of them in its cache.
 func conversation(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{Strict: true, Keep: true, Script: searchTwice})
 	c := newTalk(t, w.connect(t, server), searchTool, readTool)
@@ -215,7 +229,7 @@ func conversation(t *testing.T, w wire) {
 	}
 }
 
-// searchTwice calls two tools at once, and answers when it has their results.
+// searchTwice calls two tools in one reply, and answers after their results.
 func searchTwice(r scripted.Request) scripted.Reply {
 	if r.Messages[len(r.Messages)-1].Role == annotator.RoleTool {
 		return scripted.Reply{Text: "done"}
@@ -225,8 +239,8 @@ func searchTwice(r scripted.Request) scripted.Reply {
 	}}
 }
 
-// checkRead compares the messages with what the server read of them, without reasoning, the tool names of results and the last
-// reply, which is not sent yet.
+// checkRead compares the messages with those that the server read. It ignores reasoning, the tool names of results, and
+// the last reply, which is not sent yet.
 func checkRead(t *testing.T, c *talk, read []scripted.Message) {
 	t.Helper()
 	want := []annotator.Message{{Role: annotator.RoleSystem, Content: "You keep a codex."}}
@@ -269,19 +283,25 @@ func settings(t *testing.T, w wire) {
 
 // choosesTools: the list of tools is the same for every choice.
 func choosesTools(t *testing.T, w wire) {
-	server := scripted.Start(t, scripted.Options{Keep: true, Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: "x"} }})
+	server := scripted.Start(t, scripted.Options{
+		Keep:   true,
+		Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: "x"} },
+	})
 	c := newTalk(t, w.connect(t, server), searchTool, readTool)
 	c.user(t, "hi")
 	both := []string{"search", "read"}
 	tests := []struct {
 		choice model.Choice
 		want   string // in the form of chat completions
-		loose  string // of a wire that does not say it
+		loose  string // for a wire without it
 	}{
 		{model.Choice{}, `"auto"`, ""},
 		{model.Choice{Mode: model.ChoiceNone}, `"none"`, `"auto"`},
 		{model.Choice{Mode: model.ChoiceRequired}, `"required"`, ""},
-		{model.Choice{Mode: model.ChoiceRequired, Allowed: both[:1]}, `{"type":"function","function":{"name":"search"}}`, ""},
+		{
+			model.Choice{Mode: model.ChoiceRequired, Allowed: both[:1]},
+			`{"type":"function","function":{"name":"search"}}`, "",
+		},
 		{model.Choice{Mode: model.ChoiceRequired, Allowed: both}, allowed("required", both), `"required"`},
 		{model.Choice{Allowed: both[:1]}, allowed("auto", both[:1]), `"auto"`},
 	}
@@ -305,7 +325,8 @@ func choosesTools(t *testing.T, w wire) {
 		if diff := cmp.Diff(want, is); diff != "" {
 			t.Errorf("%+v: %s", test.choice, diff)
 		}
-		if len(got.Tools) != 2 || got.Tools[0].Name != "search" || got.Tools[1].Name != "read" || got.Tools[0].Description != searchTool.Description {
+		if len(got.Tools) != 2 || got.Tools[0].Name != "search" || got.Tools[1].Name != "read" ||
+			got.Tools[0].Description != searchTool.Description {
 			t.Errorf("%+v: the tools are %+v", test.choice, got.Tools)
 		}
 	}
@@ -326,15 +347,15 @@ func countsCached(t *testing.T, w wire) {
 	c.user(t, repeat("a scene ", 4000))
 	for _, stream := range []bool{true, false} {
 		first, second := c.complete(t, stream).Usage, c.complete(t, stream).Usage
-		if !second.Exact || second.Prompt != first.Prompt || second.Completion != first.Completion || second.Prompt-second.Cached > 32 || second.Cached > second.Prompt {
+		if !second.Exact || second.Prompt != first.Prompt || second.Completion != first.Completion ||
+			second.Prompt-second.Cached > 32 || second.Cached > second.Prompt {
 			t.Errorf("stream %v: %+v after %+v", stream, second, first)
 		}
 	}
 }
 
-// asksBeside: an auxiliary question without tools finds the conversation in the cache, and the conversation continues
-// unchanged.
-func asksBeside(t *testing.T, w wire) {
+// asksAuxiliary: an auxiliary question without tools uses the cache of the conversation, which continues unchanged.
+func asksAuxiliary(t *testing.T, w wire) {
 	server := scripted.Start(t, scripted.Options{})
 	c := newTalk(t, w.connect(t, server), searchTool, readTool)
 	c.user(t, repeat("a scene ", 4000))
@@ -357,9 +378,13 @@ func asksBeside(t *testing.T, w wire) {
 	}
 }
 
-// reportsProgress: the reported size grows to the length of the answer while it arrives.
+// reportsProgress: the reported size grows to the length of the answer.
 func reportsProgress(t *testing.T, w wire) {
-	server := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: repeat("Dawn. ", 900)} }})
+	server := scripted.Start(t,
+		scripted.Options{Script: func(scripted.Request) scripted.Reply {
+			return scripted.Reply{Text: repeat("Dawn. ",
+				900)}
+		}})
 	c := newTalk(t, w.connect(t, server))
 	c.user(t, "hi")
 	for _, stream := range []bool{true, false} {

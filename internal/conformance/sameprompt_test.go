@@ -8,8 +8,8 @@ import (
 	"annotator/internal/scripted"
 )
 
-// A run may change its wire between two resumes: what the model reads is the same, to the token, and so is what the server has of
-// it in its cache.
+// TestOnePromptOnEveryWire: a run may change its wire when it resumes. The model reads the same tokens, and the server
+// has the same cache.
 func TestOnePromptOnEveryWire(t *testing.T) {
 	t.Parallel()
 	server := scripted.Start(t, scripted.Options{Strict: true, Keep: true, Script: searchTwice})
@@ -22,7 +22,8 @@ func TestOnePromptOnEveryWire(t *testing.T) {
 			c := talks[w.name]
 			c.user(t, strings.Repeat("a <scene> & more ", 50))
 			for range 2 {
-				c.answer(t, c.complete(t, turn%2 == 0), func(i int) string { return fmt.Sprintf("call%04d%d", turn, i) })
+				c.answer(t, c.complete(t, turn%2 == 0),
+					func(i int) string { return fmt.Sprintf("call%04d%d", turn, i) })
 			}
 		}
 	}
@@ -30,7 +31,8 @@ func TestOnePromptOnEveryWire(t *testing.T) {
 	for i := range requests {
 		turn, place := i/(2*each), i%2
 		if first := &requests[turn*2*each+place]; requests[i].Tokens != first.Tokens {
-			t.Errorf("turn %d: %d tokens over %s, %d over %s", turn, first.Tokens, first.Path, requests[i].Tokens, requests[i].Path)
+			t.Errorf("turn %d: %d tokens over %s, %d over %s", turn, first.Tokens, first.Path, requests[i].Tokens,
+				requests[i].Path)
 		}
 	}
 	if u := server.Usage(); u.Cached < u.Prompt*(each-1)/each {

@@ -17,15 +17,17 @@ import (
 	"annotator/model/endpoint"
 )
 
-// outage is how a server answers until it is back. A path is one of the server, without the prefix of a proxy.
+// outage is the answer of a server until it is available again. A path is one of the server, without the prefix of a
+// proxy.
 type outage struct {
-	prefix string                                      // of all that a proxy passes on
-	passes string                                      // beginning of the paths that the proxy passes on; other paths are the proxy's own
+	prefix string // of all that a proxy passes on
+	// prefix of the paths that the proxy forwards; it answers other paths itself
+	passes string
 	gone   func(path string) (status int, body string) // status 0: nobody listens
 	proxy  int                                         // status of the proxy's own paths
 }
 
-// outages are the servers that a run waits for.
+// outages are the servers for which a run waits.
 func outages() map[string]outage {
 	const loading = `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`
 	answers := func(status int, body string) func(string) (int, string) {
@@ -49,7 +51,7 @@ func outages() map[string]outage {
 	}
 }
 
-// waitEnds: a wait ends within seconds of the server's return, whatever tells of it.
+// waitEnds: a wait ends within seconds after the server is available, for every kind of outage.
 func waitEnds(t *testing.T, w wire) {
 	for name, o := range outages() {
 		if w.name == "gemini" && name == "llama.cpp, loading" {
@@ -63,10 +65,15 @@ func waitEnds(t *testing.T, w wire) {
 				began := time.Now()
 				wire := w.open(t, endpoint.Options{
 					BaseURL: "http://model.test" + o.prefix + w.path,
-					HTTP:    wiretest.Network(func(r *http.Request) (*http.Response, error) { return o.answer(r, server, time.Since(began) < down) }),
+					HTTP: wiretest.Network(func(r *http.Request) (*http.Response,
+						error,
+					) {
+						return o.answer(r, server, time.Since(began) < down)
+					}),
 				})
 				client := model.Client{
-					Wire: wire, Model: "scripted", Capabilities: &model.Capabilities{Answered: true}, Random: func() float64 { return 0.5 }, Now: time.Now,
+					Wire: wire, Model: "scripted", Capabilities: &model.Capabilities{Answered: true},
+					Random: func() float64 { return 0.5 }, Now: time.Now,
 					Policy: &model.Policy{Attempts: 3, Base: time.Second, Max: time.Minute, Patience: time.Hour},
 				}
 				history, err := wire.Encode([]annotator.Message{{Role: annotator.RoleUser, Content: "Say yes."}})

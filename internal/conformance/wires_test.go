@@ -18,7 +18,7 @@ import (
 	"annotator/model/responses"
 )
 
-// client is a wire as a run holds it.
+// client is a wire of a run.
 type client interface {
 	model.Wire
 	Close()
@@ -30,15 +30,15 @@ type wire struct {
 	path string // of the base URL
 	dial func(endpoint.Options) (client, error)
 
-	allows  bool   // its tool choice can name several tools out of the list
-	forbids bool   // it says beside the list that no tool may be called
+	allows  bool   // its tool choice can name several of the tools
+	forbids bool   // it has a separate field that forbids tool calls
 	seeds   bool   // it has a seed
-	marks   string // what it puts between the bytes of a history for one request only
+	marks   string // bytes that it inserts into a history for one request only
 
 	// Messages of its servers.
 	noKey  string // with a 401
 	busy   string // with a 429
-	broken string // in a stream: an error of the server's
+	broken string // an error of the server in a stream
 	begins string // a stream, up to the first words
 	goesOn string // a word more
 }
@@ -47,32 +47,45 @@ func wires() []wire {
 	return []wire{
 		{
 			name: "chat", path: "/v1", dial: dial(openai.New), forbids: true, seeds: true,
-			noKey:  `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`,
-			busy:   `{"error":{"message":"Rate limit reached for requests","type":"requests","code":"rate_limit_exceeded"}}`,
+			noKey: `{"error":{"message":"Incorrect API key ` +
+				`provided","type":"invalid_request_error","code":"invalid_api_key"}}`,
+			busy: `{"error":{"message":"Rate limit reached for ` +
+				`requests","type":"requests","code":"rate_limit_exceeded"}}`,
 			broken: `data: {"error":{"message":"boom","type":"InternalServerError","code":500}}` + "\n\n",
 			goesOn: `data: {"choices":[{"index":0,"delta":{"content":" lamp"}}]}` + "\n\n",
 		},
 		{
 			name: "responses", path: "/v1", dial: dial(responses.New), allows: true, forbids: true,
-			noKey:  `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
-			busy:   `{"error":{"message":"Rate limit reached","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`,
-			broken: `event: response.failed` + "\n" + `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"boom"}}}` + "\n\n",
+			noKey: `{"error":{"message":"Incorrect API key ` +
+				`provided","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
+			busy: `{"error":{"message":"Rate limit ` +
+				`reached","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`,
+			broken: `event: response.failed` + "\n" +
+				`data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error",` +
+				`"message":"boom"}}}` + "\n\n",
 			begins: `data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message"}}` + "\n\n",
 			goesOn: `data: {"type":"response.output_text.delta","output_index":0,"delta":" lamp"}` + "\n\n",
 		},
 		{
 			name: "anthropic", path: "/v1", dial: dial(anthropic.New), marks: `,"cache_control":{"type":"ephemeral"}`,
-			noKey:  `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"},"request_id":"req_1"}`,
-			busy:   `{"type":"error","error":{"type":"rate_limit_error","message":"Number of request tokens has exceeded your per-minute rate limit"}}`,
+			noKey: `{"type":"error","error":{"type":"authentication_error","message":"invalid ` +
+				`x-api-key"},"request_id":"req_1"}`,
+			busy: `{"type":"error","error":{"type":"rate_limit_error","message":"Number of request tokens ` +
+				`has exceeded ` +
+				`your per-minute rate limit"}}`,
 			broken: "event: error\ndata: " + `{"type":"error","error":{"type":"api_error","message":"boom"}}` + "\n\n",
 			begins: `data: {"type":"message_start","message":{"content":[]}}` + "\n\n" +
 				`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n",
-			goesOn: `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" lamp"}}` + "\n\n",
+			goesOn: `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" lamp"}}` +
+				"\n\n",
 		},
 		{
 			name: "gemini", path: "/v1beta", dial: dial(gemini.New), allows: true, forbids: true, seeds: true,
-			noKey:  `{"error":{"code":401,"message":"Request had invalid authentication credentials.","status":"UNAUTHENTICATED"}}`,
-			busy:   `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}`,
+			noKey: `{"error":{"code":401,"message":"Request had invalid authentication ` +
+				`credentials.","status":"UNAUTHENTICATED"}}`,
+			busy: `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan ` +
+				`and billing ` +
+				`details.","status":"RESOURCE_EXHAUSTED"}}`,
 			broken: `data: {"error":{"code":500,"message":"boom","status":"INTERNAL"}}` + "\r\n\r\n",
 			goesOn: `data: {"candidates":[{"content":{"parts":[{"text":" lamp"}]}}]}` + "\r\n\r\n",
 		},
@@ -84,7 +97,7 @@ func dial[C client](open func(endpoint.Options) (C, error)) func(endpoint.Option
 	return func(o endpoint.Options) (client, error) { return open(o) }
 }
 
-// TestConformance tests what a run needs of every wire, against one server that serves them all.
+// TestConformance tests the requirements of a run on every wire, against one server that serves them all.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	laws := []struct {
@@ -101,7 +114,7 @@ func TestConformance(t *testing.T) {
 		{"choice of tools", choosesTools},
 		{"arranged for a template", arranges},
 		{"cached tokens", countsCached},
-		{"question beside", asksBeside},
+		{"auxiliary question", asksAuxiliary},
 		{"progress", reportsProgress},
 		{"silence", onlyTokensCount},
 		{"models", listsModels},
@@ -128,7 +141,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// canary is a key that no answer may show.
+// canary is a key that must not occur in answers.
 const canary = "sk-canary-0123456789"
 
 // connect returns a client of a server.
@@ -140,7 +153,10 @@ func (w *wire) connect(tb testing.TB, server *scripted.Server) client {
 // answered returns a client whose requests are answered without a network.
 func (w *wire) answered(tb testing.TB, answer func(*http.Request) (*http.Response, error)) client {
 	tb.Helper()
-	return w.open(tb, endpoint.Options{BaseURL: "http://model.test" + w.path, Key: canary, HTTP: wiretest.Network(answer)})
+	return w.open(tb, endpoint.Options{
+		BaseURL: "http://model.test" + w.path, Key: canary,
+		HTTP: wiretest.Network(answer),
+	})
 }
 
 func (w *wire) open(tb testing.TB, o endpoint.Options) client {
@@ -162,11 +178,13 @@ type talk struct {
 
 var searchTool = annotator.ToolDefinition{
 	Name: "search", Description: "Finds <names> & more.",
-	Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`),
+	Schema: []byte(
+		`{"type":"object","properties":{"q":{"type":"string"}},"required":["q"],"additionalProperties":false}`),
 }
 
 var readTool = annotator.ToolDefinition{
-	Name: "read", Description: "Reads a post.", Schema: []byte(`{"type":"object","properties":{"id":{"type":"integer"}}}`),
+	Name: "read", Description: "Reads a post.",
+	Schema: []byte(`{"type":"object","properties":{"id":{"type":"integer"}}}`),
 }
 
 func newTalk(tb testing.TB, c client, tools ...annotator.ToolDefinition) *talk {
@@ -197,7 +215,10 @@ func (c *talk) answer(tb testing.TB, r *model.Reply, id func(int) string) {
 	for i, call := range r.Calls {
 		call.ID = id(i)
 		m.ToolCalls = append(m.ToolCalls, call)
-		results = append(results, annotator.Message{Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name, Content: "result of " + call.Name + call.Arguments})
+		results = append(results, annotator.Message{
+			Role: annotator.RoleTool, ToolCallID: call.ID, Tool: call.Name,
+			Content: "result of " + call.Name + call.Arguments,
+		})
 	}
 	c.say(tb, m)
 	if len(results) > 0 {
@@ -206,7 +227,10 @@ func (c *talk) answer(tb testing.TB, r *model.Reply, id func(int) string) {
 }
 
 func (c *talk) request(stream bool) *model.Request {
-	return &model.Request{Model: "scripted", System: "You keep a codex.", History: c.history, Tools: c.tools, MaxTokens: 500, Stream: stream}
+	return &model.Request{
+		Model: "scripted", System: "You keep a codex.", History: c.history, Tools: c.tools,
+		MaxTokens: 500, Stream: stream,
+	}
 }
 
 func (c *talk) complete(tb testing.TB, stream bool) *model.Reply {

@@ -13,13 +13,13 @@ const noUpdates = "<codex_updates>[]</codex_updates>"
 
 // Annotate is the default script. It is a pure function of the request.
 //
-// For the last <scene number="N"> among the user messages it makes two glossary_create calls in round 0, a glossary_search and
-// one glossary_update of what was created in round 1, and in round 2 it ends the turn with text. Round counts the
-// assistant's messages since the scene. The scene's number makes it vary: where N leaves 3 divided by 7 there is text only;
-// where it leaves 5, text with one codex update; where it leaves 6, a read_post and then text.
+// It answers the last <scene number="N"> among the user messages. The round is the number of assistant messages since
+// the scene. Round 0 has two calls of glossary_create. Round 1 has a glossary_search and a glossary_update of an entry
+// from round 0. Round 2 ends the turn with text. Some scenes differ, by N modulo 7. For 3 there is only text, for 5
+// text with a codex update, for 6 a read_post and then text.
 //
-// A user message without a scene that asks for a summary or for a curator's decisions gets them. Where no tool may be called
-// there is text only.
+// A user message without a scene that asks for a summary or for a curator's decisions gets them. If no tool may be
+// called, the reply is text.
 func Annotate(r Request) Reply {
 	last := r.last(isUser)
 	if last < 0 {
@@ -67,14 +67,15 @@ func (t *turn) reply() Reply {
 	case variant == 3 || round > 1 || variant == 6 && round > 0:
 		return Reply{Text: fmt.Sprintf("Scene %d is read.\n%s", t.scene.number, noUpdates)}
 	case variant == 6:
-		return Reply{ToolCalls: []annotator.ToolCall{call("read_post", map[string]any{"post_id": t.scene.quotes()[0].post})}}
+		return Reply{ToolCalls: []annotator.ToolCall{call("read_post",
+			map[string]any{"post_id": t.scene.quotes()[0].post})}}
 	case round == 0:
 		return Reply{ToolCalls: []annotator.ToolCall{t.create(0), t.create(1)}}
 	}
 	return t.revise()
 }
 
-// note returns the n-th finding of the scene, from 0: a term that no other scene has, and a sentence to quote.
+// note returns the n-th finding of the scene, from 0: a unique term, and a sentence to quote.
 func (t *turn) note(n int) (term, definition string, q quote) {
 	quotes := t.scene.quotes()
 	q = quotes[n*(len(quotes)-1)]
@@ -89,7 +90,7 @@ func (t *turn) create(n int) annotator.ToolCall {
 	return call("glossary_create", map[string]any{"term": term, "facts": q.bears(definition), "tags": []string{tag}})
 }
 
-// revise looks the first finding up and, if it was created in this turn, adds a fact to it.
+// revise searches for the first finding and, if it was created in this turn, adds a fact to it.
 func (t *turn) revise() Reply {
 	term, _, q := t.note(0)
 	calls := []annotator.ToolCall{call("glossary_search", map[string]any{"query": term})}
@@ -101,7 +102,7 @@ func (t *turn) revise() Reply {
 	return Reply{ToolCalls: calls}
 }
 
-// created returns the id of the first entry that a tool of this turn says it created, or 0.
+// created returns the id of the first entry that a tool created in this turn, or 0.
 func (t *turn) created() int64 {
 	for i := range t.after {
 		var result struct {
@@ -111,7 +112,8 @@ func (t *turn) created() int64 {
 			} `json:"entry"`
 		}
 		m := &t.after[i]
-		if m.Role == annotator.RoleTool && json.Unmarshal([]byte(m.Content), &result) == nil && result.OK && result.Entry.ID != 0 {
+		if m.Role == annotator.RoleTool && json.Unmarshal([]byte(m.Content), &result) == nil && result.OK &&
+			result.Entry.ID != 0 {
 			return result.Entry.ID
 		}
 	}
@@ -122,7 +124,8 @@ func (t *turn) created() int64 {
 func (t *turn) update() Reply {
 	term, definition, q := t.note(0)
 	updates := []map[string]any{{"term": term, "facts": q.bears(definition), "status": "new"}}
-	return Reply{Text: fmt.Sprintf("Scene %d names one thing.\n<codex_updates>%s</codex_updates>", t.scene.number, mustJSON(updates))}
+	return Reply{Text: fmt.Sprintf("Scene %d names one thing.\n<codex_updates>%s</codex_updates>", t.scene.number,
+		mustJSON(updates))}
 }
 
 func call(name string, arguments map[string]any) annotator.ToolCall {
@@ -137,7 +140,7 @@ func mustJSON(value any) string {
 	return string(text)
 }
 
-// attribute returns the number in name="number" in a tag's text; 0 where there is none, or one below zero.
+// attribute returns the number in name="number" in a tag's text; 0 if there is none or it is negative.
 func attribute(tag, name string) int64 {
 	_, rest, _ := strings.Cut(tag, " "+name+`="`)
 	digits, _, _ := strings.Cut(rest, `"`)

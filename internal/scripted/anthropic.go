@@ -12,9 +12,9 @@ import (
 	"annotator"
 )
 
-// anthropic is the wire of Anthropic's messages. It refuses what that API refuses of any request: a missing version or
-// max_tokens, a temperature above 1, a text block without text, a fifth cache breakpoint. As in that API, a tool choice other than
-// auto has a prefix cache of its own.
+// anthropic is the wire of Anthropic's messages. It refuses requests as that API does: for a missing version or
+// max_tokens, a temperature above 1, an empty text block, a fifth cache breakpoint. As in that API, a tool choice other
+// than auto has a separate prefix cache.
 type anthropic struct{}
 
 const anthropicVersion = "Anthropic-Version"
@@ -139,7 +139,10 @@ func (r *messagesRequest) conversation() *conversation {
 		c.messages = append(c.messages, r.Messages[i].canonical()...)
 	}
 	for _, t := range r.Tools {
-		c.tools = append(c.tools, annotator.ToolDefinition{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
+		c.tools = append(c.tools, annotator.ToolDefinition{
+			Name: t.Name, Description: t.Description,
+			Schema: t.InputSchema,
+		})
 	}
 	if r.ToolChoice.Type != "auto" {
 		c.salt = r.ToolChoice.Type
@@ -155,7 +158,7 @@ func (r *messagesRequest) conversation() *conversation {
 	return c
 }
 
-// canonical gives each result of a tool its own message, as chat completions have it.
+// canonical puts each tool result in a separate message, as in chat completions.
 func (m *blockMessage) canonical() []annotator.Message {
 	said := annotator.Message{Role: m.Role, Content: textOf(m.Content)}
 	var all []annotator.Message
@@ -164,7 +167,10 @@ func (m *blockMessage) canonical() []annotator.Message {
 		case "tool_result":
 			all = append(all, annotator.Message{Role: annotator.RoleTool, Content: b.Content, ToolCallID: b.ToolUseID})
 		case "tool_use":
-			said.ToolCalls = append(said.ToolCalls, annotator.ToolCall{ID: b.ID, Name: b.Name, Arguments: string(b.Input)})
+			said.ToolCalls = append(said.ToolCalls, annotator.ToolCall{
+				ID: b.ID, Name: b.Name,
+				Arguments: string(b.Input),
+			})
 		}
 	}
 	if len(all) == 0 || said.Content != "" {
@@ -202,7 +208,8 @@ func (s *Server) serveMessageTokens(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"input_tokens": p.end.tokens})
 }
 
-// serveEitherModels answers GET /v1/models, which two wires share. Requests of the Anthropic API have its version among their headers.
+// serveEitherModels answers GET /v1/models, which two wires share. Requests of the Anthropic API have a header with its
+// version.
 func (s *Server) serveEitherModels(w http.ResponseWriter, r *http.Request) {
 	var d dialect = chat{}
 	if r.Header.Get(anthropicVersion) != "" {

@@ -9,7 +9,7 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestAnthropicRefuses holds what Anthropic's API refuses of any request, and the words for a prompt that is too long.
+// TestAnthropicRefuses checks the refusals of Anthropic's API, and the text for a prompt that is too long.
 func TestAnthropicRefuses(t *testing.T) {
 	t.Parallel()
 	const (
@@ -21,19 +21,32 @@ func TestAnthropicRefuses(t *testing.T) {
 		{"fine", `{"model":"scripted","max_tokens":9,"messages":[` + text + `]}`, `"type":"message"`},
 		{"no max_tokens", `{"messages":[` + text + `]}`, "max_tokens: Field required"},
 		{"hot", `{"max_tokens":9,"temperature":1.5,"messages":[` + text + `]}`, "temperature: range: 0..1"},
-		{"empty text", `{"max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":" "}]}]}`, "must contain non-whitespace text"},
+		{
+			"empty text", `{"max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":" "}]}]}`,
+			"must contain non-whitespace text",
+		},
 		{"no content", `{"max_tokens":9,"messages":[{"role":"user","content":[]}]}`, "must have non-empty content"},
-		{"input a string", `{"max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":"{}"}]}]}`, "valid dictionary"},
-		{"five breakpoints", `{"max_tokens":9,"system":[` + marked + "," + marked + "," + marked + `],"messages":[{"role":"user","content":[` + marked + "," + marked + `]}]}`, "a maximum of 4 blocks"},
+		{
+			"input a string",
+			`{"max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f",` +
+				`"input":"{}"}]}]}`, "valid dictionary",
+		},
+		{"five breakpoints", `{"max_tokens":9,"system":[` + marked + "," + marked + "," + marked +
+			`],"messages":[{"role":"user","content":[` + marked + "," + marked + `]}]}`, "a maximum of 4 blocks"},
 		{"unknown field", `{"max_tokens":9,"seed":1,"messages":[` + text + `]}`, `unknown field`},
 		{"unknown model", `{"model":"x","max_tokens":9,"messages":[` + text + `]}`, `"type":"not_found_error"`},
-		{"too long", `{"max_tokens":9,"messages":[` + strings.ReplaceAll(text, "hi", strings.Repeat("long", 60)) + `]}`, "prompt is too long: "},
+		{
+			"too long", `{"max_tokens":9,"messages":[` + strings.ReplaceAll(text, "hi", strings.Repeat("long", 60)) +
+				`]}`,
+			"prompt is too long: ",
+		},
 	} {
 		if got := post(t, server.URL+"/v1/messages", test.body, "2023-06-01"); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %s", test.name, got)
 		}
 	}
-	if got := post(t, server.URL+"/v1/messages", `{"max_tokens":9,"messages":[`+text+`]}`, ""); !strings.Contains(got, "anthropic-version") {
+	if got := post(t, server.URL+"/v1/messages", `{"max_tokens":9,"messages":[`+text+`]}`, ""); !strings.Contains(got,
+		"anthropic-version") {
 		t.Errorf("no version: %s", got)
 	}
 }

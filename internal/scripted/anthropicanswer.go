@@ -28,13 +28,19 @@ type messagesUsage struct {
 
 func newMessagesAnswer(a *answer) messagesAnswer {
 	u := messagesUsage{Input: a.Usage.Prompt - a.Usage.Cached, CacheRead: a.Usage.Cached, Output: a.Usage.Completion}
-	return messagesAnswer{ID: "msg_" + a.id, Type: "message", Role: "assistant", Model: a.model, Content: []contentBlock{}, Usage: u}
+	return messagesAnswer{
+		ID: "msg_" + a.id, Type: "message", Role: "assistant", Model: a.model,
+		Content: []contentBlock{}, Usage: u,
+	}
 }
 
 func (anthropic) plain(a *answer) any {
 	whole := newMessagesAnswer(a)
 	if a.Reasoning != "" {
-		whole.Content = append(whole.Content, contentBlock{Type: "thinking", Thinking: &a.Reasoning, Signature: new(string)})
+		whole.Content = append(whole.Content, contentBlock{
+			Type: "thinking", Thinking: &a.Reasoning,
+			Signature: new(string),
+		})
 	}
 	if a.Text != "" {
 		whole.Content = append(whole.Content, contentBlock{Type: "text", Text: &a.Text})
@@ -44,13 +50,16 @@ func (anthropic) plain(a *answer) any {
 		if !json.Valid([]byte(input)) {
 			input = "{}"
 		}
-		whole.Content = append(whole.Content, contentBlock{Type: "tool_use", ID: c.ID, Name: c.Name, Input: json.RawMessage(input)})
+		whole.Content = append(whole.Content, contentBlock{
+			Type: "tool_use", ID: c.ID, Name: c.Name,
+			Input: json.RawMessage(input),
+		})
 	}
 	whole.StopReason = stopReason(a)
 	return whole
 }
 
-// compacted returns arguments without white space, so that a stream and a whole answer have the same.
+// compacted removes white space from arguments, so that they are equal in a stream and in a whole answer.
 func compacted(arguments string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(arguments)) != nil {
@@ -101,7 +110,7 @@ type messagesStream struct {
 	blocks int
 }
 
-// send adds an event, whose name is also one of its fields.
+// send adds an event. Its name is also one of its fields.
 func (s *messagesStream) send(name string, fields map[string]any) {
 	fields["type"] = name
 	s.Add(name, fields)
@@ -110,7 +119,10 @@ func (s *messagesStream) send(name string, fields map[string]any) {
 func (s *messagesStream) block(head contentBlock, delta, field, text string) {
 	s.send("content_block_start", map[string]any{"index": s.blocks, "content_block": head})
 	for _, piece := range chatwire.Pieces(text) {
-		s.send("content_block_delta", map[string]any{"index": s.blocks, "delta": map[string]string{"type": delta, field: piece}})
+		s.send("content_block_delta", map[string]any{"index": s.blocks, "delta": map[string]string{
+			"type": delta,
+			field:  piece,
+		}})
 	}
 	s.send("content_block_stop", map[string]any{"index": s.blocks})
 	s.blocks++
@@ -124,10 +136,16 @@ func (anthropic) refusal(no *refusal) any {
 	case no.Type == "NotFoundError":
 		kind = "not_found_error"
 	}
-	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": message}, "request_id": "req_0"}
+	return map[string]any{
+		"type": "error", "error": map[string]string{"type": kind, "message": message},
+		"request_id": "req_0",
+	}
 }
 
 func (anthropic) models(model string, window int) any {
-	one := map[string]any{"type": "model", "id": model, "display_name": model, "max_input_tokens": window, "created_at": "2023-11-14T22:13:20Z"}
+	one := map[string]any{
+		"type": "model", "id": model, "display_name": model, "max_input_tokens": window,
+		"created_at": "2023-11-14T22:13:20Z",
+	}
 	return map[string]any{"data": []any{one}, "has_more": false, "first_id": model, "last_id": model}
 }

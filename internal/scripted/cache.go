@@ -1,10 +1,10 @@
 package scripted
 
-// rememberedPrompts is the number of conversations that can alternate before one of them is decoded from its beginning again.
+// rememberedPrompts is the number of conversations that can alternate without decoding one from its beginning again.
 const rememberedPrompts = 16
 
-// prefixCache holds the keys of all blocks ever computed, and the newest prompts: every block of these is in it. The list is
-// replaced and never changed in place, so that a request may search it without the server's lock.
+// prefixCache has the keys of all blocks ever computed, and the newest prompts, whose blocks are all in it. The list is
+// replaced and never changed in place, so that a request can search it without the server's lock.
 type prefixCache struct {
 	blocks  map[uint64]struct{}
 	prompts []*prompt // the newest first
@@ -12,7 +12,7 @@ type prefixCache struct {
 
 func newPrefixCache() prefixCache { return prefixCache{blocks: map[uint64]struct{}{}} }
 
-// nearest returns the remembered prompt that shares most bytes with a body, or an empty one.
+// nearest returns the stored prompt with the longest common prefix with a body, or an empty one.
 func nearest(prompts []*prompt, body []byte) *prompt {
 	best, longest := &prompt{}, 0
 	for _, p := range prompts {
@@ -27,7 +27,7 @@ func nearest(prompts []*prompt, body []byte) *prompt {
 	return best
 }
 
-// admit adds a prompt to the cache, and returns how many of its tokens were there.
+// admit adds a prompt to the cache, and returns how many of its tokens were cached.
 func (c *prefixCache) admit(p *prompt) (cached int) {
 	blocks := p.shared
 	for _, key := range p.fresh {
@@ -38,7 +38,7 @@ func (c *prefixCache) admit(p *prompt) (cached int) {
 	}
 	c.add(p.fresh)
 	c.remember(p)
-	// The last token is always computed, since it yields the first one of the reply.
+	// The last token is always computed, since it produces the first token of the reply.
 	return min(blocks, (p.end.tokens-1)/blockTokens) * blockTokens
 }
 

@@ -18,7 +18,7 @@ import (
 
 const block = 16
 
-// A conversation that is only appended to pays for its new tail: the reply is in the cache as well as the prompt.
+// In a growing conversation, only the new tail is not cached: the cache has the reply as well as the prompt.
 func TestGrowingConversationPaysForItsTail(t *testing.T) {
 	t.Parallel()
 	s := scripted.New(scripted.Options{Strict: true})
@@ -91,7 +91,7 @@ func TestRefusedPromptIsNotCached(t *testing.T) {
 	}
 }
 
-// naiveCache says what is cached the slow way: as text, with every prefix kept. Replies are empty.
+// naiveCache is a slow model of the cache: it stores every prefix as text. Replies are empty.
 type naiveCache map[string]bool
 
 func (c naiveCache) ask(tools string, messages []annotator.Message) (prompt, cached int) {
@@ -127,8 +127,8 @@ func pieces(text string) []string {
 	return list
 }
 
-// What is remembered of earlier requests must not show: every answer and every request decoded is that of a server which
-// reads each body from its beginning.
+// Stored prompts do not affect results. Every answer and every decoded request equals that of a server that reads each
+// body from its beginning.
 func TestIncrementalReadingDoesNotShow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -148,7 +148,10 @@ func TestIncrementalReadingDoesNotShow(t *testing.T) {
 			}
 			messages = messages[:keep:keep]
 			for range rapid.IntRange(1, 3).Draw(t, "new") {
-				messages = append(messages, annotator.Message{Role: role.Draw(t, "role"), Content: word.Draw(t, "word")})
+				messages = append(messages, annotator.Message{
+					Role:    role.Draw(t, "role"),
+					Content: word.Draw(t, "word"),
+				})
 			}
 			tools := rapid.SampledFrom([]string{"[]", "[]", "[{}]"}).Draw(t, "tools")
 			head := rapid.SampledFrom([]string{"", `"model":"scripted",`}).Draw(t, "head")
@@ -194,7 +197,7 @@ func sameMessages(t *rapid.T, got []scripted.Message, want []annotator.Message) 
 	}
 }
 
-// More conversations take turns than are remembered, from several clients at once: the blocks stay in the cache all the same.
+// More conversations alternate than are stored, from several clients. Their blocks remain in the cache.
 func TestManyConversationsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := scripted.Start(t, scripted.Options{})
@@ -221,18 +224,29 @@ func TestManyConversationsAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzBody reads a body alone and as the successor of another, over any wire: both must be answered alike.
+// FuzzBody reads a body alone and after another, over any wire: both answers must be equal.
 func FuzzBody(f *testing.F) {
-	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`), []byte(`{"messages":[{"role":"user","content":"x"},{"role":"tool"}],"stream":false}`), 0)
-	f.Add([]byte(`{"messages":[{"role":"user","content":[{"text":"x"}]}]}`), []byte(`{"messages":[{"role":"user","content":[{"text":"x"}]}],"messages":[]}`), 0)
-	f.Add([]byte(`{"tools":[{}],"messages":[{"tool_calls":[{"function":{"arguments":{}}}]}]}`), []byte(`{"tools":[{}],"messages":[{"tool_calls":[null]}],"max_tokens":3}`), 0)
+	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`),
+		[]byte(`{"messages":[{"role":"user","content":"x"},{"role":"tool"}],"stream":false}`), 0)
+	f.Add([]byte(`{"messages":[{"role":"user","content":[{"text":"x"}]}]}`),
+		[]byte(`{"messages":[{"role":"user","content":[{"text":"x"}]}],"messages":[]}`), 0)
+	f.Add([]byte(`{"tools":[{}],"messages":[{"tool_calls":[{"function":{"arguments":{}}}]}]}`),
+		[]byte(`{"tools":[{}],"messages":[{"tool_calls":[null]}],"max_tokens":3}`), 0)
 	f.Add([]byte(`[`), []byte(`{"messages":[null]}`), 0)
-	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`), []byte(`{"messages":[{"role":"user","content":"x"}0`), 0)
-	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`), []byte(`{"messages":[{"role":"user","content":"x"}.5]}`), 0)
-	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`), []byte(`{"messages":[{"role":"user","content":"x"}`), 0)
-	f.Add([]byte(`{"input":[{"role":"user","content":"x"}]}`), []byte(`{"input":[{"role":"user","content":"x"},{"type":"function_call","name":"f","arguments":"{"}]}`), 1)
-	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`), []byte(`{"max_tokens":1,"messages":[{"role":"user","content":[null]}]}`), 2)
-	f.Add([]byte(`{"contents":[{"role":"user","parts":[{"text":"x"}]}]}`), []byte(`{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":[1]},"thoughtSignature":"c2lnbmVk"}]}]}`), 3)
+	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`), []byte(`{"messages":[{"role":"user","content":"x"}0`),
+		0)
+	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`),
+		[]byte(`{"messages":[{"role":"user","content":"x"}.5]}`), 0)
+	f.Add([]byte(`{"messages":[{"role":"user","content":"x"}]}`), []byte(`{"messages":[{"role":"user","content":"x"}`),
+		0)
+	f.Add([]byte(`{"input":[{"role":"user","content":"x"}]}`),
+		[]byte(`{"input":[{"role":"user","content":"x"},{"type":"function_call","name":"f","arguments":"{"}]}`), 1)
+	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`),
+		[]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[null]}]}`), 2)
+	f.Add([]byte(`{"contents":[{"role":"user","parts":[{"text":"x"}]}]}`),
+		[]byte(
+			`{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f",`+
+				`"args":[1]},"thoughtSignature":"c2lnbmVk"}]}]}`), 3)
 	paths := [...]string{"/v1/chat/completions", "/v1/responses", "/v1/messages", generate, streamGenerate}
 	f.Fuzz(func(t *testing.T, first, second []byte, path int) {
 		ask := func(s *scripted.Server, body []byte) *httptest.ResponseRecorder {
@@ -251,7 +265,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// BenchmarkLongConversation asks with a prompt of about 128,000 tokens that grows a little each time.
+// BenchmarkLongConversation sends a growing prompt of about 128,000 tokens.
 func BenchmarkLongConversation(b *testing.B) {
 	s := scripted.New(scripted.Options{MaxModelLen: 1 << 30})
 	var history bytes.Buffer

@@ -6,7 +6,7 @@ import (
 	"annotator/model/chatwire"
 )
 
-// chat is the wire of chat completions, as vLLM speaks it.
+// chat is the wire of chat completions, in the form of vLLM.
 type chat struct{}
 
 // chat returns the body unchanged.

@@ -8,14 +8,14 @@ import (
 	"annotator/model/chatwire"
 )
 
-// conversation is the content of a request of another wire, before it is converted to chat completions. The conversion is a pure
-// function of it, and appends where the conversation does, so that the prefix cache sees the same prompt over every wire.
+// conversation is the content of a request of another wire, before its conversion to chat completions. The conversion
+// is a pure function, and preserves prefixes. So the prefix cache sees the same prompt over every wire.
 type conversation struct {
 	model    string
-	messages []annotator.Message // the system prompt is the first, where there is one
+	messages []annotator.Message // the system prompt is the first, if there is one
 	tools    []annotator.ToolDefinition
 
-	choice  string   // auto, none or required; empty where the request does not choose
+	choice  string   // auto, none or required; empty if the request has none
 	allowed []string // the tools that may be called; none: all
 
 	maxTokens   int
@@ -58,7 +58,10 @@ func (c *conversation) body() []byte {
 	}
 	for i := range c.messages {
 		m := &c.messages[i]
-		r.Messages = append(r.Messages, chatMessage{m.Role, m.Content, m.Reasoning, chatwire.NewToolCalls(m.ToolCalls), m.ToolCallID})
+		r.Messages = append(r.Messages, chatMessage{
+			m.Role, m.Content, m.Reasoning, chatwire.NewToolCalls(m.ToolCalls),
+			m.ToolCallID,
+		})
 	}
 	for _, t := range c.tools {
 		r.Tools = append(r.Tools, chatwire.NewTool(t))
@@ -66,7 +69,7 @@ func (c *conversation) body() []byte {
 	return chatwire.JSON(r)
 }
 
-// toolChoice names one tool as such, and several as a list of those allowed.
+// toolChoice encodes one tool by its name, and several as a list.
 func (c *conversation) toolChoice() any {
 	var named []any
 	for _, name := range c.allowed {
@@ -76,14 +79,17 @@ func (c *conversation) toolChoice() any {
 	case len(named) == 1 && c.choice == "required":
 		return named[0]
 	case len(named) > 0:
-		return map[string]any{"type": "allowed_tools", "allowed_tools": map[string]any{"mode": c.choice, "tools": named}}
+		return map[string]any{"type": "allowed_tools", "allowed_tools": map[string]any{
+			"mode":  c.choice,
+			"tools": named,
+		}}
 	case c.choice != "":
 		return c.choice
 	}
 	return nil
 }
 
-// readStrictly decodes a body into a wire's request, and refuses fields that the wire does not have.
+// readStrictly decodes a body, and refuses unknown fields.
 func readStrictly(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Candidate is an entry that the curator is asked about.
+// Candidate is an entry in a question to the curator.
 type Candidate struct {
 	Entry   int64
 	Term    string  // as the question has it: escaped
-	Similar []int64 // ids of the entries that may be the same thing, best first
+	Similar []int64 // ids of possible duplicates, best first
 }
 
-// Candidates returns the entries that a question puts to the curator; none where it asks for something else.
+// Candidates returns the entries in a question to the curator; none if the request has no such question.
 func Candidates(question string) (list []Candidate) {
 	parts := strings.Split(question, "\n<candidate ")
 	for _, part := range parts[1:] {
@@ -35,8 +35,9 @@ func Candidates(question string) (list []Candidate) {
 	return list
 }
 
-// Decide answers a question to the curator with the decision on each candidate: the fields of its object, without the two that
-// identify the entry. Nil leaves a candidate out. An answer without decisions is text, since an empty reply is a fault.
+// Decide answers a question to the curator with the decision on each candidate: the fields of its object, without the
+// two that identify the entry. A nil decision omits a candidate. Without any decision the answer is text, since an
+// empty reply is a fault.
 func Decide(question string, decide func(Candidate) map[string]any) Reply {
 	var objects []map[string]any
 	for _, c := range Candidates(question) {
@@ -53,12 +54,13 @@ func Decide(question string, decide func(Candidate) map[string]any) Reply {
 
 var outdated = regexp.MustCompile(`(?s)\n<outdated>\n(.*?)</outdated>`)
 
-// Present returns a statement of what each entry is now that a question asks about; nothing where it asks for none.
+// Present returns the present statements that a question asks for; nothing if it asks for none.
 func Present(question string) string {
 	var b strings.Builder
 	if asked := outdated.FindStringSubmatch(question); asked != nil {
 		for _, tag := range strings.Split(asked[1], "<entry")[1:] {
-			fmt.Fprintf(&b, "<present id=\"%d\">It is as its %d lines say.</present>\n", attribute(tag, "id"), strings.Count(tag, "\n"))
+			fmt.Fprintf(&b, "<present id=\"%d\">It is as its %d lines say.</present>\n", attribute(tag, "id"),
+				strings.Count(tag, "\n"))
 		}
 	}
 	return b.String()
@@ -69,7 +71,7 @@ var (
 	wantedThreads = regexp.MustCompile(`For each of (?:them|the threads ([\d, ]+)) write <thread `)
 )
 
-// Recap returns the summaries of threads that have ended, and the story so far; nothing where a question asks for none.
+// Recap returns summaries of ended threads and the story so far; nothing if a question asks for none.
 func Recap(question string) string {
 	ended := endedThreads.FindStringSubmatch(question)
 	if ended == nil {
@@ -81,7 +83,8 @@ func Recap(question string) string {
 			fmt.Fprintf(&b, "<thread id=\"%s\">Thread %[1]s goes by.</thread>\n", id)
 		}
 	}
-	fmt.Fprintf(&b, "<cumulative>The story has come to the end of thread %s.</cumulative>\n", ended[1][strings.LastIndex(ended[1], " ")+1:])
+	fmt.Fprintf(&b, "<cumulative>The story has come to the end of thread %s.</cumulative>\n",
+		ended[1][strings.LastIndex(ended[1], " ")+1:])
 	return b.String()
 }
 

@@ -9,25 +9,25 @@ import (
 
 // dialect encodes and decodes one wire. The rest of the server is shared and works on chat completions.
 type dialect interface {
-	// chat converts the body of a request to chat completions: see conversation. It refuses what the wire's own servers
-	// refuse in any request, such as an unknown field.
+	// chat converts the body of a request to chat completions: see conversation. It refuses requests that the servers
+	// of the wire always refuse, for example for an unknown field.
 	chat(r *http.Request, body []byte) ([]byte, error)
-	// plain returns an answer in one piece, to be encoded as JSON.
+	// plain returns an answer in one piece. It is encoded as JSON.
 	plain(a *answer) any
 	// stream writes an answer as events.
 	stream(e *chatwire.Events, a *answer)
-	// refusal returns an error, to be encoded as JSON. Its status is the refusal's code.
+	// refusal returns an error. It is encoded as JSON, with the refusal's code as its status.
 	refusal(no *refusal) any
-	// models returns the list of models, to be encoded as JSON: there is one, with a context window of so many tokens.
+	// models returns a list with one model, with the size of its context in tokens. It is encoded as JSON.
 	models(model string, window int) any
 }
 
 // answer is the response to a request that is not refused.
 type answer struct {
-	*Reply              // complete: with ids, a finish reason in the words of chat completions, and usage
+	*Reply              // with ids, a finish reason of chat completions, and usage
 	id           string // of the answer, made of the prompt
 	model        string
-	includeUsage bool // in streams, where the wire leaves that to the client
+	includeUsage bool // in streams, if the wire lets the client choose
 }
 
 // created is the time of every answer: the server has no clock.
@@ -38,7 +38,7 @@ func writeStream(w http.ResponseWriter, d dialect, a *answer) {
 	d.stream(&e, a)
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	_, _ = w.Write(e.Bytes())
-	// A stream has no Content-Length; without this a short one would be given one.
+	// Without this header, net/http adds a Content-Length to a short stream.
 	_ = http.NewResponseController(w).Flush()
 }
 
@@ -48,14 +48,15 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	_, _ = w.Write(chatwire.JSON(value))
 }
 
-// refusal is an error, worded as vLLM words it. The dialect of another wire rewords what clients of that wire classify.
+// refusal is an error with the text of vLLM. The dialects of other wires replace the texts that clients of these wires
+// classify.
 type refusal struct {
 	Message string  `json:"message"`
 	Type    string  `json:"type"`
 	Param   *string `json:"param"`
 	Code    int     `json:"code"` // the status
 
-	prompt, limit int // tokens, where the prompt is too long; else 0
+	prompt, limit int // tokens, if the prompt is too long; else 0
 }
 
 func badRequest(format string, args ...any) *refusal {

@@ -6,14 +6,14 @@ import (
 	"annotator"
 )
 
-// Template is what a chat template renders of a conversation. The tools come as a message of the role RoleTools before
-// the others. An error is the text of a refusal. It must not change the messages that it is given.
+// Template renders a conversation as a chat template does. A message of the role RoleTools with the tools is the first.
+// The error is the text of a refusal. A Template must not change the messages.
 type Template func(messages []annotator.Message) ([]annotator.Message, error)
 
-// RoleTools is the role under which a Template finds the list of tools.
+// RoleTools is the role of the message with the list of tools.
 const RoleTools annotator.Role = "tools"
 
-// Families are what the templates of some families of models do: what each leaves out or refuses.
+// Families are the templates of some families of models, by what each omits or refuses.
 func Families() map[string]Template {
 	return map[string]Template{
 		"whole":          func(all []annotator.Message) ([]annotator.Message, error) { return all, nil },
@@ -30,7 +30,7 @@ func Families() map[string]Template {
 	}
 }
 
-// edited leaves out the messages of some roles, and edits the others.
+// edited omits the messages of some roles, and edits the others.
 func edited(edit func(*annotator.Message), dropped ...annotator.Role) Template {
 	return func(all []annotator.Message) (rendered []annotator.Message, err error) {
 		for i := range all {
@@ -45,12 +45,12 @@ func edited(edit func(*annotator.Message), dropped ...annotator.Role) Template {
 
 func firstCallOnly(m *annotator.Message) { m.ToolCalls = m.ToolCalls[:min(len(m.ToolCalls), 1)] }
 
-// rendering is the failure of a template, in the words of a server.
+// rendering is the failure of a template, with the text of a server.
 type rendering string
 
 func (r rendering) Error() string { return string(r) }
 
-// oneCall refuses several calls in a message, as Llama 3.1 and 3.2 do, and shows no text beside a call.
+// oneCall refuses several calls in a message, as Llama 3.1 and 3.2 do, and omits text in a message with a call.
 func oneCall(all []annotator.Message) ([]annotator.Message, error) {
 	for i := range all {
 		if len(all[i].ToolCalls) > 1 {
@@ -66,7 +66,7 @@ func oneCall(all []annotator.Message) ([]annotator.Message, error) {
 	})(all)
 }
 
-// gptOSS shows the first call of a message, and the text beside it until an answer without calls comes.
+// gptOSS renders the first call of a message. It renders text with a call only until an answer without calls follows.
 func gptOSS(all []annotator.Message) (rendered []annotator.Message, err error) {
 	for i := range all {
 		m := all[i]
@@ -82,7 +82,7 @@ func gptOSS(all []annotator.Message) (rendered []annotator.Message, err error) {
 	return rendered, nil
 }
 
-// mistralNemo shows the tools before the last message of the user, and the system prompt in that message where it is the
+// mistralNemo renders the tools before the last message of the user, and the system prompt in that message if it is the
 // last of all.
 func mistralNemo(all []annotator.Message) (rendered []annotator.Message, err error) {
 	last := len(all) - 1
@@ -115,10 +115,11 @@ func mistralNemo(all []annotator.Message) (rendered []annotator.Message, err err
 	return rendered, nil
 }
 
-// refusesTools fails where there are tools, in llama.cpp's words.
+// refusesTools fails for a request with tools, with the text of llama.cpp.
 func refusesTools(all []annotator.Message) ([]annotator.Message, error) {
 	if len(all) > 0 && all[0].Role == RoleTools {
-		return nil, rendering("Unable to generate parser for this template. Automatic parser generation failed: no tools")
+		return nil, rendering("Unable to generate parser for this template. Automatic parser generation " +
+			"failed: no tools")
 	}
 	return all, nil
 }
@@ -141,7 +142,7 @@ func (p *prompt) renderWith(t Template) {
 	p.end, p.fresh, p.shared, p.refused = r.chain, r.blocks, 0, refused
 }
 
-// templateRefusal is a refusal of a chat template, as llama.cpp words it.
+// templateRefusal is a refusal of a chat template, with the text of llama.cpp.
 func templateRefusal(text string) *refusal {
 	no := badRequest("%s", text)
 	no.Type = "invalid_request_error"

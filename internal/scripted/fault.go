@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong with one call. With a Status or a Body it replaces the answer; without, the regular answer is
-// delayed, given other headers or cut.
+// Fault is a fault of one call. With a Status or a Body it replaces the answer. Otherwise the regular answer is
+// delayed, gets other headers or is cut.
 type Fault struct {
 	Status int           // 200 where 0
-	Header http.Header   // set over the server's own; a Content-Length may lie
+	Header http.Header   // replace the server's own; a Content-Length may be wrong
 	Body   string        // raw bytes: an error, or the events of a stream
 	Delay  time.Duration // before anything is answered
-	Cut    int           // the connection breaks after so many bytes of the body; below 0, before the status line
-	Stall  time.Duration // how long the connection is silent before Cut breaks it
-	Serve  http.Handler  // answers instead, after Delay; all but Delay is ignored then. The request's body is read already
+	// the connection breaks after this number of bytes of the body; below 0, before the status line
+	Cut   int
+	Stall time.Duration // how long the connection is silent before Cut breaks it
+	Serve http.Handler  // answers instead, after Delay; the other fields are ignored. The request's body has been read
 }
 
-// serve answers with the fault, or lets the regular answer through.
+// serve answers with the fault, or returns to the regular answer.
 func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stream bool, ordinary func(http.ResponseWriter)) {
 	pause(r.Context(), f.Delay)
 	if f.Serve != nil {
@@ -47,7 +48,7 @@ func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stream bool, ordin
 	_, _ = w.Write([]byte(f.Body))
 }
 
-// cutWriter breaks the connection after a number of bytes, all of which reach the client.
+// cutWriter breaks the connection after a number of bytes, which all reach the client.
 type cutWriter struct {
 	http.ResponseWriter
 	ctx   context.Context

@@ -13,16 +13,17 @@ import (
 	"annotator/internal/scripted"
 )
 
-// dispatch asks over a connection, and returns the response while it comes.
+// dispatch sends a request over a connection, and returns the response before its body is complete.
 func dispatch(ctx context.Context, s *scripted.Server, body string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Endpoint()+"/chat/completions", strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Endpoint()+"/chat/completions",
+		strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	return http.DefaultClient.Do(request)
 }
 
-// send asks over a connection, and returns the response, its body and what went wrong.
+// send sends a request over a connection, and returns the response, its body and the error.
 func send(ctx context.Context, s *scripted.Server, body string) (*http.Response, string, error) {
 	response, err := dispatch(ctx, s, body)
 	if err != nil {
@@ -53,9 +54,13 @@ func startFaulty(t *testing.T, f *scripted.Fault) *scripted.Server {
 
 func TestFaultInPlaceOfAnAnswer(t *testing.T) {
 	t.Parallel()
-	s := startFaulty(t, &scripted.Fault{Status: 429, Header: http.Header{"Retry-After": {"5"}}, Body: `{"error":"slow down"}`})
+	s := startFaulty(t, &scripted.Fault{
+		Status: 429, Header: http.Header{"Retry-After": {"5"}},
+		Body: `{"error":"slow down"}`,
+	})
 	response, body, err := send(t.Context(), s, plainBody)
-	if err != nil || response.StatusCode != 429 || response.Header.Get("Retry-After") != "5" || body != `{"error":"slow down"}` {
+	if err != nil || response.StatusCode != 429 || response.Header.Get("Retry-After") != "5" ||
+		body != `{"error":"slow down"}` {
 		t.Errorf("%v: %s, %v", response, body, err)
 	}
 	if response, body, err := send(t.Context(), s, plainBody); err != nil || response.StatusCode != 200 {
@@ -70,14 +75,18 @@ func TestFaultAsRawStream(t *testing.T) {
 	t.Parallel()
 	s := startFaulty(t, &scripted.Fault{Body: ": ping\n\ndata: {\"error\":{}}\n\n"})
 	response, body, err := send(t.Context(), s, streamBody)
-	if err != nil || response.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" || !strings.HasPrefix(body, ": ping") {
+	if err != nil || response.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" ||
+		!strings.HasPrefix(body, ": ping") {
 		t.Errorf("%v: %s, %v", response, body, err)
 	}
 }
 
 func TestFaultServesWhateverItLikes(t *testing.T) {
 	t.Parallel()
-	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusTeapot) })
+	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/elsewhere",
+			http.StatusTeapot)
+	})
 	response, _, err := send(t.Context(), startFaulty(t, &scripted.Fault{Serve: serve}), plainBody)
 	if err != nil || response.StatusCode != http.StatusTeapot {
 		t.Errorf("%v, %v", response, err)
@@ -93,7 +102,8 @@ func TestCutAnswer(t *testing.T) {
 			t.Errorf("cut after %d bytes: %q, %v", n, body, err)
 		}
 	}
-	if _, body, err := send(t.Context(), startFaulty(t, &scripted.Fault{Cut: len(whole) + 1}), streamBody); err != nil || body != whole {
+	if _, body, err := send(t.Context(), startFaulty(t, &scripted.Fault{Cut: len(whole) + 1}),
+		streamBody); err != nil || body != whole {
 		t.Errorf("cut behind the end: %q, %v", body, err)
 	}
 	if _, _, err := send(t.Context(), startFaulty(t, &scripted.Fault{Cut: -1}), streamBody); !errors.Is(err, io.EOF) {
@@ -109,8 +119,8 @@ func TestShortContentLength(t *testing.T) {
 	}
 }
 
-// TestSilenceEndsWithTheClient has a client hang up before the answer and within it. A server that is silent on would keep the test
-// from its end.
+// TestSilenceEndsWithTheClient: a client disconnects before and within the answer. If the server remained silent, the
+// test would not end.
 func TestSilenceEndsWithTheClient(t *testing.T) {
 	t.Parallel()
 	ctx, hangUp := context.WithCancel(t.Context())

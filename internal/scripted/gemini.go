@@ -10,9 +10,9 @@ import (
 	"annotator"
 )
 
-// gemini is the wire of Google's generateContent. It refuses what that API refuses of any request: a part that holds nothing,
-// results that are not as many as the calls before them, names of tools in a mode that takes none, and, as the models from
-// Gemini 3 on, a reply with calls of which the first has no signature.
+// gemini is the wire of Google's generateContent. It refuses requests as that API does: for an empty part, a wrong
+// number of results, and names of tools in a mode that takes none. Like the models from Gemini 3 on, it also refuses a
+// reply with calls whose first call has no signature.
 type gemini struct{}
 
 type generateRequest struct {
@@ -92,7 +92,10 @@ func (gemini) chat(r *http.Request, body []byte) ([]byte, error) {
 
 func (r *generateRequest) conversation() (*conversation, error) {
 	g := &r.Generation
-	c := &conversation{maxTokens: g.MaxTokens, temperature: g.Temperature, seed: g.Seed, allowed: r.ToolConfig.Calling.Allowed}
+	c := &conversation{
+		maxTokens: g.MaxTokens, temperature: g.Temperature, seed: g.Seed,
+		allowed: r.ToolConfig.Calling.Allowed,
+	}
 	if err := c.choose(r.ToolConfig.Calling.Mode); err != nil {
 		return nil, err
 	}
@@ -101,7 +104,10 @@ func (r *generateRequest) conversation() (*conversation, error) {
 	}
 	for _, list := range r.Tools {
 		for _, t := range list.Declarations {
-			c.tools = append(c.tools, annotator.ToolDefinition{Name: t.Name, Description: t.Description, Schema: t.Schema})
+			c.tools = append(c.tools, annotator.ToolDefinition{
+				Name: t.Name, Description: t.Description,
+				Schema: t.Schema,
+			})
 		}
 	}
 	for i := range r.Contents {
@@ -142,7 +148,7 @@ func (c *geminiContent) text() string {
 	return text.String()
 }
 
-// canonical gives each result of a tool its own message, as chat completions have it.
+// canonical puts each tool result in a separate message, as in chat completions.
 func (c *geminiContent) canonical() []annotator.Message {
 	said := annotator.Message{Role: annotator.RoleUser, Content: c.text()}
 	if c.Role == "model" {
@@ -152,10 +158,16 @@ func (c *geminiContent) canonical() []annotator.Message {
 	for i := range c.Parts {
 		switch p := &c.Parts[i]; {
 		case p.Result != nil:
-			result := annotator.Message{Role: annotator.RoleTool, Content: p.Result.Response.Output, ToolCallID: p.Result.ID}
+			result := annotator.Message{
+				Role: annotator.RoleTool, Content: p.Result.Response.Output,
+				ToolCallID: p.Result.ID,
+			}
 			all = append(all, result)
 		case p.Call != nil:
-			said.ToolCalls = append(said.ToolCalls, annotator.ToolCall{ID: p.Call.ID, Name: p.Call.Name, Arguments: string(p.Call.Args)})
+			said.ToolCalls = append(said.ToolCalls, annotator.ToolCall{
+				ID: p.Call.ID, Name: p.Call.Name,
+				Arguments: string(p.Call.Args),
+			})
 		}
 	}
 	if len(all) == 0 || said.Content != "" {
@@ -169,16 +181,19 @@ func (gemini) refusal(no *refusal) any {
 	status, message := "INVALID_ARGUMENT", no.Message
 	switch {
 	case no.prompt > 0:
-		message = fmt.Sprintf("The input token count (%d) exceeds the maximum number of tokens allowed (%d).", no.prompt, no.limit)
+		message = fmt.Sprintf("The input token count (%d) exceeds the maximum number of tokens allowed (%d).",
+			no.prompt, no.limit)
 	case no.Type == "NotFoundError":
-		status, message = "NOT_FOUND", "models/x is not found for API version v1beta, or is not supported for generateContent."
+		status, message = "NOT_FOUND",
+			"models/x is not found for API version v1beta, or is not supported for generateContent."
 	}
 	return map[string]any{"error": map[string]any{"code": no.Code, "message": message, "status": status}}
 }
 
 func (gemini) models(model string, window int) any {
 	listed := map[string]any{
-		"name": "models/" + model, "version": "001", "displayName": model, "inputTokenLimit": window, "outputTokenLimit": window,
+		"name": "models/" + model, "version": "001", "displayName": model, "inputTokenLimit": window,
+		"outputTokenLimit":           window,
 		"supportedGenerationMethods": []string{"generateContent", "countTokens"},
 	}
 	return map[string]any{"models": []any{listed}}

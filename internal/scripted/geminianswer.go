@@ -45,7 +45,7 @@ func generated(a *answer, parts ...geminiPart) generateAnswer {
 	return generateAnswer{Candidates: []geminiCandidate{c}, Usage: usage, Model: a.model, ID: a.id}
 }
 
-// finished adds why the answer ended, and what it cost.
+// finished adds the reason for the end of the answer, and its usage.
 func (g generateAnswer) finished(a *answer) generateAnswer {
 	c := &g.Candidates[0]
 	g.Usage = newGeminiUsage(a)

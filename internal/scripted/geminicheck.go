@@ -21,7 +21,8 @@ func (c *geminiContent) check() error {
 		if p.Call == nil && p.Result == nil && (p.Text == nil || *p.Text == "") {
 			return fmt.Errorf("parts[%d].data: required oneof field 'data' must have one initialized field", i)
 		}
-		if _, err := base64.URLEncoding.DecodeString(p.Signature); p.Call != nil && !called && (p.Signature == "" || err != nil) {
+		if _, err := base64.URLEncoding.DecodeString(p.Signature); p.Call != nil && !called &&
+			(p.Signature == "" || err != nil) {
 			return fmt.Errorf("function call %q is missing a thought_signature", p.Call.Name)
 		}
 		called = called || p.Call != nil
@@ -29,14 +30,14 @@ func (c *geminiContent) check() error {
 	return nil
 }
 
-// checkResults refuses a turn of calls that is not followed by the turn of their results, under the same names.
+// checkResults refuses a turn of calls without a following turn of results with the same names.
 func (r *generateRequest) checkResults() error {
 	var open []string
 	for i := range r.Contents {
 		calls, results := r.Contents[i].names()
 		if !slices.Equal(results, open) {
-			return fmt.Errorf("contents[%d]: please ensure that the function response parts %q match the function call parts of the "+
-				"function call turn %q", i, results, open)
+			return fmt.Errorf("contents[%d]: please ensure that the function response parts %q match the "+
+				"function call parts of the function call turn %q", i, results, open)
 		}
 		open = calls
 	}

@@ -13,8 +13,8 @@ import (
 	"annotator/model/chatwire"
 )
 
-// prompt is the body of a request, decoded and rendered. Each request of a conversation extends the one before, so a prompt is
-// made from an earlier one that shares its first bytes: only the new tail is decoded.
+// prompt is the body of a request, decoded and rendered. Each request of a conversation extends the one before. So a
+// prompt is built from an earlier one with a common prefix, and only the new tail is decoded.
 type prompt struct {
 	body     []byte
 	head     map[string]json.RawMessage // the fields before the messages
@@ -24,16 +24,16 @@ type prompt struct {
 	tools    []annotator.ToolDefinition
 
 	places []chain  // in the rendered prompt, behind each message
-	end    chain    // of the rendered prompt: the model goes on from here
+	end    chain    // of the rendered prompt, where the model continues
 	shared int      // blocks that an earlier prompt has too
 	fresh  []uint64 // keys of the blocks after those
 
 	refused error // by the template
 
-	replaces *prompt // the earlier prompt, if all of it is in this one; only until this one is remembered
+	replaces *prompt // the earlier prompt, if this one contains all of it; nil once this one is stored
 }
 
-// newPrompt decodes and renders a body. It reuses what it shares with an earlier prompt, which may be empty.
+// newPrompt decodes and renders a body. It reuses the common prefix with an earlier prompt, which may be empty.
 func newPrompt(body []byte, earlier *prompt) (*prompt, error) {
 	p := &prompt{body: body, fields: map[string]json.RawMessage{}}
 	shared := earlier.sharedMessages(body)
@@ -60,10 +60,10 @@ func (p *prompt) same(earlier *prompt, field string) bool {
 	return bytes.Equal(p.fields[field], earlier.fields[field])
 }
 
-// saltField keeps prompts apart in the cache that differ in it alone. vLLM has it, too.
+// saltField separates prompts in the cache that differ only in this field. vLLM has it, too.
 const saltField = "cache_salt"
 
-// sharedMessages counts the messages, from the first on, that end within the bytes that both bodies begin with.
+// sharedMessages counts the messages within the common prefix of both bodies.
 func (p *prompt) sharedMessages(body []byte) int {
 	n := commonPrefix(p.body, body)
 	count := 0
@@ -85,8 +85,8 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// resumed brings a JSON decoder to the state behind an element of an array in an object. The element is a string, which no byte that
-// follows can continue.
+// resumed sets a JSON decoder to the state after an element of an array in an object. The element is a string, which no
+// following byte can continue.
 const (
 	resumed       = `{"":[""`
 	resumedTokens = 4
@@ -116,11 +116,11 @@ func (p *prompt) decode(earlier *prompt, shared int) error {
 	return d.object()
 }
 
-// bodyDecoder reads the object that is a request's body into a prompt.
+// bodyDecoder decodes the body of a request, which is an object, into a prompt.
 type bodyDecoder struct {
 	*prompt
 	json  *json.Decoder
-	shift int // offset in the body less offset in what the decoder reads
+	shift int // offset in the body minus offset in the decoder's input
 }
 
 func (d *bodyDecoder) expect(want json.Delim) error {
@@ -131,7 +131,7 @@ func (d *bodyDecoder) expect(want json.Delim) error {
 	return err
 }
 
-// object reads fields up to the object's end, which is the body's too.
+// object reads fields up to the end of the object, which is also the end of the body.
 func (d *bodyDecoder) object() error {
 	for d.json.More() {
 		key, err := d.json.Token()
@@ -189,8 +189,8 @@ func (d *bodyDecoder) list() error {
 	return d.expect(']')
 }
 
-// render continues behind the places that are known already. Tools come first, as in most templates: a change in them changes
-// everything.
+// render continues after the last known place. Tools come first, as in most templates: a change in them changes the
+// whole prompt.
 func (p *prompt) render(places []chain) {
 	var r renderer
 	if len(places) == 0 {

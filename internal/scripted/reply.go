@@ -10,20 +10,20 @@ import (
 	"annotator/model/chatwire"
 )
 
-// Script decides what the model answers. It is called for several requests at once where clients ask at once.
+// Script returns the model's reply. Concurrent requests call it concurrently.
 type Script func(Request) Reply
 
-// Reply is what the model answers. It is cut where it passes the request's max_tokens.
+// Reply is the answer of the model. It is cut at the request's max_tokens.
 type Reply struct {
 	Text         string
 	Reasoning    string               // sent as "reasoning", as vLLM names it
 	ToolCalls    []annotator.ToolCall // a call without an id gets one
-	FinishReason string               // where empty: "tool_calls" with calls, else "stop", and "length" where it was cut
-	Usage        *annotator.Usage     // reported in place of the true figures; Exact is not read
+	FinishReason string               // if empty: "tool_calls" with calls, else "stop", and "length" if it was cut
+	Usage        *annotator.Usage     // reported instead of the true figures; Exact is ignored
 }
 
-// finish completes a reply to a prompt: ids, length and finish reason. It returns what the call cost and the keys of the
-// blocks that were generated; limit is in tokens.
+// finish completes a reply to a prompt: ids, length and finish reason. It returns the usage and the keys of the
+// generated blocks. The limit is in tokens.
 func (r *Reply) finish(p *prompt, limit int) (annotator.Usage, []uint64) {
 	r.mintIDs(p.end.hash)
 	written := r.write(p)
@@ -59,7 +59,8 @@ func (r *Reply) mintIDs(hash uint64) {
 	}
 }
 
-// cut keeps what a model writes with a number of tokens: calls come last, and their arguments break off anywhere.
+// cut returns what a model writes with a number of tokens. Calls come last, and their arguments may be cut at any
+// place.
 func (r *Reply) cut(tokens int) {
 	r.Reasoning, tokens = cutText(r.Reasoning, tokens)
 	r.Text, tokens = cutText(r.Text, tokens)
@@ -75,7 +76,8 @@ func (r *Reply) cut(tokens int) {
 	}
 }
 
-// cutText returns what fits into a number of tokens, in whole runes, and the number that is left.
+// cutText returns the prefix of a text that fits into a number of tokens, in whole runes, and the number of tokens that
+// remain.
 func cutText(text string, tokens int) (string, int) {
 	if n := Tokens(text); n <= tokens {
 		return text, tokens - n

@@ -9,8 +9,8 @@ import (
 	"annotator/model/chatwire"
 )
 
-// Request is a request for a reply over any wire. All but Path, Header and Body has the form of chat completions. It and all it
-// points to may be kept, and must not be changed.
+// Request is a request for a reply over any wire. It has the form of chat completions, except Path, Header and Body. It
+// and the data it refers to may be stored, and must not be changed.
 type Request struct {
 	Call       int    // from 1, in order of arrival
 	Path       string // of the URL, which identifies the wire
@@ -21,8 +21,8 @@ type Request struct {
 	Tools      []annotator.ToolDefinition
 	ToolChoice string // as JSON, such as `"auto"`; empty where the request has none
 	Stream     bool
-	MaxTokens  int                        // max_completion_tokens, else max_tokens; 0 where the request has neither
-	Params     map[string]json.RawMessage // every field of the body but the messages
+	MaxTokens  int                        // max_completion_tokens, else max_tokens; 0 if the request has neither
+	Params     map[string]json.RawMessage // every field of the body except the messages
 	Tokens     int                        // of the rendered prompt
 
 	includeUsage bool
@@ -37,7 +37,7 @@ type Message struct {
 	flaws flaws
 }
 
-// MayCall reports whether the request leaves the model free to call a tool.
+// MayCall reports whether the request allows tool calls.
 func (r *Request) MayCall() bool { return len(r.Tools) > 0 && r.ToolChoice != `"none"` }
 
 // last returns the index of the last message for which test holds, or -1.
@@ -50,7 +50,7 @@ func (r *Request) last(test func(*Message) bool) int {
 	return -1
 }
 
-// newRequest reads the fields of a prompt that a server acts on.
+// newRequest reads the fields of a prompt that the server uses.
 func newRequest(p *prompt) (Request, error) {
 	var o chatwire.Options
 	if err := json.Unmarshal(chatwire.JSON(p.fields), &o); err != nil {
@@ -62,7 +62,7 @@ func newRequest(p *prompt) (Request, error) {
 	}, nil
 }
 
-// readField leaves into as it is where the field is absent or null.
+// readField does not change into if the field is absent or null.
 func readField(fields map[string]json.RawMessage, name string, into any) error {
 	raw, ok := fields[name]
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"annotator"
 )
 
-// responses is the wire of OpenAI's Responses API. It refuses what that API refuses of any request: a limit below 16 tokens,
-// an item of a kind that it does not know.
+// responses is the wire of OpenAI's Responses API. It refuses the same requests as that API: a limit below 16 tokens,
+// and items of unknown types.
 type responses struct{}
 
 type responsesRequest struct {
@@ -58,7 +58,8 @@ func (responses) chat(_ *http.Request, body []byte) ([]byte, error) {
 		return nil, err
 	}
 	if wire.MaxTokens != 0 && wire.MaxTokens < leastOutputTokens {
-		return nil, fmt.Errorf("invalid 'max_output_tokens': integer below minimum value; expected a value >= %d, but got %d instead",
+		return nil, fmt.Errorf("invalid 'max_output_tokens': integer below minimum value; expected a value >= %d, but "+
+			"got %d instead",
 			leastOutputTokens, wire.MaxTokens)
 	}
 	c := conversation{model: wire.Model, maxTokens: wire.MaxTokens, temperature: wire.Temperature, stream: wire.Stream}
@@ -71,7 +72,10 @@ func (responses) chat(_ *http.Request, body []byte) ([]byte, error) {
 		}
 	}
 	for _, t := range wire.Tools {
-		c.tools = append(c.tools, annotator.ToolDefinition{Name: t.Name, Description: t.Description, Schema: t.Parameters})
+		c.tools = append(c.tools, annotator.ToolDefinition{
+			Name: t.Name, Description: t.Description,
+			Schema: t.Parameters,
+		})
 	}
 	if err := wire.choose(&c); err != nil {
 		return nil, err
@@ -79,7 +83,7 @@ func (responses) chat(_ *http.Request, body []byte) ([]byte, error) {
 	return c.body(), nil
 }
 
-// join adds an item to a conversation: calls belong to what the assistant said before them.
+// join adds an item to a conversation. Calls belong to the assistant's message before them.
 func (i *responsesItem) join(c *conversation) error {
 	m := annotator.Message{Role: i.Role, Content: i.Content}
 	switch i.Type {
@@ -94,7 +98,8 @@ func (i *responsesItem) join(c *conversation) error {
 		}
 		m = annotator.Message{Role: annotator.RoleAssistant, ToolCalls: []annotator.ToolCall{call}}
 	default:
-		return fmt.Errorf("invalid value: '%s'; supported values are: 'message', 'function_call', 'function_call_output'", i.Type)
+		return fmt.Errorf("invalid value: '%s'; supported values are: 'message', 'function_call', "+
+			"'function_call_output'", i.Type)
 	}
 	c.messages = append(c.messages, m)
 	return nil
@@ -124,7 +129,8 @@ func (responses) refusal(no *refusal) any {
 	switch {
 	case no.prompt > 0:
 		failure["code"], failure["param"] = "context_length_exceeded", "input"
-		failure["message"] = "Your input exceeds the context window of this model. Please adjust your input and try again."
+		failure["message"] = "Your input exceeds the context window of this model. Please adjust your input " +
+			"and try again."
 	case no.Type == "NotFoundError":
 		failure["code"] = "model_not_found"
 	}

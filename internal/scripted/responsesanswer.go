@@ -39,7 +39,7 @@ func newResponse(a *answer, status string) fields {
 	}
 }
 
-// responseItem is one item of an answer: its text comes in deltas, which have a name of their own for each kind.
+// responseItem is an item of an answer. Its text comes in deltas, whose name depends on the type of the item.
 type responseItem struct {
 	kind  string // message, reasoning or function_call
 	delta string // name of the event
@@ -55,7 +55,10 @@ func responseItems(a *answer) (items []responseItem) {
 		items = append(items, responseItem{kind: "message", delta: "response.output_text", text: a.Text})
 	}
 	for i := range a.ToolCalls {
-		items = append(items, responseItem{kind: "function_call", delta: "response.function_call_arguments", text: a.ToolCalls[i].Arguments, call: i})
+		items = append(items, responseItem{
+			kind: "function_call", delta: "response.function_call_arguments",
+			text: a.ToolCalls[i].Arguments, call: i,
+		})
 	}
 	return items
 }
@@ -103,7 +106,7 @@ type responseStream struct {
 	number int
 }
 
-// send adds an event, whose name is also one of its fields.
+// send adds an event. Its name is also one of its fields.
 func (s *responseStream) send(name string, f fields) {
 	f["type"], f["sequence_number"] = name, s.number
 	s.number++

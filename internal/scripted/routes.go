@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// serveTokenize answers POST /tokenize, for a text or for messages. The tokens it lists are zeros: only their number means
-// something here.
+// serveTokenize answers POST /tokenize, for a text or for messages. The listed tokens are zeros: only their number is
+// meaningful.
 func (s *Server) serveTokenize(w http.ResponseWriter, r *http.Request) {
 	body, err := readBody(r)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Server) serveModels(d dialect) http.HandlerFunc {
 	}
 }
 
-// serveMetrics answers GET /metrics: the counters of the prefix cache, in tokens, under the names that vLLM gives them.
+// serveMetrics answers GET /metrics: the counters of the prefix cache, in tokens, with vLLM's names.
 func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	usage := s.Usage()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
@@ -59,10 +59,14 @@ func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 		name, help string
 		value      int
 	}{
-		{"vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens.", usage.Prompt},
+		{
+			"vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens.",
+			usage.Prompt,
+		},
 		{"vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens.", usage.Cached},
 	} {
-		_, _ = fmt.Fprintf(w, "# HELP %[1]s %[2]s\n# TYPE %[1]s counter\n%[1]s{engine=\"0\",model_name=%[3]q} %[4]d.0\n",
+		_, _ = fmt.Fprintf(w,
+			"# HELP %[1]s %[2]s\n# TYPE %[1]s counter\n%[1]s{engine=\"0\",model_name=%[3]q} %[4]d.0\n",
 			counter.name, counter.help, s.options.Model, counter.value)
 	}
 }

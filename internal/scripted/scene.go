@@ -18,7 +18,7 @@ const (
 // quoteBytes is the length at which a sentence is cut.
 const quoteBytes = 160
 
-// scene is a scene as a user message shows it.
+// scene is a scene of a user message.
 type scene struct {
 	number int64
 	posts  []post
@@ -35,12 +35,12 @@ type quote struct {
 	text string
 }
 
-// bears returns the passage as the quotation of a fact, as tools take it.
+// bears returns the passage as the quotation of a fact, in the form of tools.
 func (q quote) bears(fact string) []map[string]any {
 	return []map[string]any{{"text": fact, "quote": q.text, "post_id": q.post}}
 }
 
-// parseScene reads the last scene in a text, and leaves out what it does not understand.
+// parseScene reads the last scene in a text, and ignores unknown content.
 func parseScene(text string) scene {
 	text = text[max(strings.LastIndex(text, sceneTag), 0):]
 	text, _, _ = strings.Cut(text, "</scene>")
@@ -67,7 +67,7 @@ func (s *scene) quotes() []quote {
 	return quotes
 }
 
-// sentences yields what stands between full stops and line ends, cut where it is long, without white space around it.
+// sentences yields the texts between full stops and line ends. It cuts long ones, and trims white space.
 func sentences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for text != "" {
@@ -85,7 +85,7 @@ func sentences(text string) iter.Seq[string] {
 	}
 }
 
-// longestWord returns the first of the longest words of a text, its first letter in upper case; "Term" where there is none.
+// longestWord returns the first of the longest words of a text, capitalised; "Term" if there is none.
 func longestWord(text string) string {
 	longest := ""
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {

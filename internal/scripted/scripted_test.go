@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// message is a message as a client sends it.
+// message is a message of a request.
 type message struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content"`
@@ -34,7 +34,7 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// answer is what a client reads, streamed or not.
+// answer is an answer as decoded by a client, streamed or not.
 type answer struct {
 	Content, Reasoning, Finish string
 	Calls                      []toolCall
@@ -73,12 +73,15 @@ func calling(ids ...string) message {
 func tools(names ...string) []any {
 	var list []any
 	for _, name := range names {
-		list = append(list, map[string]any{"type": "function", "function": map[string]any{"name": name, "parameters": map[string]any{}}})
+		list = append(list, map[string]any{"type": "function", "function": map[string]any{
+			"name":       name,
+			"parameters": map[string]any{},
+		}})
 	}
 	return list
 }
 
-// fataler is what a *testing.T and a *rapid.T have in common here.
+// fataler has the common methods of *testing.T and *rapid.T that are used here.
 type fataler interface {
 	Helper()
 	Fatal(args ...any)
@@ -131,7 +134,10 @@ func readPlain(t fataler, b []byte) answer {
 		t.Fatalf("%v in %s", err, b)
 	}
 	c := wire.Choices[0]
-	return answer{Content: c.Message.Content, Reasoning: c.Message.Reasoning, Calls: c.Message.Calls, Finish: c.Finish, Usage: wire.Usage}
+	return answer{
+		Content: c.Message.Content, Reasoning: c.Message.Reasoning, Calls: c.Message.Calls, Finish: c.Finish,
+		Usage: wire.Usage,
+	}
 }
 
 // events returns the data of each event of a stream.
@@ -200,7 +206,8 @@ func TestStreamEqualsPlain(t *testing.T) {
 		Text:      "A text of more than one delta, with 灯籠 and <tags> & \"quotes\"\nover two lines.",
 		ToolCalls: []annotator.ToolCall{
 			{Name: "read_post", Arguments: `{"post_id":4415}`},
-			{ID: "mine", Name: "glossary_search", Arguments: `{"query":"the lanterns of the long and winding harbour"}`},
+			{ID: "mine", Name: "glossary_search", Arguments: `{"query":"the lanterns of the long and ` +
+				`winding harbour"}`},
 		},
 	}
 	s := scripted.Start(t, scripted.Options{Script: func(scripted.Request) scripted.Reply { return reply }})
@@ -217,7 +224,8 @@ func TestStreamEqualsPlain(t *testing.T) {
 	if diff := cmp.Diff(plain, streamed); diff != "" {
 		t.Errorf("plain (-) and streamed (+) differ:\n%s", diff)
 	}
-	if plain.Content != reply.Text || plain.Finish != "tool_calls" || plain.Calls[1].ID != "mine" || plain.Calls[0].ID == "" {
+	if plain.Content != reply.Text || plain.Finish != "tool_calls" || plain.Calls[1].ID != "mine" ||
+		plain.Calls[0].ID == "" {
 		t.Errorf("not the script's reply: %+v", plain)
 	}
 	if got := response.Header.Get("Content-Type"); got != "text/event-stream; charset=utf-8" {
@@ -231,7 +239,10 @@ func TestStreamChunks(t *testing.T) {
 		return scripted.Reply{ToolCalls: []annotator.ToolCall{{ID: "c", Name: "f", Arguments: `{"a":1}`}}}
 	}
 	s := scripted.New(scripted.Options{Model: "m", Script: script})
-	w := serve(s, []byte(`{"stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"12345678"}]}`))
+	w := serve(s,
+		[]byte(
+			`{"stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user",`+
+				`"content":"12345678"}]}`))
 	var got []string
 	for _, data := range events(w.Body) {
 		_, choices, _ := strings.Cut(data, `"model":"m",`)
@@ -239,10 +250,14 @@ func TestStreamChunks(t *testing.T) {
 	}
 	want := []string{
 		`"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}`,
-		`"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f"}}]},"logprobs":null,"finish_reason":null}]}`,
-		`"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":1}"}}]},"logprobs":null,"finish_reason":null}]}`,
+		`"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",` +
+			`"function":{"name":"f"}}]},` +
+			`"logprobs":null,"finish_reason":null}]}`,
+		`"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":1}"}}]},` +
+			`"logprobs":null,"finish_reason":null}]}`,
 		`"choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"tool_calls"}]}`,
-		`"choices":[],"usage":{"prompt_tokens":8,"total_tokens":14,"completion_tokens":6,"prompt_tokens_details":{"cached_tokens":0}}}`,
+		`"choices":[],"usage":{"prompt_tokens":8,"total_tokens":14,"completion_tokens":6,` +
+			`"prompt_tokens_details":{"cached_tokens":0}}}`,
 		"",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -261,7 +276,10 @@ func TestUsageOnlyOnRequestInStreams(t *testing.T) {
 func TestReplyIsCutAtMaxTokens(t *testing.T) {
 	t.Parallel()
 	script := func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: "12345678", ToolCalls: []annotator.ToolCall{{Name: "name", Arguments: `{"query":"lanterns"}`}, {Name: "next"}}}
+		return scripted.Reply{
+			Text:      "12345678",
+			ToolCalls: []annotator.ToolCall{{Name: "name", Arguments: `{"query":"lanterns"}`}, {Name: "next"}},
+		}
 	}
 	s := scripted.New(scripted.Options{Script: script})
 	for _, test := range []struct {
@@ -282,7 +300,8 @@ func TestReplyIsCutAtMaxTokens(t *testing.T) {
 		for _, c := range a.Calls {
 			arguments = append(arguments, c.Function.Arguments)
 		}
-		if a.Content != test.content || a.Finish != test.finish || a.Usage.Completion != test.tokens || !cmp.Equal(arguments, test.arguments) {
+		if a.Content != test.content || a.Finish != test.finish || a.Usage.Completion != test.tokens ||
+			!cmp.Equal(arguments, test.arguments) {
 			t.Errorf("%d tokens: %+v", test.tokens, a)
 		}
 	}
@@ -298,8 +317,10 @@ func TestContextLimit(t *testing.T) {
 	}
 	fields["max_tokens"] = 75
 	w := serve(s, body(t, fields))
-	want := `{"error":{"message":"You passed 26 input tokens and requested 75 output tokens. However, the model's context length is ` +
-		`only 100 tokens, resulting in a maximum input length of 25 tokens. Please reduce the length of the input prompt. ` +
+	want := `{"error":{"message":"You passed 26 input tokens and requested 75 output tokens. However, the model's ` +
+		`context length is ` +
+		`only 100 tokens, resulting in a maximum input length of 25 tokens. Please reduce the length of the ` +
+		`input prompt. ` +
 		`(parameter=input_tokens, value=26)","type":"BadRequestError","param":"input_tokens","code":400}}`
 	if w.Code != http.StatusBadRequest || w.Body.String() != want {
 		t.Errorf("status %d: %s", w.Code, w.Body)
@@ -313,7 +334,10 @@ func TestRefusals(t *testing.T) {
 		body, want string
 		status     int
 	}{
-		{`{"model":"x","messages":[{"role":"user","content":"x"}]}`, "The model `x` does not exist.", http.StatusNotFound},
+		{
+			`{"model":"x","messages":[{"role":"user","content":"x"}]}`, "The model `x` does not exist.",
+			http.StatusNotFound,
+		},
 		{`{"messages":[]}`, "Field required", http.StatusBadRequest},
 		{`{"messages":[{"role":"user"}]`, "JSON decode error", http.StatusBadRequest},
 		{`{"messages":["user"]}`, "JSON decode error", http.StatusBadRequest},
@@ -333,9 +357,12 @@ func TestRequestsAreDecodedAndKept(t *testing.T) {
 	t.Parallel()
 	var seen []scripted.Request
 	s := scripted.New(scripted.Options{Keep: true, OnRequest: func(r scripted.Request) { seen = append(seen, r) }})
-	sent := []byte(`{"max_tokens":7,"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}],
-		"tool_choice":"auto","messages":[{"role":"user","name":"n","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},
-		{"role":"assistant","content":null,"reasoning":"why","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+	sent := []byte(`{"max_tokens":7,"tools":[{"type":"function",
+		"function":{"name":"f","description":"d","parameters":{"type":"object"}}}],
+		"tool_choice":"auto","messages":[
+		{"role":"user","name":"n","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},
+		{"role":"assistant","content":null,"reasoning":"why",
+		"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]},
 		{"role":"tool","tool_call_id":"1","content":"ok"}]}`)
 	serve(s, sent)
 	if len(seen) != 1 || s.Calls() != 1 || len(s.Requests()) != 1 {
@@ -358,7 +385,8 @@ func TestRequestsAreDecodedAndKept(t *testing.T) {
 	if diff := cmp.Diff(wantTools, got.Tools); diff != "" {
 		t.Error(diff)
 	}
-	if !bytes.Equal(got.Body, sent) || got.MaxTokens != 7 || !got.MayCall() || got.Messages[0].Name != "n" || got.Call != 1 {
+	if !bytes.Equal(got.Body, sent) || got.MaxTokens != 7 || !got.MayCall() || got.Messages[0].Name != "n" ||
+		got.Call != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -366,7 +394,10 @@ func TestRequestsAreDecodedAndKept(t *testing.T) {
 func TestUsageOverride(t *testing.T) {
 	t.Parallel()
 	script := func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: "x", FinishReason: "content_filter", Usage: &annotator.Usage{Prompt: 1, Cached: 2, Completion: 3}}
+		return scripted.Reply{Text: "x", FinishReason: "content_filter", Usage: &annotator.Usage{
+			Prompt: 1, Cached: 2,
+			Completion: 3,
+		}}
 	}
 	s := scripted.New(scripted.Options{Script: script})
 	a := ask(t, s, map[string]any{"messages": []message{user("1234")}})
@@ -390,7 +421,10 @@ func TestOtherRoutes(t *testing.T) {
 		{"GET", "/nothing", "", `{"detail":"Not Found"}`},
 		{"POST", "/tokenize", `{"prompt":"12345"}`, `"count":2,"max_model_len":4096,"token_strs":null,"tokens":[0,0]`},
 		{"POST", "/tokenize", `{"messages":[{"role":"user","content":"x"}]}`, `"count":7,`},
-		{"POST", "/tokenize", `{"messages":[{"role":"user","content":"x"}],"add_generation_prompt":false}`, `"count":5,`},
+		{
+			"POST", "/tokenize", `{"messages":[{"role":"user","content":"x"}],"add_generation_prompt":false}`,
+			`"count":5,`,
+		},
 		{"POST", "/tokenize", `{"prompt":1}`, "JSON decode error"},
 	} {
 		request, err := http.NewRequest(test.method, s.URL+test.path, strings.NewReader(test.body))

@@ -55,7 +55,7 @@ func (s *Server) read(d dialect, r *http.Request, body []byte) (Request, *prompt
 	return request, p, err
 }
 
-// readBody allocates the announced length at once, since growing copies long prompts.
+// readBody allocates the announced length immediately, since growing a buffer copies long prompts.
 func readBody(r *http.Request) ([]byte, error) {
 	const longest = 1 << 28
 	if r.ContentLength <= 0 || r.ContentLength > longest {
@@ -69,7 +69,8 @@ func readBody(r *http.Request) ([]byte, error) {
 func badBody() *refusal { return badRequest("There was an error parsing the body") }
 
 func badJSON(err error) *refusal {
-	return badRequest("[{'type': 'json_invalid', 'loc': ('body', 0), 'msg': 'JSON decode error', 'ctx': {'error': %q}}]", err.Error())
+	return badRequest("[{'type': 'json_invalid', 'loc': ('body', 0), 'msg': 'JSON decode error', 'ctx': "+
+		"{'error': %q}}]", err.Error())
 }
 
 // take numbers a request and passes it to OnRequest.
@@ -93,7 +94,7 @@ func (s *Server) fault(r *Request) *Fault {
 	return s.options.Fault(r.Call, *r)
 }
 
-// answer refuses a request or lets the script answer it. Only a prompt that is not refused enters the cache.
+// answer refuses a request or calls the script. Only a prompt that is not refused enters the cache.
 func (s *Server) answer(w http.ResponseWriter, d dialect, r *Request, p *prompt) {
 	no := s.refuse(r)
 	if no == nil && p.refused != nil {
@@ -113,7 +114,10 @@ func (s *Server) answer(w http.ResponseWriter, d dialect, r *Request, p *prompt)
 	if reply.Usage == nil {
 		reply.Usage = &usage
 	}
-	a := answer{Reply: &reply, id: fmt.Sprintf("%016x", p.end.hash), model: s.options.Model, includeUsage: r.includeUsage}
+	a := answer{
+		Reply: &reply, id: fmt.Sprintf("%016x", p.end.hash), model: s.options.Model,
+		includeUsage: r.includeUsage,
+	}
 	if r.Stream {
 		writeStream(w, d, &a)
 		return
@@ -131,7 +135,7 @@ func (s *Server) account(usage annotator.Usage, generated []uint64) {
 	s.usage.Exact = true
 }
 
-// refuse returns what is wrong with a request, or nil.
+// refuse returns the refusal of an invalid request, or nil.
 func (s *Server) refuse(r *Request) *refusal {
 	if r.Model != "" && r.Model != s.options.Model {
 		no := badRequest("The model `%s` does not exist.", r.Model)
@@ -163,16 +167,16 @@ func (s *Server) refuseTemplate(r *Request) *refusal {
 	return badRequest("%s", found[0].Text)
 }
 
-// refuseLength keeps room for at least one token of a reply.
+// refuseLength refuses a prompt that leaves no space for a reply of one token.
 func (s *Server) refuseLength(r *Request) *refusal {
 	requested := max(r.MaxTokens, 1)
 	room := s.options.MaxModelLen - requested
 	if r.Tokens <= room {
 		return nil
 	}
-	no := badRequest("You passed %d input tokens and requested %d output tokens. However, the model's context length is only %d "+
-		"tokens, resulting in a maximum input length of %d tokens. Please reduce the length of the input prompt. "+
-		"(parameter=input_tokens, value=%d)", r.Tokens, requested, s.options.MaxModelLen, room, r.Tokens)
+	no := badRequest("You passed %d input tokens and requested %d output tokens. However, the model's context length "+
+		"is only %d tokens, resulting in a maximum input length of %d tokens. Please reduce the length of the "+
+		"input prompt. (parameter=input_tokens, value=%d)", r.Tokens, requested, s.options.MaxModelLen, room, r.Tokens)
 	param := "input_tokens"
 	no.Param, no.prompt, no.limit = &param, r.Tokens, room
 	return no

@@ -10,31 +10,32 @@ import (
 	"annotator"
 )
 
-// Options says what a server serves. The zero value is a lenient server with the script Annotate.
+// Options are the options of a server. The zero value is a lenient server with the script Annotate.
 type Options struct {
-	Model       string // the one model it serves; "scripted" where empty
-	MaxModelLen int    // tokens of prompt and reply together; 131,072 where 0
+	Model       string // the model that it serves; default "scripted"
+	MaxModelLen int    // tokens of prompt and reply together; default 131,072
 	Script      Script // what the model answers; Annotate where nil
 
-	// Strict refuses what the strictest chat template would refuse. See Server.Violations.
+	// Strict refuses requests that the strictest chat template would refuse. See Server.Violations.
 	Strict bool
 
-	// Template is what the chat template renders of a conversation; all of it where nil.
+	// Template renders conversations as a chat template does; nil renders all messages.
 	Template Template
 
-	// Fault is asked before anything else is done with a request that could be read. Where it returns nil the answer is
-	// the regular one. call counts from 1.
+	// Fault is called first for each valid request. If it returns nil, the answer is the regular one. call counts from
+	// 1.
 	Fault func(call int, r Request) *Fault
 
-	// OnRequest sees each request that could be read, before it is answered. Concurrent requests call it concurrently.
+	// OnRequest is called with each valid request, before it is answered. Concurrent requests call it concurrently.
 	OnRequest func(Request)
 
-	// Keep keeps every request that could be read, for Server.Requests. It holds whole bodies in memory.
+	// Keep stores every valid request, for Server.Requests. It holds whole bodies in memory.
 	Keep bool
 }
 
-// Server is an http.Handler with the routes of every wire: that of chat completions below /v1 beside POST /tokenize, GET /health
-// and GET /metrics, as vLLM has them, and those of the others as their APIs have them. It may serve many requests at once.
+// Server is an http.Handler with the routes of every wire. Chat completions are below /v1, with POST /tokenize, GET
+// /health and GET /metrics, as in vLLM. The routes of other wires are those of their APIs. It may serve many requests
+// at the same time.
 type Server struct {
 	URL string // without /v1; set by Start, else empty
 
@@ -73,7 +74,7 @@ func New(options Options) *Server {
 	return s
 }
 
-// TB is what Start needs of a *testing.T, B or F.
+// TB has the methods of *testing.T, B and F that Start uses.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -92,20 +93,21 @@ func Start(tb TB, options Options) *Server {
 	return s
 }
 
-// ServeHTTP answers one request. A fault that breaks the connection panics with http.ErrAbortHandler, as net/http asks.
+// ServeHTTP answers one request. A fault that breaks the connection panics with http.ErrAbortHandler, as net/http
+// requires.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Endpoint returns the base URL as clients are configured with it: with its /v1.
+// Endpoint returns the base URL for clients, with its /v1.
 func (s *Server) Endpoint() string { return s.URL + "/v1" }
 
-// Calls returns how many replies were asked for, answered or not.
+// Calls returns the number of requests for a reply, answered or not.
 func (s *Server) Calls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls
 }
 
-// Requests returns the replies asked for, in order of arrival; none unless Options.Keep is set.
+// Requests returns the requests for a reply, in order of arrival; none unless Options.Keep is set.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +121,8 @@ func (s *Server) Violations() []Violation {
 	return slices.Clone(s.violations)
 }
 
-// Usage returns the tokens of all answered calls together, as the server counts them: figures that a script reports are not counted.
+// Usage returns the tokens of all answered calls together, counted by the server. Figures that a script reports do not
+// count.
 func (s *Server) Usage() annotator.Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()

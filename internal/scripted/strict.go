@@ -23,12 +23,13 @@ const notAlternating = "Conversation roles must alternate user/assistant/user/as
 // flaws are the faults of a message that do not depend on its position.
 type flaws struct {
 	unknownKeys []string // keys that the wire does not have
-	arguments   []string // what a server says of arguments that are no JSON object
+	arguments   []string // the text for arguments that are not a JSON object
 }
 
 func findFlaws(m *Message) flaws {
 	var f flaws
-	f.unknownKeys = unknownKeys(m.Raw, "role", "content", "name", "reasoning", "reasoning_content", "tool_calls", "tool_call_id")
+	f.unknownKeys = unknownKeys(m.Raw, "role", "content", "name", "reasoning", "reasoning_content", "tool_calls",
+		"tool_call_id")
 	if len(m.ToolCalls) == 0 {
 		return f
 	}
@@ -47,7 +48,7 @@ func findFlaws(m *Message) flaws {
 	return f
 }
 
-// unknownKeys compares exactly: only encoding/json takes "Role" and "role" for one field.
+// unknownKeys compares exactly. encoding/json would accept "Role" for "role".
 func unknownKeys(object json.RawMessage, known ...string) []string {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(object, &fields) // decoded once already
@@ -61,7 +62,8 @@ func argumentsFault(arguments string) string {
 	var value any
 	err := json.Unmarshal([]byte(arguments), &value)
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		return fmt.Sprintf("Unterminated string starting at: line 1 column %d (char %d)", syntax.Offset+1, syntax.Offset)
+		return fmt.Sprintf("Unterminated string starting at: line 1 column %d (char %d)", syntax.Offset+1,
+			syntax.Offset)
 	}
 	if _, ok := value.(map[string]any); !ok {
 		return "Can only get item pairs from a mapping."
@@ -73,7 +75,7 @@ func argumentsFault(arguments string) string {
 type strictTemplate struct {
 	found   []Violation
 	at      int             // index of the message
-	after   annotator.Role  // role of the message before; empty at the beginning
+	after   annotator.Role  // role of the previous message; empty at the beginning
 	pending []string        // ids of calls that have no answer yet
 	seen    map[string]bool // ids of calls
 }
@@ -98,7 +100,8 @@ func (t *strictTemplate) violate(format string, args ...any) {
 
 func (t *strictTemplate) message(m *Message) {
 	for _, key := range m.flaws.unknownKeys {
-		t.violate("[{'type': 'extra_forbidden', 'loc': ('body', 'messages', %d, '%s'), 'msg': 'Extra inputs are not permitted'}]", t.at, key)
+		t.violate("[{'type': 'extra_forbidden', 'loc': ('body', 'messages', %d, '%s'), 'msg': 'Extra inputs are not "+
+			"permitted'}]", t.at, key)
 	}
 	for _, text := range m.flaws.arguments {
 		t.violate("%s", text)
@@ -155,8 +158,9 @@ func (t *strictTemplate) answer(id string) {
 
 func (t *strictTemplate) unanswered() {
 	if len(t.pending) > 0 {
-		t.violate("An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "+
-			"The following tool_call_ids did not have response messages: %s", strings.Join(t.pending, ", "))
+		t.violate("An assistant message with 'tool_calls' must be followed by tool messages responding to each "+
+			"'tool_call_id'. The following tool_call_ids did not have response messages: %s",
+			strings.Join(t.pending, ", "))
 	}
 	t.pending = nil
 }

@@ -13,7 +13,7 @@ func text(content string) message { return message{Role: "assistant", Content: c
 
 func system(content string) message { return message{Role: "system", Content: content} }
 
-// with returns a message with one more key, as raw JSON.
+// with returns a message with an additional key, as raw JSON.
 func with(t *testing.T, m message, key string, value any) any {
 	t.Helper()
 	b, err := json.Marshal(m)
@@ -40,11 +40,20 @@ func TestStrictTemplate(t *testing.T) {
 		messages []any
 		want     string // empty: accepted
 	}{
-		"user":                {[]any{user("x")}, ""},
-		"system first":        {[]any{system("s"), user("x"), text("y"), user("z")}, ""},
-		"calls answered":      {[]any{user("x"), calling("a", "b"), ok, toolResult("b", ""), calling("c"), toolResult("c", ""), text("y"), user("z")}, ""},
-		"system later":        {[]any{user("x"), text("y"), system("s"), user("z")}, "System message must be at the beginning."},
-		"user after user":     {[]any{user("x"), user("y")}, "Conversation roles must alternate user/assistant/user/assistant/..."},
+		"user":         {[]any{user("x")}, ""},
+		"system first": {[]any{system("s"), user("x"), text("y"), user("z")}, ""},
+		"calls answered": {[]any{
+			user("x"), calling("a", "b"), ok, toolResult("b", ""), calling("c"),
+			toolResult("c", ""), text("y"), user("z"),
+		}, ""},
+		"system later": {
+			[]any{user("x"), text("y"), system("s"), user("z")},
+			"System message must be at the beginning.",
+		},
+		"user after user": {
+			[]any{user("x"), user("y")},
+			"Conversation roles must alternate user/assistant/user/assistant/...",
+		},
 		"user after tool":     {[]any{user("x"), calling("a"), ok, user("y")}, "Conversation roles must alternate"},
 		"assistant first":     {[]any{text("x"), user("y")}, "Conversation roles must alternate"},
 		"assistant twice":     {[]any{user("x"), text("y"), text("z"), user("u")}, "Conversation roles must alternate"},
@@ -52,17 +61,35 @@ func TestStrictTemplate(t *testing.T) {
 		"tool after user":     {[]any{user("x"), ok}, "Unexpected role 'tool' after role 'user'"},
 		"tool after text":     {[]any{user("x"), text("y"), ok}, "Unexpected role 'tool' after role 'assistant'"},
 		"one result too many": {[]any{user("x"), calling("a"), ok, ok}, "Unexpected role 'tool' after role 'tool'"},
-		"other id":            {[]any{user("x"), calling("a"), toolResult("b", "")}, "Unexpected tool call id b in tool results"},
-		"other order":         {[]any{user("x"), calling("a", "b"), toolResult("b", ""), ok}, "Unexpected tool call id b in tool results"},
-		"result missing":      {[]any{user("x"), calling("a", "b"), ok, text("y"), user("z")}, "did not have response messages: b"},
+		"other id": {
+			[]any{user("x"), calling("a"), toolResult("b", "")},
+			"Unexpected tool call id b in tool results",
+		},
+		"other order": {
+			[]any{user("x"), calling("a", "b"), toolResult("b", ""), ok},
+			"Unexpected tool call id b in tool results",
+		},
+		"result missing": {
+			[]any{user("x"), calling("a", "b"), ok, text("y"), user("z")},
+			"did not have response messages: b",
+		},
 		"last result missing": {[]any{user("x"), calling("a")}, "did not have response messages: a"},
-		"id twice":            {[]any{user("x"), calling("a"), ok, calling("a"), ok}, "Duplicate value for 'tool_call_id' of a in message[3]"},
-		"arguments cut":       {[]any{user("x"), arguments(`{"post_id":`), ok}, "Unterminated string starting at: line 1 column 12 (char 11)"},
-		"arguments a list":    {[]any{user("x"), arguments(`[1]`), ok}, "Can only get item pairs from a mapping."},
-		"arguments null":      {[]any{user("x"), arguments(`null`), ok}, "Can only get item pairs from a mapping."},
-		"unknown role":        {[]any{message{Role: "narrator"}}, "Unexpected role 'narrator' after role ''"},
-		"private key":         {[]any{with(t, user("x"), "scene_index", 3)}, "('body', 'messages', 0, 'scene_index'), 'msg': 'Extra inputs are not permitted'"},
-		"key in other case":   {[]any{with(t, user("x"), "Content", "y")}, "('body', 'messages', 0, 'Content')"},
+		"id twice": {
+			[]any{user("x"), calling("a"), ok, calling("a"), ok},
+			"Duplicate value for 'tool_call_id' of a in message[3]",
+		},
+		"arguments cut": {
+			[]any{user("x"), arguments(`{"post_id":`), ok},
+			"Unterminated string starting at: line 1 column 12 (char 11)",
+		},
+		"arguments a list": {[]any{user("x"), arguments(`[1]`), ok}, "Can only get item pairs from a mapping."},
+		"arguments null":   {[]any{user("x"), arguments(`null`), ok}, "Can only get item pairs from a mapping."},
+		"unknown role":     {[]any{message{Role: "narrator"}}, "Unexpected role 'narrator' after role ''"},
+		"private key": {
+			[]any{with(t, user("x"), "scene_index", 3)},
+			"('body', 'messages', 0, 'scene_index'), 'msg': 'Extra inputs are not permitted'",
+		},
+		"key in other case": {[]any{with(t, user("x"), "Content", "y")}, "('body', 'messages', 0, 'Content')"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

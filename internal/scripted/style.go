@@ -9,12 +9,12 @@ import (
 	"annotator"
 )
 
-// Style is a script that notes one to three things of each scene, and a way to make these edits. What is asked beside the
-// story is answered as Annotate does. Each is a pure function of the request.
+// Style is a script that notes one to three findings of each scene, with a form of edits. It answers other questions
+// like Annotate. Each is a pure function of the request.
 type Style struct {
-	Done     bool // the last edit of a reply says that the scene is worked through, if the tools have an argument for it
+	Done     bool // the last edit of a reply declares the scene done, if the tools have an argument for it
 	Single   bool // one call a reply
-	Careless bool // every third edit is refused, and made rightly in the next reply
+	Careless bool // every third edit is refused, and correct in the next reply
 	Remark   bool // a line of text stands beside calls
 }
 
@@ -42,7 +42,7 @@ func (s Style) Annotate(r Request) Reply {
 	return reply
 }
 
-// Terms returns the names of what is noted of a scene, given its message.
+// Terms returns the names of the findings of a scene, given its message.
 func (s Style) Terms(message string) (terms []string) {
 	t := turn{scene: parseScene(message)}
 	for n := range t.findings() {
@@ -52,10 +52,10 @@ func (s Style) Terms(message string) (terms []string) {
 	return terms
 }
 
-// findings is how many things are noted of the scene.
+// findings is the number of findings of the scene.
 func (t *turn) findings() int { return 1 + int(t.scene.number*7/5)%3 }
 
-// finding returns the n-th of them, from 0: a term that no other scene has, what is told of it, and a sentence to quote.
+// finding returns the n-th of them, from 0: a unique term, a text about it, and a sentence to quote.
 func (t *turn) finding(n int) (term, definition string, q quote) {
 	quotes := t.scene.quotes()
 	q = quotes[n%len(quotes)]
@@ -63,27 +63,35 @@ func (t *turn) finding(n int) (term, definition string, q quote) {
 	return term, fmt.Sprintf("What scene %d tells of number %d.", t.scene.number, n), q
 }
 
-// edits returns the calls for the findings that are not made yet.
+// edits returns the calls for the remaining findings.
 func (s Style) edits(t *turn) (calls []annotator.ToolCall) {
 	for n := range t.findings() {
 		term, definition, q := t.finding(n)
 		made := func(m Message) bool {
-			return m.Role == annotator.RoleTool && bytes.Contains([]byte(m.Content), []byte(`"ok":true`)) && bytes.Contains([]byte(m.Content), []byte(term))
+			return m.Role == annotator.RoleTool && bytes.Contains([]byte(m.Content), []byte(`"ok":true`)) &&
+				bytes.Contains([]byte(m.Content), []byte(term))
 		}
 		switch {
 		case slices.ContainsFunc(t.after, made):
 		case s.Careless && len(t.after) == 0 && (int(t.scene.number)+n)%3 == 0:
-			calls = append(calls, call("glossary_update", map[string]any{"entry_id": 1_000_000 + n, "facts": q.bears(definition)}))
+			calls = append(calls, call("glossary_update", map[string]any{
+				"entry_id": 1_000_000 + n,
+				"facts":    q.bears(definition),
+			}))
 		default:
-			calls = append(calls, call("glossary_create", map[string]any{"term": term, "facts": q.bears(definition), "tags": []string{"object"}}))
+			calls = append(calls, call("glossary_create", map[string]any{
+				"term": term, "facts": q.bears(definition),
+				"tags": []string{"object"},
+			}))
 		}
 	}
 	return calls
 }
 
-// takesDone reports whether the tools have an argument that ends the scene. Those of former versions have none.
+// takesDone reports whether the tools have an argument that ends the scene. Those of earlier versions have none.
 func takesDone(tools []annotator.ToolDefinition) bool {
-	return slices.ContainsFunc(tools, func(t annotator.ToolDefinition) bool { return bytes.Contains(t.Schema, []byte(`"done"`)) })
+	return slices.ContainsFunc(tools,
+		func(t annotator.ToolDefinition) bool { return bytes.Contains(t.Schema, []byte(`"done"`)) })
 }
 
 func sayDone(c *annotator.ToolCall) {

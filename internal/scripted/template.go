@@ -10,10 +10,10 @@ import (
 // blockTokens is the size of a block of the prefix cache, vLLM's default.
 const blockTokens = 16
 
-// The template's own tokens lie above every token of four bytes, so that no text can be taken for one.
+// The template's own tokens are greater than every token of four bytes, so that no text contains one.
 const (
 	tokenOpen uint64 = 1<<40 + iota // a message begins
-	tokenEnd                        // a message ends: the one the model itself generates
+	tokenEnd                        // the end of a message, which the model itself generates
 	tokenNewline
 	tokenCallOpen
 	tokenCallEnd
@@ -22,18 +22,18 @@ const (
 	tokenRole = 1 << 41 // plus the role's first letter
 )
 
-// Tokens returns how many tokens the simulated tokenizer makes of a text that stands alone. A message costs four more, a
-// tool call costs two more than its name and its arguments.
+// Tokens returns the number of tokens of a text by the simulated tokenizer. A message costs four more, and a tool call
+// costs two more than its name and its arguments.
 func Tokens(text string) int { return chatwire.Tokens(len(text)) }
 
-// chain is a place in a rendered prompt: the hash of all tokens before it, and their number. The hash at the end of a block
-// is the block's key in the prefix cache, so a key stands for everything up to there, as it does in vLLM.
+// chain is a place in a rendered prompt: the hash of all tokens before it, and their number. The hash at the end of a
+// block is its key in the prefix cache. So a key identifies the whole prompt up to there, as in vLLM.
 type chain struct {
 	hash   uint64
 	tokens int
 }
 
-// renderer renders messages from a place on, and collects the keys of the blocks that it completes.
+// renderer renders messages from a place on, and collects the keys of the completed blocks.
 type renderer struct {
 	chain
 	blocks []uint64
@@ -62,7 +62,7 @@ func (r *renderer) piece(text string) {
 	r.token(rest)
 }
 
-// salt is not part of the prompt. It changes the keys of all blocks that are completed after it.
+// salt is not part of the prompt. It changes the keys of all following blocks.
 func (r *renderer) salt(value []byte) {
 	for _, b := range value {
 		r.hash = bits.RotateLeft64((r.hash^uint64(b))*0x9e3779b97f4a7c15, 29)
@@ -84,7 +84,7 @@ func (r *renderer) open(role annotator.Role) {
 	r.token(tokenRole + uint64(role[0]))
 }
 
-// body leaves out the ids of tool calls: the model does not generate them, the server adds them afterwards.
+// body omits the ids of tool calls: the server adds them after the model has generated the call.
 func (r *renderer) body(m *annotator.Message) {
 	if m.Reasoning != "" {
 		r.token(tokenThinkOpen)
