@@ -73,7 +73,7 @@ func instructions(c *Config) string {
 
 // limited has the argument of every tool.
 type limited struct {
-	AsOf string `json:"as_of,omitempty" jsonschema:"a point of the story that is earlier than the limit, as scene:12, post:345 or thread:6; nothing later is shown"`
+	AsOf string `json:"as_of,omitempty"` // see describe
 }
 
 // view returns the view for a call. A point after the limit is an error.
@@ -107,6 +107,7 @@ func addTool[In, Out any](s *server, name, title, description string,
 	}
 	notNull(output)
 	notNull(input)
+	describe(input, output)
 	closed := false
 	tool := &mcp.Tool{
 		Name: name, Title: title, Description: description, InputSchema: input, OutputSchema: output,
@@ -118,6 +119,16 @@ func addTool[In, Out any](s *server, name, title, description string,
 	}
 	mcp.AddTool(s.sdk, tool, handle)
 	return nil
+}
+
+// describe adds the descriptions that are too long for struct tags.
+func describe(input, output *jsonschema.Schema) {
+	input.Properties["as_of"].Description = "a point of the story that is earlier than the limit, as " +
+		"scene:12, post:345 or thread:6; nothing later is shown"
+	if entries := output.Properties["entries"]; entries != nil {
+		entries.Items.Properties["match"].Description = "the number of the fact that has the most of the words; " +
+			"absent: none has any, its names do"
+	}
 }
 
 // notNull removes null from the types of lists in a schema. No answer has a nil slice.

@@ -62,7 +62,7 @@ type entrySummary struct {
 	Status annotator.Status `json:"status"`
 	Tags   []string         `json:"tags"`
 	Text   string           `json:"text" jsonschema:"what it is now, shortened"`
-	Match  int64            `json:"match,omitempty" jsonschema:"the number of the fact that has the most of the words; absent: none has any, its names do"`
+	Match  int64            `json:"match,omitempty"` // see describe
 	Fact   string           `json:"fact,omitempty" jsonschema:"the text of that fact, shortened"`
 }
 

@@ -41,7 +41,9 @@ func aborts(t *testing.T, c *exec.Cmd, says string, signal os.Signal) {
 		t.Fatal(err)
 	}
 	if signal != nil { // it answers, so it has begun
-		_, _ = input.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"))
+		_, _ = input.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize",` +
+			`"params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
+			"\n"))
 		_, _ = output.Read(make([]byte, 1))
 		_ = c.Process.Signal(signal)
 	}
@@ -50,7 +52,8 @@ func aborts(t *testing.T, c *exec.Cmd, says string, signal os.Signal) {
 	if !errors.As(err, &exit) {
 		t.Fatalf("%v ends with %v", c.Args, err)
 	}
-	if status := exit.Sys().(syscall.WaitStatus); !status.Signaled() || 128+int(status.Signal()) != exitAborted || !strings.Contains(text.String(), says) {
+	if status := exit.Sys().(syscall.WaitStatus); !status.Signaled() || 128+int(status.Signal()) != exitAborted ||
+		!strings.Contains(text.String(), says) {
 		t.Errorf("%v ends with %v: %.200s", c.Args, err, &text)
 	}
 	if status := exit.Sys().(syscall.WaitStatus); status.CoreDump() {

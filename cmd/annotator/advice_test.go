@@ -24,7 +24,10 @@ import (
 func TestOnlyCommandsNameCommands(t *testing.T) {
 	t.Parallel()
 	ours := namesOfCommands()
-	for _, text := range []string{"run `annotator doctor`", "raise --context-budget", "set ANNOTATOR_API_KEY", "see annotator verify"} {
+	for _, text := range []string{
+		"run `annotator doctor`", "raise --context-budget", "set ANNOTATOR_API_KEY",
+		"see annotator verify",
+	} {
 		if !ours.MatchString(text) {
 			t.Errorf("%q is not found", text)
 		}
@@ -58,7 +61,8 @@ func namesOfCommands() *regexp.Regexp {
 	for _, c := range root.Commands() {
 		commands = append(commands, c.Name())
 	}
-	return regexp.MustCompile(`\bannotator (` + strings.Join(commands, "|") + `)\b|(^|[^-\w])--(` + strings.Join(flags, "|") + `)($|[^-\w])|\bANNOTATOR_[A-Z_]+`)
+	return regexp.MustCompile(`\bannotator (` + strings.Join(commands, "|") + `)\b|(^|[^-\w])--(` + strings.Join(flags,
+		"|") + `)($|[^-\w])|\bANNOTATOR_[A-Z_]+`)
 }
 
 type sourceFile struct {
@@ -98,7 +102,8 @@ func lowerFiles(t *testing.T) map[string]sourceFile {
 func TestEveryReasonHasAdvice(t *testing.T) {
 	t.Parallel()
 	reasons := map[annotator.Reason]bool{
-		annotator.Reason(annotator.InUse): true, annotator.Reason(annotator.NoCalls): true, annotator.Reason(annotator.Quarantined): true,
+		annotator.Reason(annotator.InUse): true, annotator.Reason(annotator.NoCalls): true,
+		annotator.Reason(annotator.Quarantined): true,
 	}
 	ast.Inspect(lowerFiles(t)["reason.go"].tree, func(node ast.Node) bool {
 		if literal, ok := node.(*ast.BasicLit); ok {
@@ -170,9 +175,13 @@ func TestAdviceIsForTheOutermostReason(t *testing.T) {
 		"open: no run; fill it with `annotator run SOURCE --db 'my book.db'`": fmt.Errorf("open: %w", noRun),
 		"open: no run; do this": annotator.Errorf(annotator.Misused, "open: %w", noRun).WithAdvice("do this"),
 		"plain":                 plain,
-		"2 of 3 scenes; `annotator status` names them and says why":                                                                                          annotator.Errorf(annotator.Quarantined, "2 of 3 scenes"),
-		"refused; start the server, or give another address with --endpoint, then run again to resume":                                                       annotator.Errorf(annotator.Halted, "refused").WithReason(annotator.ReasonUnreachable),
-		"failed; see whether server, model and context are as they should be, then run again to go on, or `annotator retry` to have these scenes read again": annotator.Errorf(annotator.Halted, "failed").WithReason(annotator.ReasonScenesFail),
+		"2 of 3 scenes; `annotator status` names them and says why": annotator.Errorf(annotator.Quarantined,
+			"2 of 3 scenes"),
+		"refused; start the server, or give another address with --endpoint, then run " +
+			"again to resume": annotator.Errorf(annotator.Halted, "refused").WithReason(annotator.ReasonUnreachable),
+		"failed; see whether server, model and context are as they should be, then run again to go on, or `annotator " +
+			"retry` to have these scenes read again": annotator.Errorf(annotator.Halted, "failed").
+			WithReason(annotator.ReasonScenesFail),
 	} {
 		got := advise(err)
 		if got.Error() != want {

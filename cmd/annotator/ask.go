@@ -38,7 +38,8 @@ model answers by quoting.`,
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
 		question := strings.TrimSpace(strings.Join(args, " "))
 		if question == "" {
-			return annotator.Errorf(annotator.Misused, "there is no question").WithAdvice("put it after the command, in quotation marks")
+			return annotator.Errorf(annotator.Misused, "there is no question").
+				WithAdvice("put it after the command, in quotation marks")
 		}
 		view, err := viewAt(ctx, db, asOf)
 		if err != nil {

@@ -24,7 +24,8 @@ func newAudit(a *app) *cobra.Command {
 		Long: longHelp(`
 List every tool call of the run in order: the intent that the model had declared, the decision about the call and its
 reason, the error of the call, and the revisions that it made. Calls outside governance have no decision. With --denied,
-list only calls that were denied, or would have been denied if the policy were enforced.`, exitMisused, exitHalted, exitInterrupted),
+list only calls that were denied, or would have been denied if the policy were enforced.`,
+			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator audit --scene 12
   annotator audit --denied
   annotator audit --intent RETIRE
@@ -79,17 +80,25 @@ type effect struct {
 }
 
 func auditRecord(c *storage.Audited) record {
-	call := auditedCall{c.Trace, c.CallID, c.Scene, c.Turn, c.Tool, rawJSON(c.Arguments), c.Decision, c.Status, c.Error, []effect{}}
+	call := auditedCall{
+		c.Trace, c.CallID, c.Scene, c.Turn, c.Tool, rawJSON(c.Arguments), c.Decision, c.Status,
+		c.Error,
+		[]effect{},
+	}
 	for i := range c.Revisions {
 		r := &c.Revisions[i]
-		call.Effect = append(call.Effect, effect{r.ID, r.Entry, r.Field, codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New)})
+		call.Effect = append(call.Effect, effect{
+			r.ID, r.Entry, r.Field, codex.ValueText(r.Field, r.Old),
+			codex.ValueText(r.Field, r.New),
+		})
 	}
 	intent, decision := "-", "-"
 	if d := c.Decision; d != nil {
 		intent, decision = cmp.Or(d.Intent, "-"), strings.TrimSpace(string(d.Verdict)+" "+d.Rule)
 	}
 	return record{call, []string{
-		fmt.Sprintf("scene %d", c.Scene), fmt.Sprintf("turn %d", c.Turn), oneLine(c.Tool), oneLine(intent), decision, call.outcome(),
+		fmt.Sprintf("scene %d", c.Scene), fmt.Sprintf("turn %d", c.Turn), oneLine(c.Tool), oneLine(intent), decision,
+		call.outcome(),
 	}}
 }
 
@@ -112,5 +121,6 @@ func (c *auditedCall) outcome() string {
 	for i, e := range c.Effect {
 		changes[i] = string(e.Field) + " " + oldToNew(e.Old, e.New)
 	}
-	return fmt.Sprintf("#%d r%d-%d: %s", first.Entry, first.Revision, last.Revision, shorten(strings.Join(changes, ", "), 120))
+	return fmt.Sprintf("#%d r%d-%d: %s", first.Entry, first.Revision, last.Revision,
+		shorten(strings.Join(changes, ", "), 120))
 }

@@ -14,7 +14,8 @@ func newBackup(a *app) *cobra.Command {
 		Short: "Copy a database, also during a run",
 		Long: longHelp(`
 Write a complete, compact copy of a database to a new file. The copy is consistent, also during a run; a copy made by
-other means may not be. A run can be resumed from the copy as from the original.`, exitMisused, exitHalted, exitInterrupted),
+other means may not be. A run can be resumed from the copy as from the original.`,
+			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator backup book.backup.db
   annotator backup --db book.annotator.db /media/disk/book.annotator.db`,
 		Args: arguments(1, 1),

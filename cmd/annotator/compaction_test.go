@@ -32,7 +32,8 @@ func TestCompactionSettings(t *testing.T) {
 	} {
 		c := Config{CompactionPreset: test.preset, Thresholds: map[string]*string{lowWater: &test.low}}
 		got, err := c.readCompaction()
-		if wrong := test.want == (compaction.Policy{}); wrong != errors.Is(err, annotator.Misused) || !wrong && got != test.want {
+		if wrong := test.want == (compaction.Policy{}); wrong != errors.Is(err, annotator.Misused) || !wrong &&
+			got != test.want {
 			t.Errorf("%s, %s: %+v, %v", test.preset, test.low, got, err)
 		}
 	}
@@ -56,7 +57,8 @@ func TestThresholds(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for flag, value := range map[string]string{
-		"compaction-high-water": "1.5", "compaction-emergency": "NaN", "compaction-keep-scenes": "-1", "compaction-cut-length": "0",
+		"compaction-high-water": "1.5", "compaction-emergency": "NaN", "compaction-keep-scenes": "-1",
+		"compaction-cut-length":   "0",
 		"compaction-chunk-scenes": "2.5",
 	} {
 		c.Thresholds = map[string]*string{flag: &value}
@@ -68,11 +70,19 @@ func TestThresholds(t *testing.T) {
 
 // FuzzModels: any setting by model is a usage error or within its bounds.
 func FuzzModels(f *testing.F) {
-	for _, text := range []string{"", "a=1", "a=1, b=22 ,", "org/m=x=3", "=1", "a=", "a=-1", "a=99999999999999999999", ",", "a=0.5", "a=NaN", "a=1e-9"} {
+	for _, text := range []string{
+		"", "a=1", "a=1, b=22 ,", "org/m=x=3", "=1", "a=", "a=-1", "a=99999999999999999999",
+		",", "a=0.5", "a=NaN", "a=1e-9",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, c := range []Config{{ModelContext: text}, {ModelMargin: text}, {ModelHighWater: text}, {ModelTokenRatio: text}} {
+		for _, c := range []Config{
+			{ModelContext: text},
+			{ModelMargin: text},
+			{ModelHighWater: text},
+			{ModelTokenRatio: text},
+		} {
 			if err := c.readModels(); err != nil {
 				if annotator.KindOf(err) != annotator.Misused {
 					t.Error(err)
@@ -105,16 +115,26 @@ func FuzzModels(f *testing.F) {
 
 func TestSettingsByModel(t *testing.T) {
 	t.Parallel()
-	c := Config{ModelContext: "a=1, org/m=x=3,", ModelMargin: "a=0", ModelHighWater: "org/m=x=0.75", ModelTokenRatio: "a=1.5,b=0.5"}
+	c := Config{
+		ModelContext: "a=1, org/m=x=3,", ModelMargin: "a=0", ModelHighWater: "org/m=x=0.75",
+		ModelTokenRatio: "a=1.5,b=0.5",
+	}
 	err := c.readModels()
 	got := []any{c.MaxContext, c.Margins, c.HighWater, c.TokenRatio}
-	want := []any{map[string]int{"a": 1, "org/m=x": 3}, map[string]int{"a": 0}, map[string]float64{"org/m=x": 0.75}, map[string]float64{"a": 1.5, "b": 0.5}}
+	want := []any{
+		map[string]int{"a": 1, "org/m=x": 3},
+		map[string]int{"a": 0},
+		map[string]float64{"org/m=x": 0.75},
+		map[string]float64{"a": 1.5, "b": 0.5},
+	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	for flag, c := range map[string]Config{
-		"model-context": {ModelContext: "a=0"}, "model-margin": {ModelMargin: "a=-1"}, "model-high-water": {ModelHighWater: "a=1.1"},
-		"model-token-ratio": {ModelTokenRatio: "a=5"}, "above 0.6": {ModelHighWater: "a=0.6", Config: runner.Config{Compaction: compaction.ThreeMarks()}},
+		"model-context": {ModelContext: "a=0"}, "model-margin": {ModelMargin: "a=-1"},
+		"model-high-water":  {ModelHighWater: "a=1.1"},
+		"model-token-ratio": {ModelTokenRatio: "a=5"},
+		"above 0.6":         {ModelHighWater: "a=0.6", Config: runner.Config{Compaction: compaction.ThreeMarks()}},
 	} {
 		if err := c.readModels(); !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s: %v", flag, err)

@@ -20,11 +20,13 @@ func completeFlags(cmd *cobra.Command) {
 		case f.Name == "db" || f.Name == "from-db":
 			err = cmd.MarkFlagFilename(f.Name, "db")
 		case f.Name == "tool":
-			err = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(toolNames(), cobra.ShellCompDirectiveNoFileComp))
+			err = cmd.RegisterFlagCompletionFunc(f.Name,
+				cobra.FixedCompletions(toolNames(), cobra.ShellCompDirectiveNoFileComp))
 		case f.Name == "thread":
 			err = cmd.RegisterFlagCompletionFunc(f.Name, completeFrom(listThreads))
 		case c != nil && c.words != nil:
-			err = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
+			err = cmd.RegisterFlagCompletionFunc(f.Name,
+				cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
 		}
 		if err != nil {
 			panic(err) // the flag exists, and has no completion yet

@@ -56,23 +56,32 @@ const (
 // declare declares the flags, with their defaults.
 func (c *Config) declare(s *pflag.FlagSet) {
 	c.Config = runner.Defaults()
-	s.StringVar(&c.Endpoint, "endpoint", offlineEndpoint, "base `URL` of the model server, with its /v1; offline: the embedded model")
-	wordFlag(s, &c.Wire, "wire", wireNames[:], wireAuto, "`API` that the server speaks: "+alternatives(wireNames[:])+"; auto: by its address, else chat")
+	s.StringVar(&c.Endpoint, "endpoint", offlineEndpoint,
+		"base `URL` of the model server, with its /v1; offline: the embedded model")
+	wordFlag(s, &c.Wire, "wire", wireNames[:], wireAuto, "`API` that the server speaks: "+alternatives(wireNames[:])+
+		"; auto: by its address, else chat")
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
 	s.StringVar(&c.APIKeyFile, "api-key-file", "", "`FILE` that holds the API key")
 	s.BoolVar(&c.SharedKeyFile, "shared-key-file", false, "use the API key file although other users can read it")
 	countFlag(s, &c.ContextBudget, "context-budget", c.ContextBudget, 0,
-		"`TOKENS` of prompt and reply together; 0: those that the run began with, at first the model's context, up to 65,536, or 32,768 where the server does not tell it")
-	s.StringVar(&c.ModelContext, "model-context", "", "`MODEL=TOKENS,...`: context sizes of models, where they are smaller than the server says")
+		"`TOKENS` of prompt and reply together; 0: those that the run began with, at first the model's context, up to "+
+			"65,536, or 32,768 where the server does not tell it")
+	s.StringVar(&c.ModelContext, "model-context", "",
+		"`MODEL=TOKENS,...`: context sizes of models, where they are smaller than the server says")
 	countFlag(s, &c.MaxTokens, "max-tokens", c.MaxTokens, 1, "maximum `TOKENS` of a reply")
 	wordFlag(s, &c.CompactionPreset, "compaction-preset", []string{presetAuto, presetMarks}, presetAuto,
 		"`PRESET` for the compaction of a full window: "+presetAuto+" or "+presetMarks)
 	c.Thresholds = thresholdFlags(s)
-	countFlag(s, &c.SafetyMargin, "safety-margin", c.SafetyMargin, 0, "`TOKENS` of the context that stay free, because prompts are estimated")
-	s.StringVar(&c.ModelMargin, "model-margin", "", "`MODEL=TOKENS,...`: the safety margins of models, in place of --safety-margin")
-	s.StringVar(&c.ModelHighWater, "model-high-water", "", "`MODEL=SHARE,...`: the shares of the window at which compaction begins with models, in place of --compaction-high-water")
+	countFlag(s, &c.SafetyMargin, "safety-margin", c.SafetyMargin, 0,
+		"`TOKENS` of the context that stay free, because prompts are estimated")
+	s.StringVar(&c.ModelMargin, "model-margin", "",
+		"`MODEL=TOKENS,...`: the safety margins of models, in place of --safety-margin")
+	s.StringVar(&c.ModelHighWater, "model-high-water", "",
+		"`MODEL=SHARE,...`: the shares of the window at which compaction begins with models, in place of "+
+			"--compaction-high-water")
 	s.StringVar(&c.ModelTokenRatio, "model-token-ratio", "",
-		fmt.Sprintf("`MODEL=RATIO,...`: by how much more tokens texts have with models than is assumed until the server has counted some, %g to %g", estimate.MinRatio, estimate.MaxRatio))
+		fmt.Sprintf("`MODEL=RATIO,...`: by how much more tokens texts have with models than is assumed until "+
+			"the server has counted some, %g to %g", estimate.MinRatio, estimate.MaxRatio))
 	countFlag(s, &c.SummaryTokens, "summary-tokens", c.SummaryTokens, 1, "maximum `TOKENS` of the reply with a summary")
 	s.Float64Var(&c.Temperature, "temperature", c.Temperature, "sampling temperature `T`, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", c.Stream, "stream replies")
@@ -81,24 +90,33 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	wordFlag(s, (*string)(&c.Curator.Prompt), "curator-prompt", prompts, string(c.Curator.Prompt),
 		"system `PROMPT` of the curator: shared with the scenes, or replaced by its own")
 	countFlag(s, &c.Curator.Batch, "curator-batch", c.Curator.Batch, 1,
-		"maximum `ENTRIES` in one question to the curator; larger batches cost fewer tokens, smaller ones suit small models")
+		"maximum `ENTRIES` in one question to the curator; larger batches cost fewer tokens, smaller ones suit "+
+			"small models")
 	s.BoolVar(&c.Curator.Off, "no-curator", c.Curator.Off, "do not curate tentative entries at the end of a thread")
 	s.BoolVar(&c.NoThreadSummaries, "no-thread-summaries", false, "do not have threads summarised at their end")
-	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true, "give the model the tools that ask snapshots; they take about 500 tokens of the prompt")
+	s.BoolVar(&c.SnapshotTools, "snapshot-tools", true,
+		"give the model the tools that ask snapshots; they take about 500 tokens of the prompt")
 	levels := texts(policy.Levels())
 	wordFlag(s, (*string)(&c.Governance), "governance", levels, string(c.Governance),
 		"`LEVEL` of intents, which the model declares before it calls tools: off, observe (record only) or enforce")
-	s.StringVar(&c.GovernancePolicy, "governance-policy", "", "`FILE` that says which intent permits which tools; empty: what annotator tools --policy prints")
-	countFlag(s, &c.EditCap, "edit-cap", c.EditCap, 0, "maximum `EDITS` in a scene that remove something from the codex")
+	s.StringVar(&c.GovernancePolicy, "governance-policy", "",
+		"`FILE` that says which intent permits which tools; empty: what annotator tools --policy prints")
+	countFlag(s, &c.EditCap, "edit-cap", c.EditCap, 0,
+		"maximum `EDITS` in a scene that remove something from the codex")
 	s.BoolVar(&c.StrictModel, "strict-model", false, "halt when a model other than the requested one answers")
-	timeFlag(s, &c.Retry.Patience, "patience", c.Retry.Patience, 0, "`TIME` to wait for a server that is loading, busy or unreachable; unless it is set, an address where nothing has answered yet is given up after a minute")
-	timeFlag(s, &c.FirstToken, "first-token-timeout", endpoint.DefaultFirstToken, 1, "`TIME` from a request to the first token of its reply, after which the call fails and is retried")
-	timeFlag(s, &c.NextToken, "token-timeout", endpoint.DefaultNextToken, 1, "`TIME` from one token of a reply to the next, after which the call fails and is retried")
+	timeFlag(s, &c.Retry.Patience, "patience", c.Retry.Patience, 0,
+		"`TIME` to wait for a server that is loading, busy or unreachable; unless it is set, an address where nothing "+
+			"has answered yet is given up after a minute")
+	timeFlag(s, &c.FirstToken, "first-token-timeout", endpoint.DefaultFirstToken, 1,
+		"`TIME` from a request to the first token of its reply, after which the call fails and is retried")
+	timeFlag(s, &c.NextToken, "token-timeout", endpoint.DefaultNextToken, 1,
+		"`TIME` from one token of a reply to the next, after which the call fails and is retried")
 	importFlags(s, &c.Format, &c.Encoding, &c.SceneTokens)
 	s.StringVar(&c.LogFile, "log-file", "", "append a log to `FILE`, as JSON lines")
 	s.StringVar(&c.Events, "events", "", "append every event to `FILE`, as JSON lines")
 
-	restrict(s, "temperature", "a number from 0 to 2", nil, func() bool { return c.Temperature >= 0 && c.Temperature <= 2 })
+	restrict(s, "temperature", "a number from 0 to 2", nil,
+		func() bool { return c.Temperature >= 0 && c.Temperature <= 2 })
 }
 
 // importSettings name the settings that only matter where a story is imported.
@@ -107,7 +125,8 @@ var importSettings = [...]string{"format", "encoding", "scene-tokens"}
 // importFlags declares the settings of an import.
 func importFlags(s *pflag.FlagSet, format *ingest.Format, encoding *string, sceneTokens *int) {
 	formats := texts(ingest.Formats())
-	wordFlag(s, (*string)(format), "format", formats, string(ingest.Auto), "`FORMAT` of SOURCE: "+strings.Join(formats, ", "))
+	wordFlag(s, (*string)(format), "format", formats, string(ingest.Auto),
+		"`FORMAT` of SOURCE: "+strings.Join(formats, ", "))
 	s.StringVar(encoding, "encoding", "", "character encoding of SOURCE, by `NAME`; empty: detected")
 	s.IntVar(sceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "target length of a book's scenes, in `TOKENS`")
 	atLeast(s, sceneTokens, "scene-tokens", 1)
@@ -175,16 +194,19 @@ func (c *Config) readModels() (err error) {
 		return err
 	}
 	low := strconv.FormatFloat(c.Compaction.Low, 'g', -1, 64)
-	c.HighWater, err = byModel("model-high-water", c.ModelHighWater, "a SHARE above "+low+", at most 1", "0.8", between(math.Nextafter(c.Compaction.Low, 1), 1))
+	c.HighWater, err = byModel("model-high-water", c.ModelHighWater, "a SHARE above "+low+", at most 1", "0.8",
+		between(math.Nextafter(c.Compaction.Low, 1), 1))
 	if err != nil {
 		return err
 	}
 	ratios := fmt.Sprintf("a RATIO from %g to %g", estimate.MinRatio, estimate.MaxRatio)
-	c.TokenRatio, err = byModel("model-token-ratio", c.ModelTokenRatio, ratios, "1.2", between(estimate.MinRatio, estimate.MaxRatio))
+	c.TokenRatio, err = byModel("model-token-ratio", c.ModelTokenRatio, ratios, "1.2",
+		between(estimate.MinRatio, estimate.MaxRatio))
 	return err
 }
 
-// byModel parses a comma-separated list of MODEL=VALUE. Errors contain accepts, which describes the values, and example.
+// byModel parses a comma-separated list of MODEL=VALUE. Errors contain accepts, which describes the values, and
+// example.
 func byModel[T any](flag, text, accepts, example string, read func(string) (T, bool)) (map[string]T, error) {
 	values := map[string]T{}
 	for pair := range strings.SplitSeq(text, ",") {
@@ -194,7 +216,8 @@ func byModel[T any](flag, text, accepts, example string, read func(string) (T, b
 		at := strings.LastIndexByte(pair, '=')
 		value, valid := read(strings.TrimSpace(pair[at+1:]))
 		if at <= 0 || !valid {
-			return nil, annotator.Errorf(annotator.Misused, "--%s takes MODEL=VALUE with %s, not %q", flag, accepts, pair).
+			return nil, annotator.Errorf(annotator.Misused, "--%s takes MODEL=VALUE with %s, not %q", flag,
+				accepts, pair).
 				WithAdvice("as in: --%s qwen3-32b=%s", flag, example)
 		}
 		values[strings.TrimSpace(pair[:at])] = value
@@ -209,16 +232,22 @@ func (c *Config) readPolicy() (*policy.Policy, error) {
 	}
 	text, _, err := readPrefix(c.GovernancePolicy, policy.MaxBytes+1)
 	if err != nil {
-		return nil, annotator.Errorf(annotator.Misused, "read the policy: %w", err).WithAdvice("name a file with --governance-policy")
+		return nil, annotator.Errorf(annotator.Misused, "read the policy: %w", err).
+			WithAdvice("name a file with --governance-policy")
 	}
 	p, err := policy.Parse(c.GovernancePolicy, text, toolNames())
 	if err != nil {
 		return nil, err
 	}
-	permitsWriting := func(t tools.Tool) bool { return t.Permission == tools.Writes && p.Permits(policy.Annotate, t.Name) }
+	permitsWriting := func(t tools.Tool) bool {
+		return t.Permission == tools.Writes &&
+			p.Permits(policy.Annotate, t.Name)
+	}
 	if !slices.ContainsFunc(c.allTools(), permitsWriting) {
-		return nil, annotator.Errorf(annotator.Misused, "%s permits no tool that writes, so no entry could be made", c.GovernancePolicy).
-			WithAdvice("list %s under an intent of the mode annotate; `annotator tools --policy` prints a policy to start from", tools.CreateName)
+		return nil, annotator.Errorf(annotator.Misused, "%s permits no tool that writes, so no entry could be made",
+			c.GovernancePolicy).
+			WithAdvice("list %s under an intent of the mode annotate; `annotator tools --policy` prints a policy to "+
+				"start from", tools.CreateName)
 	}
 	return p, nil
 }

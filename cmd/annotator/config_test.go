@@ -23,7 +23,10 @@ func newTestApp(environment map[string]string) (a *app, out *bytes.Buffer) {
 		value, ok := environment[name]
 		return value, ok
 	}
-	return &app{out: out, err: &bytes.Buffer{}, lookup: lookup, configDir: func() (string, error) { return "", os.ErrNotExist }, servers: scriptedServers}, out
+	return &app{out: out, err: &bytes.Buffer{}, lookup: lookup, configDir: func() (string, error) {
+		return "",
+			os.ErrNotExist
+	}, servers: scriptedServers}, out
 }
 
 // TestPrecedence sets each setting in every combination of sources.
@@ -91,7 +94,8 @@ func valuesOf(f *pflag.Flag) [4]string {
 // TestPrintedConfigReadsBack prints random settings and reads the output as a configuration file.
 func TestPrintedConfigReadsBack(t *testing.T) {
 	t.Parallel()
-	printable := rapid.StringOf(rapid.Rune().Filter(func(r rune) bool { return unicode.IsPrint(r) && r != unicode.ReplacementChar }))
+	printable := rapid.StringOf(rapid.Rune().
+		Filter(func(r rune) bool { return unicode.IsPrint(r) && r != unicode.ReplacementChar }))
 	rapid.Check(t, func(t *rapid.T) {
 		given := newSettings()
 		given.Model = printable.Draw(t, "model")
@@ -119,9 +123,11 @@ func TestPrintedConfigReadsBack(t *testing.T) {
 
 func FuzzParseConfig(f *testing.F) {
 	for _, text := range []string{
-		"", "model: a\n", "model: [a]\n", "model:\n", "- a\n", "model: a\nmodel: b\n", "a: &x b\nc: *x\n", "? {a: b}\n: c\n", "<<: a\n", "\xff", "---\n---\n",
+		"", "model: a\n", "model: [a]\n", "model:\n", "- a\n", "model: a\nmodel: b\n", "a: &x b\nc: *x\n",
+		"? {a: b}\n: c\n", "<<: a\n", "\xff", "---\n---\n",
 		"model: !!binary aGk=\n", "max_tokens: 0x10\n", "null",
-		"curator: {prompt: shared, off: true}\n", "curator: {prompt: {a: b}}\n", "curator.prompt: a\ncurator_prompt: b\n", "curator:\n  [a]: b\n",
+		"curator: {prompt: shared, off: true}\n", "curator: {prompt: {a: b}}\n",
+		"curator.prompt: a\ncurator_prompt: b\n", "curator:\n  [a]: b\n",
 	} {
 		f.Add(text)
 	}

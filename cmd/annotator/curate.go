@@ -33,13 +33,14 @@ func newCurate(a *app) *cobra.Command {
 		Short: "Let the curator judge the entries that are tentative",
 		Long: longHelp(`
 Let the curator judge tentative entries: confirm, reject, reword, or merge each into another entry. A run does this at
-the end of each thread, for the entries of the thread before; this command does it for all that are still tentative. It
-skips entries that a person has locked, and entries about which the model gives no usable answer. Without --thread it also
-has statements written of what entries are now whose facts have changed since they had one, as a run does.
+the end of each thread, for the entries of the thread before; this command does it for all that are still tentative.
+It skips entries that a person has locked, and entries about which the model gives no usable answer. Without --thread
+it also has statements written of what entries are now whose facts have changed since they had one, as a run does.
 
 With --dry-run the curator works on a temporary copy, and the database is not changed.
 
-The endpoint and the other settings come from the same places as those of run; the model may be another than the run's.`,
+The endpoint and the other settings come from the same places as those of run; the model may be another than the
+run's.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator curate --dry-run
   annotator curate --db book.annotator.db --endpoint http://localhost:8000/v1 --model qwen3-32b
@@ -48,11 +49,13 @@ The endpoint and the other settings come from the same places as those of run; t
 	flags := cmd.Flags()
 	databaseFlag(flags, &o.db)
 	corpusFlag(flags, &o.corpus, "corpus `FILE` of the run")
-	flags.Int64SliceVar(&o.threads, "thread", nil, "judge only entries that first occur in the threads with these `IDS`")
+	flags.Int64SliceVar(&o.threads, "thread", nil,
+		"judge only entries that first occur in the threads with these `IDS`")
 	flags.Lookup("thread").DefValue = "" // the help would show []
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the decisions without making them")
 	jsonFlag(flags, &o.json)
-	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "stream", "curator-prompt", "curator-batch", "patience",
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "stream",
+		"curator-prompt", "curator-batch", "patience",
 		"first-token-timeout", "token-timeout", "prompts")
 	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
 }
@@ -82,7 +85,8 @@ func (o *curateOptions) run(ctx context.Context) (err error) {
 	err = r.Curate(ctx, o.threads, func(e *annotator.Entry, d curator.Decision) {
 		decisions = append(decisions, curation{e.ID, e.Name(), d.Action, d.Target, d.Reason})
 		if !o.json {
-			fmt.Fprintf(o.out, "#%-5d %s %s\n", e.ID, pad(shorten(e.Name(), 32), 32), shorten(describeDecision(&d), 120))
+			fmt.Fprintf(o.out, "#%-5d %s %s\n", e.ID, pad(shorten(e.Name(), 32), 32),
+				shorten(describeDecision(&d), 120))
 		}
 	})
 	if o.json {

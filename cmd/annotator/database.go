@@ -21,7 +21,10 @@ import (
 )
 
 // databasePatterns match the names of runs' databases.
-var databasePatterns = [...]string{"*.annotator.db", "*.annotator-*.db", "*.annotator.db" + storage.RescuedSuffix, "*.annotator-*.db" + storage.RescuedSuffix}
+var databasePatterns = [...]string{
+	"*.annotator.db", "*.annotator-*.db", "*.annotator.db" + storage.RescuedSuffix,
+	"*.annotator-*.db" + storage.RescuedSuffix,
+}
 
 func databaseFlag(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "db", "", "database `FILE` of the run; empty: the only one in this folder")
@@ -68,14 +71,16 @@ func findDatabase(named string) (string, error) {
 	if len(found) > few {
 		names += fmt.Sprintf(" and %d more", len(found)-few)
 	}
-	return "", annotator.Errorf(annotator.Misused, "there are several databases in this folder: %s", names).WithAdvice("name one with --db")
+	return "", annotator.Errorf(annotator.Misused, "there are several databases in this folder: %s", names).
+		WithAdvice("name one with --db")
 }
 
 // findExisting is findDatabase, and refuses a file that is not there: commands that write would create it.
 func findExisting(named string) (string, error) {
 	path, err := findDatabase(named)
 	if err == nil && !exists(path) {
-		return "", annotator.Errorf(annotator.NotFound, "there is no database at %s", path).WithAdvice("name another with --db")
+		return "", annotator.Errorf(annotator.NotFound, "there is no database at %s", path).
+			WithAdvice("name another with --db")
 	}
 	return path, err
 }
@@ -85,7 +90,8 @@ func refuseDatabase(out string) error {
 	if !ingest.IsDatabase(out) {
 		return nil
 	}
-	return annotator.Errorf(annotator.Misused, "%s is a database, and would be overwritten", out).WithAdvice("name another file")
+	return annotator.Errorf(annotator.Misused, "%s is a database, and would be overwritten", out).
+		WithAdvice("name another file")
 }
 
 // withDatabase opens a database for reading while body runs.
@@ -98,7 +104,9 @@ func (a *app) withWriter(ctx context.Context, named string, body func(*storage.D
 	return withOpened(ctx, named, a.openWriter, body)
 }
 
-func withOpened(ctx context.Context, named string, open func(context.Context, string) (*storage.DB, error), body func(*storage.DB) error) error {
+func withOpened(ctx context.Context, named string,
+	open func(context.Context, string) (*storage.DB, error), body func(*storage.DB) error,
+) error {
 	path, err := findExisting(named)
 	if err != nil {
 		return err
@@ -179,7 +187,8 @@ func openCorpus(ctx context.Context, db *storage.DB, database, named string, req
 	}
 	path := corpusOfRun(&run, database)
 	if path == "" && required {
-		return nil, annotator.Errorf(annotator.NotFound, "the corpus of %s is neither at %s nor beside it", database, run.Corpus.Path).
+		return nil, annotator.Errorf(annotator.NotFound, "the corpus of %s is neither at %s nor beside it", database,
+			run.Corpus.Path).
 			WithAdvice("name it with --corpus, or make it again with `annotator import SOURCE --corpus FILE`")
 	}
 	if path == "" {
@@ -219,7 +228,8 @@ func requireIntent(name string) error {
 	for _, intent := range policy.Default().Intents(policy.Annotate) {
 		names = append(names, intent.Name)
 	}
-	return requireKnown(name, names, "there is no intent %q, and the model declared none of that name", "the intents are %s")
+	return requireKnown(name, names, "there is no intent %q, and the model declared none of that name",
+		"the intents are %s")
 }
 
 // requireKnown returns NotFound for an unknown name. It accepts the empty name: the flag is not set.

@@ -29,9 +29,10 @@ func TestDocuments(t *testing.T) {
 		return out.String()
 	}
 	for name, want := range map[string]string{
-		"states.md": "# The state machine\n\nGenerated from `machine.go`; `annotator states --format mermaid` prints the diagram. The handler of a state returns\n" +
-			"an event, and only this table determines the next state. A pair of state and event that is not listed is illegal.\n\n" +
-			"```mermaid\n" + states("mermaid") + "```\n\n## State, event, next state\n\n```\n" + states("text") + "```\n",
+		"states.md": "# The state machine\n\nGenerated from `machine.go`; `annotator states --format mermaid` prints " +
+			"the diagram. The handler of a state returns\nan event, and only this table determines the next state. A " +
+			"pair of state and event that is not listed is illegal.\n\n```mermaid\n" + states("mermaid") +
+			"```\n\n## State, event, next state\n\n```\n" + states("text") + "```\n",
 		"tools.md": tools.Markdown(registry),
 		"cli.md":   commandReference(),
 	} {
@@ -46,7 +47,8 @@ func TestDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("docs/%s differs from the code; regenerate it with `go test ./cmd/annotator -run Documents -update` (-want +got):\n%s", name, diff)
+			t.Errorf("docs/%s differs from the code; regenerate it with `go test ./cmd/annotator -run Documents "+
+				"-update` (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -51,10 +51,12 @@ tried and what is from documentation.`,
   annotator doctor --json | jq '.checks[] | select(.state != "ok")'`,
 	}
 	flags := cmd.Flags()
-	timeFlag(flags, &o.timeout, "timeout", 3*time.Minute, 1, "maximum `TIME` of a check; a server may have to load its model first")
+	timeFlag(flags, &o.timeout, "timeout", 3*time.Minute, 1,
+		"maximum `TIME` of a check; a server may have to load its model first")
 	jsonFlag(flags, &o.json)
 	flags.BoolVar(&o.explain, "explain", false, "print how servers are started for the model, and check nothing")
-	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "model-context", "max-tokens", "temperature", "stream", "prompts")
+	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "model-context",
+		"max-tokens", "temperature", "stream", "prompts")
 	return untilSignalled(cmd, func(ctx context.Context, _ []string) error {
 		if o.explain {
 			return o.explainServers(ctx)
@@ -83,7 +85,8 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	if err != nil || report.Works() {
 		return err
 	}
-	return annotator.Errorf(annotator.Misused, "a run would not work with this endpoint: %s", strings.Join(checksIn(report, doctor.Failed), ", ")).
+	return annotator.Errorf(annotator.Misused, "a run would not work with this endpoint: %s",
+		strings.Join(checksIn(report, doctor.Failed), ", ")).
 		WithAdvice("mend what the failed checks have seen; `annotator doctor --explain` shows how servers are started")
 }
 
@@ -138,12 +141,20 @@ func (o *doctorOptions) budget() budget.Budget {
 // sampleScene returns a scene with names for the glossary.
 func sampleScene() *annotator.Scene {
 	posts := []string{
-		"Captain Ysolde Marrow of the Mere Watch walked down to Gallows Quay as the lamp was lit. \"The Heron is late,\" she said.",
-		"Old Tam Fennick, who kept the lamp, had not slept since the Heron sailed. He gave Captain Marrow the brass key of the Tidehouse.",
+		"Captain Ysolde Marrow of the Mere Watch walked down to Gallows Quay as the lamp was lit. \"The Heron is " +
+			"late,\" she said.",
+		"Old Tam Fennick, who kept the lamp, had not slept since the Heron sailed. He gave Captain Marrow the " +
+			"brass key of the Tidehouse.",
 	}
-	scene := &annotator.Scene{N: 1, Thread: annotator.Thread{ID: 1, Title: "The Lamp on the Quay", Order: 1}, Opens: true, Ends: true}
+	scene := &annotator.Scene{
+		N: 1, Thread: annotator.Thread{ID: 1, Title: "The Lamp on the Quay", Order: 1},
+		Opens: true, Ends: true,
+	}
 	for i, body := range posts {
-		scene.Posts = append(scene.Posts, annotator.Post{ID: int64(i + 1), Thread: 1, Name: "Narrator", Time: int64(i + 1), Body: body})
+		scene.Posts = append(scene.Posts, annotator.Post{
+			ID: int64(i + 1), Thread: 1, Name: "Narrator",
+			Time: int64(i + 1), Body: body,
+		})
 	}
 	return scene
 }
@@ -161,7 +172,10 @@ func (o *doctorOptions) newDoctorView() *doctorView {
 	if o.json {
 		return &doctorView{out: io.Discard}
 	}
-	return &doctorView{out: o.out, colour: o.isTerminal(o.out) && o.getenv("NO_COLOR") == "", width: terminalWidth(o.out)}
+	return &doctorView{
+		out: o.out, colour: o.isTerminal(o.out) && o.getenv("NO_COLOR") == "",
+		width: terminalWidth(o.out),
+	}
 }
 
 func (v *doctorView) finding(f *doctor.Finding) {
@@ -178,7 +192,10 @@ func (v *doctorView) finding(f *doctor.Finding) {
 // flush prints the skipped checks.
 func (v *doctorView) flush() {
 	if len(v.skipped) > 2 {
-		v.skipped = []doctor.Finding{{Check: annotator.Quantity(len(v.skipped), "check"), State: doctor.Skipped, Seen: v.skipped[0].Seen}}
+		v.skipped = []doctor.Finding{{
+			Check: annotator.Quantity(len(v.skipped), "check"), State: doctor.Skipped,
+			Seen: v.skipped[0].Seen,
+		}}
 	}
 	for i := range v.skipped {
 		v.line(&v.skipped[i])
@@ -200,7 +217,8 @@ func (v *doctorView) line(f *doctor.Finding) {
 		took = duration(f.Took)
 	}
 	line := hangingIndent(fmt.Sprintf("%-9s%-25s%6s  ", f.State, f.Check, took), shorten(findingText(f), 300), v.width)
-	if code := map[doctor.State]string{doctor.OK: "32", doctor.Missing: "33", doctor.Failed: "31"}[f.State]; v.colour && code != "" {
+	if code := map[doctor.State]string{doctor.OK: "32", doctor.Missing: "33", doctor.Failed: "31"}[f.State]; v.colour &&
+		code != "" {
 		state := string(f.State)
 		line = "\x1b[" + code + "m" + state + "\x1b[0m" + strings.TrimPrefix(line, state)
 	}
@@ -211,7 +229,8 @@ func (v *doctorView) line(f *doctor.Finding) {
 func (v *doctorView) close(r *doctor.Report) {
 	v.flush()
 	for _, remedy := range r.Remedies {
-		fmt.Fprintln(v.out, "\n"+hangingIndent("", fmt.Sprintf("To fix %s: %s.", strings.Join(remedy.Checks, ", "), remedy.Does), v.width))
+		fmt.Fprintln(v.out, "\n"+hangingIndent("", fmt.Sprintf("To fix %s: %s.", strings.Join(remedy.Checks, ", "),
+			remedy.Does), v.width))
 		for _, start := range remedy.Starts {
 			fmt.Fprintln(v.out, hangingIndent(fmt.Sprintf("  %-11s", start.Server), start.With, v.width))
 		}
@@ -248,8 +267,10 @@ type diagnosedCheck struct {
 
 func newDiagnosis(address, wire string, servers []localServer, r *doctor.Report) *diagnosis {
 	d := &diagnosis{
-		Endpoint: address, Wire: wire, Model: r.Model, Server: r.Server.Name, Version: r.Server.Version, Works: r.Works(),
-		Checks: []diagnosedCheck{}, Servers: append([]localServer{}, servers...), Remedies: append([]doctor.Remedy{}, r.Remedies...),
+		Endpoint: address, Wire: wire, Model: r.Model, Server: r.Server.Name, Version: r.Server.Version,
+		Works:  r.Works(),
+		Checks: []diagnosedCheck{}, Servers: append([]localServer{}, servers...),
+		Remedies: append([]doctor.Remedy{}, r.Remedies...),
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]

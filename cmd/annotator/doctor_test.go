@@ -20,7 +20,8 @@ func TestDoctorSendsWhatARunSends(t *testing.T) {
 			command.Env = append(command.Env, settings...)
 			_ = command.Run()
 			for _, r := range server.Requests()[before:] {
-				if system := r.Messages[0].Content; strings.Contains(system, title) && len(r.Tools) > 1 && !strings.Contains(string(r.Params["tools"]), "strict") {
+				if system := r.Messages[0].Content; strings.Contains(system, title) && len(r.Tools) > 1 &&
+					!strings.Contains(string(r.Params["tools"]), "strict") {
 					prompts = append(prompts, strings.ReplaceAll(system, title, "TITLE")+string(r.Params["tools"]))
 				}
 			}
@@ -30,7 +31,8 @@ func TestDoctorSendsWhatARunSends(t *testing.T) {
 		doctor := sent("The Lamp on the Quay", "doctor")
 		run := sent("The Quay", "run", "quay.jsonl")
 		if len(run) != 1 || !slices.Equal(doctor, run) {
-			t.Errorf("%v: the doctor sends %d prompts, a run %d: %s\n%.3000q\n%.3000q", settings, len(doctor), len(run), h.output.Bytes(), doctor, run)
+			t.Errorf("%v: the doctor sends %d prompts, a run %d: %s\n%.3000q\n%.3000q", settings, len(doctor), len(run),
+				h.output.Bytes(), doctor, run)
 		}
 	}
 }

@@ -73,7 +73,8 @@ func (e *explanation) print(w io.Writer) {
 	case e.Model != "":
 		fmt.Fprintf(w, "%s is of no family that is known here: its model card names the parsers.\n", oneLine(e.Model))
 	default:
-		fmt.Fprintf(w, "%s and %s depend on the model: name it with --model, or choose below.\n", servers.UnknownModel, servers.UnknownParser)
+		fmt.Fprintf(w, "%s and %s depend on the model: name it with --model, or choose below.\n", servers.UnknownModel,
+			servers.UnknownParser)
 	}
 	for i := range e.Servers {
 		printStart(w, &e.Servers[i])

@@ -41,7 +41,8 @@ func TestDoctorView(t *testing.T) {
 	t.Parallel()
 	found := []doctor.Finding{
 		{Check: "reaches", State: doctor.OK, Seen: "vLLM", Took: 2300 * time.Millisecond},
-		{Check: "reports cached tokens", State: doctor.Missing, Seen: "none of 3017,\n\x1b[2J for a prompt that was sent before", Took: time.Microsecond},
+		{Check: "reports cached tokens", State: doctor.Missing, Seen: "none of 3017,\n\x1b[2J for a prompt that was " +
+			"sent before", Took: time.Microsecond},
 	}
 	tests := []struct {
 		name   string

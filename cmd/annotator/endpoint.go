@@ -21,7 +21,8 @@ import (
 const (
 	offlineEndpoint = model.EndpointOffline
 	offlineURL      = "http://offline/v1" // the embedded model's address; no request to it leaves the process
-	offlineHint     = "offline model: an embedded baseline that finds names by rules; name a server with --endpoint for real annotation"
+	offlineHint     = "offline model: an embedded baseline that finds names by rules; name a server with " +
+		"--endpoint for real annotation"
 )
 
 // The wires, as --wire names them.
@@ -42,7 +43,8 @@ func (c *Config) checkWire() error {
 		return annotator.Errorf(annotator.Misused, "the embedded model speaks the wire %s, not %s", wireChat, wire).
 			WithAdvice("leave out --wire, or name a server with --endpoint")
 	case wire == wireAnthropic && c.Curator.Prompt == curator.Replaced:
-		return annotator.Errorf(annotator.Misused, "the wire %s has no separate prompt for the curator: that API requires the tools of earlier calls", wire).
+		return annotator.Errorf(annotator.Misused,
+			"the wire %s has no separate prompt for the curator: that API requires the tools of earlier calls", wire).
 			WithAdvice("leave out --curator-prompt; the curator then shares the prompt of the scenes")
 	}
 	return nil
@@ -83,7 +85,8 @@ func (s *settings) connect(ctx context.Context, a *app, print func(string)) (mod
 	if s.Endpoint == offlineEndpoint {
 		print(offlineHint)
 		if servers := s.unnamedServers(ctx, a); len(servers) > 0 {
-			print(fmt.Sprintf("a server on this machine has the model %s: use it with --endpoint %s", servers[0].Models[0], servers[0].Endpoint))
+			print(fmt.Sprintf("a server on this machine has the model %s: use it with --endpoint %s",
+				servers[0].Models[0], servers[0].Endpoint))
 		}
 	} else {
 		print(cmp.Or(s.Model, "a model") + " at " + withoutSecrets(s.Endpoint))
@@ -124,8 +127,14 @@ func (s *settings) endpointOptions() endpoint.Options {
 
 // serverClient returns a client for addresses of the server outside of its API.
 func (s *settings) serverClient() (*endpoint.Client, error) {
-	suffix := map[string]string{wireChat: "/chat/completions", wireResponses: "/responses", wireAnthropic: "/messages"}[s.wire()]
-	return endpoint.New(s.endpointOptions(), endpoint.API{Example: "http://localhost:8000/v1", Suffix: suffix, Header: endpoint.Bearer})
+	suffix := map[string]string{
+		wireChat: "/chat/completions", wireResponses: "/responses",
+		wireAnthropic: "/messages",
+	}[s.wire()]
+	return endpoint.New(s.endpointOptions(), endpoint.API{
+		Example: "http://localhost:8000/v1", Suffix: suffix,
+		Header: endpoint.Bearer,
+	})
 }
 
 // asWire converts a client to the interface. After an error the interface is nil.

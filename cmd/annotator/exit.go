@@ -31,7 +31,8 @@ func exitStatus(err error) int {
 	case annotator.Misused, annotator.NotFound:
 		return exitMisused
 	case annotator.Halted, annotator.InUse, annotator.Storage,
-		annotator.Transient, annotator.Overloaded, annotator.PromptTooLong, annotator.Malformed, annotator.Refused, annotator.Unreachable,
+		annotator.Transient, annotator.Overloaded, annotator.PromptTooLong, annotator.Malformed, annotator.Refused,
+		annotator.Unreachable,
 		annotator.Misconfigured, annotator.Unsafe:
 		return exitHalted
 	case annotator.Violation:
@@ -89,7 +90,8 @@ func longHelp(text string, statuses ...int) string {
 		exitQuarantined: "finished, but scenes were quarantined",
 		exitNoCalls:     "finished, but the model never made a call, in any scene of the whole run",
 		exitInterrupted: "interrupted",
-		exitAborted:     "aborted: no memory is left, a fault that the program cannot report, SIGQUIT or SIGABRT; run again to resume",
+		exitAborted: "aborted: no memory is left, a fault that the program cannot report, SIGQUIT or SIGABRT; run " +
+			"again to resume",
 	}
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(text) + "\n\nExit status:")

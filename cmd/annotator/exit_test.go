@@ -54,13 +54,37 @@ func TestSystemFailures(t *testing.T) {
 		status int
 		says   string
 	}{
-		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.EMFILE)).WithAdvice("name another"), exitHalted, "raise the limit with `ulimit -n`"},
-		{fmt.Errorf("around: %w", annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.ENFILE))), exitHalted, "raise the limit"},
-		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.EIO)).WithAdvice("name another"), exitHalted, "input/output error; check the disk"},
-		{annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.EIO)).WithAdvice("try that"), exitHalted, "try that"},
-		{errors.Join(annotator.Errorf(annotator.Storage, "log: %w", opening(syscall.ENOSPC)).WithAdvice("try that")), exitHalted, "log: open story.epub: no space left on device; try that"},
-		{annotator.Errorf(annotator.Misused, "write: %w", opening(syscall.ENOSPC)).WithAdvice("name another"), exitHalted, "no space left on device; free space on the disk"},
-		{annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.ENOENT)).WithAdvice("name another"), exitMisused, "name another"},
+		{
+			annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.EMFILE)).
+				WithAdvice("name another"),
+			exitHalted, "raise the limit with `ulimit -n`",
+		},
+		{
+			fmt.Errorf("around: %w", annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.ENFILE))),
+			exitHalted,
+			"raise the limit",
+		},
+		{
+			annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.EIO)).WithAdvice("name another"),
+			exitHalted, "input/output error; check the disk",
+		},
+		{
+			annotator.Errorf(annotator.Storage, "lock: %w", opening(syscall.EIO)).WithAdvice("try that"), exitHalted,
+			"try that",
+		},
+		{
+			errors.Join(annotator.Errorf(annotator.Storage, "log: %w", opening(syscall.ENOSPC)).WithAdvice("try that")),
+			exitHalted, "log: open story.epub: no space left on device; try that",
+		},
+		{
+			annotator.Errorf(annotator.Misused, "write: %w", opening(syscall.ENOSPC)).WithAdvice("name another"),
+			exitHalted, "no space left on device; free space on the disk",
+		},
+		{
+			annotator.Errorf(annotator.Misused, "read the source: %w", opening(syscall.ENOENT)).
+				WithAdvice("name another"),
+			exitMisused, "name another",
+		},
 	} {
 		err := systemFailure(c.err)
 		if status := exitStatus(err); status != c.status || !strings.Contains(err.Error(), c.says) {
@@ -77,13 +101,15 @@ func TestAdviceIsPrintedOnASeparateLine(t *testing.T) {
 	t.Parallel()
 	full := annotator.Errorf(annotator.Storage, "write: full").WithAdvice("free\nspace")
 	for want, err := range map[string]error{
-		"annotator: write: full\nannotator: free space\n":                    full,
-		"annotator: import: write: full\nannotator: free space\n":            fmt.Errorf("import: %w", full),
-		"annotator: write: full\nannotator: free space\n ":                   errors.Join(nil, full),
-		"annotator: halted: write: full; free space\nannotator: run again\n": annotator.Errorf(annotator.Halted, "halted: %w", full).WithAdvice("run again"),
-		"annotator: write: full; free space (not recorded)\n":                fmt.Errorf("%w (not recorded)", full),
-		"annotator: halted: write: full\nannotator: free space\n":            annotator.Errorf(annotator.Halted, "halted: %w", full),
-		"annotator: no advice\n":                                             errors.New("no advice"),
+		"annotator: write: full\nannotator: free space\n":         full,
+		"annotator: import: write: full\nannotator: free space\n": fmt.Errorf("import: %w", full),
+		"annotator: write: full\nannotator: free space\n ":        errors.Join(nil, full),
+		"annotator: halted: write: full; free space\nannotator: run again\n": annotator.Errorf(annotator.Halted,
+			"halted: %w", full).WithAdvice("run again"),
+		"annotator: write: full; free space (not recorded)\n": fmt.Errorf("%w (not recorded)", full),
+		"annotator: halted: write: full\nannotator: free space\n": annotator.Errorf(annotator.Halted,
+			"halted: %w", full),
+		"annotator: no advice\n": errors.New("no advice"),
 	} {
 		a, out := newTestApp(nil)
 		a.err = out
@@ -101,14 +127,17 @@ func TestTooFewFiles(t *testing.T) {
 	}
 	_, _, db := finishedRun(t)
 	source := filepath.Join(filepath.Dir(db), "quay.jsonl")
-	out, err := exec.Command("annotator", "import", "/proc/self/mem", "--corpus", db+".new", "--format", "text").CombinedOutput()
-	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(out), "input/output error\nannotator: check the disk") {
+	out, err := exec.Command("annotator", "import", "/proc/self/mem", "--corpus", db+".new", "--format", "text").
+		CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != exitHalted ||
+		!strings.Contains(string(out), "input/output error\nannotator: check the disk") {
 		t.Errorf("a file that cannot be read: %v: %s", err, out)
 	}
 	for _, command := range []string{"status --db " + db, "import " + source + " --corpus " + db + ".new"} {
 		out, err := withFewFiles(command)
 		exit := (*exec.ExitError)(nil)
-		if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(out), "too many open files\nannotator: this process may open too few files") {
+		if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(out),
+			"too many open files\nannotator: this process may open too few files") {
 			t.Errorf("%s: %v: %s", command, err, out)
 		}
 	}
@@ -118,7 +147,8 @@ func TestTooFewFiles(t *testing.T) {
 // runtime opens some files itself, when depends on the scheduler.
 func withFewFiles(command string) (out []byte, err error) {
 	for limit := 5; limit < 12; limit++ {
-		out, err = exec.Command("sh", "-c", fmt.Sprintf("ulimit -n %d; exec annotator %s", limit, command)).CombinedOutput()
+		out, err = exec.Command("sh", "-c", fmt.Sprintf("ulimit -n %d; exec annotator %s", limit, command)).
+			CombinedOutput()
 		if !strings.Contains(string(out), "netpollinit") {
 			break
 		}
@@ -135,7 +165,8 @@ func TestUnsolicitedResponses(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		_, _ = io.WriteString(conn, "HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+		_, _ = io.WriteString(conn,
+			"HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 	}))
 	t.Cleanup(server.Close)
 	out, _ := exec.Command("annotator", "doctor", "--endpoint", server.URL+"/v1", "--model", "m").CombinedOutput()
@@ -147,7 +178,10 @@ func TestUnsolicitedResponses(t *testing.T) {
 func TestNearest(t *testing.T) {
 	t.Parallel()
 	names := []string{"run", "status", "search", "show", "states"}
-	for typed, want := range map[string]string{"stauts": "status", "serach": "search", "rnu": "run", "shwo": "show", "states": "states", "shòw": "show", "zzz": "", "": ""} {
+	for typed, want := range map[string]string{
+		"stauts": "status", "serach": "search", "rnu": "run", "shwo": "show",
+		"states": "states", "shòw": "show", "zzz": "", "": "",
+	} {
 		if got := nearest(typed, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", typed, got, want)
 		}

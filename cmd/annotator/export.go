@@ -53,10 +53,12 @@ of the export's, nothing is written. docs/formats.md describes each format, and 
 	}
 	flags := cmd.Flags()
 	wordFlag(flags, &o.format, "format", names, "", "`FORMAT`: "+alternatives(names))
-	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write, or the folder of a format of several files; - is standard output")
+	flags.StringVarP(&o.out, "output", "o", "-",
+		"`FILE` to write, or the folder of a format of several files; - is standard output")
 	asOfFlag(flags, &o.asOf)
 	corpusFlag(flags, &o.corpus, "corpus `FILE` of the formats that hold text of the story")
-	flags.StringVar(&o.book, "book", "", "the `EPUB` that the story was imported from; empty: the one beside the corpus")
+	flags.StringVar(&o.book, "book", "",
+		"the `EPUB` that the story was imported from; empty: the one beside the corpus")
 	o.filter = filterFlags(flags)
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
 }
@@ -72,7 +74,8 @@ func formats() (names []string, list string) {
 
 func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if o.out == "" {
-		return annotator.Errorf(annotator.Misused, "there is no file to export to").WithAdvice("name one with -o, or leave out -o for standard output")
+		return annotator.Errorf(annotator.Misused, "there is no file to export to").
+			WithAdvice("name one with -o, or leave out -o for standard output")
 	}
 	format, err := exporters.ByName(o.format)
 	if err != nil {
@@ -95,7 +98,8 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 		return err
 	}
 	codex := &exporters.Codex{
-		Document: document, Selection: selection, History: view, Name: storyName(run.Corpus.Path), Updated: time.UnixMilli(run.Updated),
+		Document: document, Selection: selection, History: view, Name: storyName(run.Corpus.Path),
+		Updated: time.UnixMilli(run.Updated),
 	}
 	if !format.Story {
 		return o.write(ctx, &format, codex)
@@ -133,7 +137,8 @@ func (o *exportOptions) write(ctx context.Context, format *exporters.Format, cod
 		return write(o.app.out)
 	}
 	if format.WriteFiles != nil {
-		return annotator.Errorf(annotator.Misused, "the format %s has several files, and standard output is a terminal", format.Name).
+		return annotator.Errorf(annotator.Misused, "the format %s has several files, and standard output is a terminal",
+			format.Name).
 			WithAdvice("name a folder or a zip archive: -o codex or -o codex.zip")
 	}
 	var text strings.Builder // a terminal gets clean text, a program the exact bytes
@@ -148,7 +153,9 @@ func (o *exportOptions) write(ctx context.Context, format *exporters.Format, cod
 func isStdout(out string) bool { return out == "-" || out == "/dev/stdout" }
 
 // documentOf returns the entries of a view that the user has selected.
-func documentOf(ctx context.Context, db *storage.DB, view *storage.View, c *storage.Corpus, selection *exporters.Selection) (*exporters.Document, error) {
+func documentOf(ctx context.Context, db *storage.DB, view *storage.View, c *storage.Corpus,
+	selection *exporters.Selection,
+) (*exporters.Document, error) {
 	entries, err := allEntries(ctx, view)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,8 @@ func TestExportsHaveNothingBeyondTheLimit(t *testing.T) {
 				continue // it holds the whole book; TestBookWithNotes looks at its notes
 			}
 			text := strings.ToLower(exportOf(t, a, out, path, format.Name, "--as-of", fmt.Sprintf("scene:%d", limit)))
-			text = strings.ReplaceAll(text, "addeventlistener", "") // the script of the page, and an entry is a listener
+			// the script of the page, and an entry is a listener
+			text = strings.ReplaceAll(text, "addeventlistener", "")
 			if len(text) < 1000 {
 				t.Errorf("%s as of scene %d: %s", format.Name, limit, text)
 			}
@@ -74,7 +75,8 @@ func TestExportsHaveNothingBeyondTheLimit(t *testing.T) {
 // up to the limit.
 func laterTexts(document *exporters.Document, limit int, read string) (later []string) {
 	add := func(text string) {
-		if text = strings.TrimRight(strings.ToLower(text), ".!?"); len(text) >= 5 && !strings.Contains(text, "\n") && !strings.Contains(read, text) {
+		if text = strings.TrimRight(strings.ToLower(text), ".!?"); len(text) >= 5 && !strings.Contains(text, "\n") &&
+			!strings.Contains(read, text) {
 			later = append(later, text)
 		}
 	}
@@ -101,7 +103,8 @@ func laterTexts(document *exporters.Document, limit int, read string) (later []s
 func exportOf(t *testing.T, a *app, out *bytes.Buffer, db, format string, args ...string) string {
 	t.Helper()
 	out.Reset()
-	if status := a.run(t.Context(), append([]string{"export", "--db", db, "--format", format}, args...)); status != exitDone {
+	if status := a.run(t.Context(), append([]string{"export", "--db", db, "--format", format},
+		args...)); status != exitDone {
 		t.Fatalf("export --format %s ends with %d", format, status)
 	}
 	archive, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))

@@ -55,12 +55,17 @@ func (s *storyText) Posts(ctx context.Context, thread int64) iter.Seq2[*exporter
 }
 
 // scene returns the posts of a scene.
-func (s *storyText) scene(ctx context.Context, row *annotator.SceneRow, origins map[int64]corpus.Origin) ([]exporters.Post, error) {
+func (s *storyText) scene(ctx context.Context, row *annotator.SceneRow,
+	origins map[int64]corpus.Origin,
+) ([]exporters.Post, error) {
 	found, err := s.corpus.Scene(ctx, row.Thread.ID, row.Posts)
 	posts := make([]exporters.Post, len(found))
 	for i, p := range found {
 		origin := origins[p.ID]
-		posts[i] = exporters.Post{Post: p, Place: annotator.PlaceAt(row.N, i), Document: origin.Document, Offset: origin.Offset}
+		posts[i] = exporters.Post{
+			Post: p, Place: annotator.PlaceAt(row.N, i), Document: origin.Document,
+			Offset: origin.Offset,
+		}
 	}
 	return posts, err
 }

@@ -39,7 +39,8 @@ func restrict(flags *pflag.FlagSet, name, accepts string, words []string, valid 
 
 // atLeast gives a declared flag a lower bound.
 func atLeast[N int | int64](flags *pflag.FlagSet, value *N, name string, least N) {
-	restrict(flags, name, fmt.Sprintf("a whole number of at least %d", least), nil, func() bool { return *value >= least })
+	restrict(flags, name, fmt.Sprintf("a whole number of at least %d", least), nil,
+		func() bool { return *value >= least })
 }
 
 // countFlag declares a flag that takes a number with a lower bound.
@@ -87,7 +88,8 @@ func alternatives(words []string) string {
 
 // without returns the items of a list that are not in another; never nil.
 func without(list, other []string) []string {
-	return slices.DeleteFunc(append([]string{}, list...), func(item string) bool { return slices.Contains(other, item) })
+	return slices.DeleteFunc(append([]string{}, list...),
+		func(item string) bool { return slices.Contains(other, item) })
 }
 
 // texts converts typed words to strings.
@@ -103,8 +105,9 @@ func texts[S ~string](words []S) []string {
 // of a file.
 func invalidValue(where string, flag *pflag.Flag, value string) error {
 	byType := map[string]string{
-		"int": "a whole number", "int64": "a whole number", "int64Slice": "whole numbers with commas between them", "float64": "a number",
-		"bool": "true or false", "duration": "a time such as 90s or 30m",
+		"int": "a whole number", "int64": "a whole number", "int64Slice": "whole numbers with commas between them",
+		"float64": "a number",
+		"bool":    "true or false", "duration": "a time such as 90s or 30m",
 	}
 	accepts, near := cmp.Or(byType[flag.Value.Type()], "another value"), ""
 	if c, ok := flag.Value.(*checked); ok {

@@ -17,7 +17,9 @@ import (
 // beyond it fail as on a full disk.
 func onFullDisk(t *testing.T, folder string, blocks int, args ...string) (status int, out, told string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", fmt.Sprintf(`trap "" XFSZ; ulimit -f %d; exec annotator "$@"`, blocks), "sh"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "sh",
+		append([]string{"-c", fmt.Sprintf(`trap "" XFSZ; ulimit -f %d; exec annotator "$@"`, blocks), "sh"},
+			args...)...)
 	cmd.Dir = folder
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -48,8 +50,19 @@ func TestFullDisk(t *testing.T) {
 		{noIndex, []string{"show", "1"}, exitDone, "Ysolde Marrow  #1", ""},
 		{noIndex, []string{"export", "--format", "json"}, exitDone, `"count"`, ""},
 		{noIndex, []string{"verify"}, exitDone, "quotations       ok", ""},
-		{noIndex, []string{"run", "quay.jsonl"}, exitHalted, "", "no room for the index of its log: disk I/O error (4874)\nannotator: free space on the disk, then run again\n"},
-		{noLog, []string{"ask", "Who is Ysolde Marrow?"}, exitHalted, "[post ", "annotator: record an answer in quay.annotator.db"},
+		{
+			noIndex,
+			[]string{"run", "quay.jsonl"},
+			exitHalted, "",
+			"no room for the index of its log: disk I/O error (4874)\nannotator: free space on the disk, then " +
+				"run again\n",
+		},
+		{
+			noLog,
+			[]string{"ask", "Who is Ysolde Marrow?"},
+			exitHalted, "[post ",
+			"annotator: record an answer in quay.annotator.db",
+		},
 	} {
 		status, out, told := onFullDisk(t, folder, c.blocks, c.args...)
 		if status != c.status || !strings.Contains(out, c.out) || !strings.Contains(told, c.told) {
@@ -57,7 +70,8 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	status, _, told := onFullDisk(t, folder, noIndex, "run", "quay.jsonl", "--no-resume")
-	if left, err := filepath.Glob(filepath.Join(folder, "*-2.db*")); status != exitHalted || err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(folder, "*-2.db*")); status != exitHalted || err != nil ||
+		len(left) > 0 {
 		t.Errorf("a run that cannot begin ends with %d, and leaves %v: %s", status, left, told)
 	}
 	a, out := newTestApp(nil)
@@ -75,13 +89,15 @@ func TestServerOnFullDisk(t *testing.T) {
 	}
 	run := func(args ...string) {
 		t.Helper()
-		out, err := exec.CommandContext(t.Context(), "annotator", append([]string{"run", source, "--quiet"}, args...)...).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "annotator", append([]string{"run", source, "--quiet"},
+			args...)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
 	run("--limit", "1")
-	server := exec.CommandContext(t.Context(), "sh", "-c", `trap "" XFSZ; ulimit -f 16; exec annotator serve --listen 127.0.0.1:0 quay.jsonl`)
+	server := exec.CommandContext(t.Context(), "sh", "-c", `trap "" XFSZ; ulimit -f 16; exec annotator serve --listen `+
+		`127.0.0.1:0 quay.jsonl`)
 	server.Dir = filepath.Dir(source)
 	out, err := server.StdoutPipe()
 	if err != nil {
@@ -114,7 +130,8 @@ func TestServerOnFullDisk(t *testing.T) {
 	}
 }
 
-// TestFullDiskLeavesNoPart: no part of a file remains that a person edits. An empty file would omit a part of the prompt.
+// TestFullDiskLeavesNoPart: no part of a file remains that a person edits. An empty file would omit a part of the
+// prompt.
 func TestFullDiskLeavesNoPart(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"init", "annotator.yaml"}, {"prompts", "init", "."}} {

@@ -31,10 +31,10 @@ thread files). The report lists what was left out, how much that is and how it b
 --list shows the chapters of the result and writes nothing.
 
 A folder stands for all story files below it, in the order of its SUMMARY.md or Book.txt, else of the weights in their
-front matter, else in the natural order of their names (2 before 10, a prologue first, an epilogue last). Hidden files, images,
-databases, exports of annotator and other files without a story are left out; text is read from files with the extension
-.txt, .text, .md or .markdown, or without one. With --format, every file that can be in that format is read. A file that
-is named itself is always read.
+front matter, else in the natural order of their names (2 before 10, a prologue first, an epilogue last). Hidden
+files, images, databases, exports of annotator and other files without a story are left out; text is read from files
+with the extension .txt, .text, .md or .markdown, or without one. With --format, every file that can be in that format
+is read. A file that is named itself is always read.
 
 A chapter becomes a thread that is cut into scenes; the threads of a forum stay as they are. The same sources and
 options give the same corpus. An existing corpus is kept; --reimport replaces it if the sources have changed.`,
@@ -47,11 +47,14 @@ options give the same corpus. An existing corpus is kept; --reimport replaces it
 		Args: arguments(1, unlimited),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Corpus, "corpus", "", "`FILE` to make; empty: beside the SOURCE, with its name, where there is one only")
+	flags.StringVar(&o.Corpus, "corpus", "",
+		"`FILE` to make; empty: beside the SOURCE, with its name, where there is one only")
 	importFlags(flags, &o.Format, &o.Encoding, &o.SceneTokens)
 	flags.BoolVar(&o.list, "list", false, "show the chapters of the result and write nothing")
-	flags.StringSliceVar(&o.Keep, "keep", nil, "take in a `PART` that is left out by default: "+strings.Join(ingest.Parts(), ", "))
-	flags.StringVar(&o.StoryAuthor, "story-author", "", "`NAME`, trip code or id of the author of the story in a forum; empty: detected")
+	flags.StringSliceVar(&o.Keep, "keep", nil,
+		"take in a `PART` that is left out by default: "+strings.Join(ingest.Parts(), ", "))
+	flags.StringVar(&o.StoryAuthor, "story-author", "",
+		"`NAME`, trip code or id of the author of the story in a forum; empty: detected")
 	flags.BoolVar(&o.Replace, "reimport", false, "replace an import of other sources or options")
 	return a.prints(cmd, func(ctx context.Context, args []string) (result, error) {
 		o.Sources = args

@@ -40,8 +40,9 @@ nothing. FILE is annotator.yaml where it is not named. No file is overwritten.`,
 // commentedConfig returns a configuration file in which every setting is a comment with its default.
 func commentedConfig() (string, error) {
 	var b strings.Builder
-	b.WriteString("# Settings of annotator. A flag takes precedence over the environment, that over this file. The API key does not belong\n" +
-		"# here: set ANNOTATOR_API_KEY, or name a file that holds it. `annotator run --print-config` shows what is in force.\n")
+	b.WriteString("# Settings of annotator. A flag takes precedence over the environment, that over this " +
+		"file. The API key does not belong\n# here: set ANNOTATOR_API_KEY, or name a file that holds it. " +
+		"`annotator run --print-config` shows what is in force.\n")
 	var err error
 	newSettings().flags.VisitAll(func(f *pflag.Flag) {
 		line, lineErr := settingLine(f, f.DefValue)
@@ -63,7 +64,8 @@ func createFile(path, text string) error {
 	_ = os.MkdirAll(filepath.Dir(path), 0o755) // after an error, opening the file fails as well
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return annotator.Errorf(annotator.Misused, "%s exists, and is not overwritten", path).WithAdvice("name another file")
+		return annotator.Errorf(annotator.Misused, "%s exists, and is not overwritten", path).
+			WithAdvice("name another file")
 	}
 	if err == nil {
 		_, err = file.WriteString(text)
@@ -72,7 +74,8 @@ func createFile(path, text string) error {
 		}
 	}
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "write the configuration: %w", err).WithAdvice("name a file in a folder that can be written")
+		return annotator.Errorf(annotator.Misused, "write the configuration: %w", err).
+			WithAdvice("name a file in a folder that can be written")
 	}
 	return nil
 }

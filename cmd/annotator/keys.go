@@ -36,7 +36,8 @@ func (s *settings) loadKey(a *app) error {
 		s.key.warning = "no API key is sent to " + withoutSecrets(s.Endpoint) + ": only " + defaultConfigFile +
 			" in this folder names it; --config " + defaultConfigFile + " allows it"
 	case source == defaultSource:
-		s.key.warning = "no API key is sent to " + withoutSecrets(s.Endpoint) + ": only the database names it; --endpoint allows it"
+		s.key.warning = "no API key is sent to " + withoutSecrets(s.Endpoint) + ": only the database names it; " +
+			"--endpoint allows it"
 	default:
 		key.warning = unencrypted(s.Endpoint)
 		s.key = key
@@ -52,9 +53,11 @@ func unencrypted(address string) string {
 	}
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
 	if err == nil && proxy != nil {
-		return fmt.Sprintf("the API key is sent to %s unencrypted, through the proxy %s; https protects it", u.Host, proxy.Host)
+		return fmt.Sprintf("the API key is sent to %s unencrypted, through the proxy %s; https protects it",
+			u.Host, proxy.Host)
 	}
-	if host := u.Hostname(); host == "localhost" || strings.HasSuffix(host, ".localhost") || net.ParseIP(host).IsLoopback() {
+	if host := u.Hostname(); host == "localhost" || strings.HasSuffix(host, ".localhost") || net.ParseIP(host).
+		IsLoopback() {
 		return ""
 	}
 	return fmt.Sprintf("the API key is sent to %s unencrypted; https protects it", u.Host)
@@ -94,12 +97,13 @@ func readKeyFile(path string, shared bool) (apiKey, error) {
 	return apiKey{value: value, source: "file " + path}, err
 }
 
-// readSecret reads a file that holds a secret and that a flag names. It refuses a file that other users can read, unless
-// shared. The advice ends the error's own.
+// readSecret reads a file that holds a secret and that a flag names. It refuses a file that other users can read,
+// unless shared. The advice ends the error's own.
 func readSecret(path, what, flag, advice string, shared bool) (string, error) {
 	text, mode, err := readPrefix(path, maxKey)
 	if err != nil {
-		return "", annotator.Errorf(annotator.Misused, "read the %s: %w", what, err).WithAdvice("name the file that holds it with %s", flag)
+		return "", annotator.Errorf(annotator.Misused, "read the %s: %w", what, err).
+			WithAdvice("name the file that holds it with %s", flag)
 	}
 	if mode.IsRegular() && mode.Perm()&0o077 != 0 && runtime.GOOS != "windows" && !shared {
 		return "", annotator.Errorf(annotator.Misused, "other users can read the %s file %s", what, path).

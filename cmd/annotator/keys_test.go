@@ -27,7 +27,10 @@ func TestKeyIsSentToNamedEndpointsOnly(t *testing.T) {
 		{"the user's own file", own, "", true, "configuration: "},
 		{"a named file", named, "--config other.yaml", true, "configuration: other.yaml"},
 		{"a found file that is named", found, "--config annotator.yaml", true, "configuration: annotator.yaml"},
-		{"a found file", found, "", false, "only annotator.yaml in this folder names it; --config annotator.yaml allows it"},
+		{
+			"a found file", found, "", false,
+			"only annotator.yaml in this folder names it; --config annotator.yaml allows it",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +44,8 @@ func TestKeyIsSentToNamedEndpointsOnly(t *testing.T) {
 			t.Cleanup(server.Close)
 			h := newWorkspace(t)
 			command := h.command(append([]string{"run", "quay.jsonl"}, strings.Fields(test.args)...)...)
-			command.Env = append(command.Env, "XDG_CONFIG_HOME="+filepath.Join(h.dir, "home"), "AppData="+filepath.Join(h.dir, "home"), "HOME="+h.dir)
+			command.Env = append(command.Env, "XDG_CONFIG_HOME="+filepath.Join(h.dir, "home"),
+				"AppData="+filepath.Join(h.dir, "home"), "HOME="+h.dir)
 			switch address := server.URL + "/v1"; test.file {
 			case "flag":
 				command.Args = append(command.Args, "--endpoint", address)
@@ -56,7 +60,8 @@ func TestKeyIsSentToNamedEndpointsOnly(t *testing.T) {
 			if !asked.Load() || sent.Load() != test.sent {
 				t.Errorf("the key was sent: %t, want %t\n%s", sent.Load(), test.sent, h.output.Bytes())
 			}
-			if says := h.output.String(); !strings.Contains(says, test.says) || !strings.Contains(says, " at "+server.URL+"/v1\n") {
+			if says := h.output.String(); !strings.Contains(says, test.says) ||
+				!strings.Contains(says, " at "+server.URL+"/v1\n") {
 				t.Errorf("the run does not say %q, or which endpoint it uses:\n%s", test.says, says)
 			}
 		})
@@ -89,7 +94,8 @@ func TestRetryWithholdsTheKey(t *testing.T) {
 	h.annotator("run", "quay.jsonl", "--endpoint", server.URL+"/v1", "--model", "m")
 	before := sent.Swap(0)
 	h.annotator("retry", "--db", "quay.annotator.db")
-	if before == 0 || sent.Load() != 0 || !strings.Contains(h.output.String(), "only the database names it; --endpoint allows it") {
+	if before == 0 || sent.Load() != 0 || !strings.Contains(h.output.String(),
+		"only the database names it; --endpoint allows it") {
 		t.Errorf("the key was sent %d times, then %d times\n%s", before, sent.Load(), h.output.Bytes())
 	}
 }
@@ -97,8 +103,10 @@ func TestRetryWithholdsTheKey(t *testing.T) {
 func TestUnencryptedKey(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
-		"http://localhost:8000/v1": false, "http://127.0.0.2/v1": false, "http://[::1]:1/v1": false, "https://model.test/v1": false,
-		"http://model.test/v1": true, "http://192.168.1.7:8000/v1": true, "http://localhost.model.test/v1": true, "://": false,
+		"http://localhost:8000/v1": false, "http://127.0.0.2/v1": false, "http://[::1]:1/v1": false,
+		"https://model.test/v1": false,
+		"http://model.test/v1":  true, "http://192.168.1.7:8000/v1": true, "http://localhost.model.test/v1": true,
+		"://": false,
 	} {
 		if got := unencrypted(address); (got != "") != want {
 			t.Errorf("the warning about %s is %q", address, got)

@@ -20,8 +20,10 @@ func readToken(listen, file string) (string, error) {
 	}
 	if file == "" {
 		if !isLocal(listen) {
-			return "", annotator.Errorf(annotator.Misused, "%s can be reached from other machines, and there is no token", listen).
-				WithAdvice("name a file that holds one with --token-file: `openssl rand -hex 16 > token.txt && chmod 600 token.txt`")
+			return "", annotator.Errorf(annotator.Misused,
+				"%s can be reached from other machines, and there is no token", listen).
+				WithAdvice("name a file that holds one with --token-file: `openssl rand -hex 16 > token.txt && chmod " +
+					"600 token.txt`")
 		}
 		return "", nil
 	}
@@ -49,16 +51,18 @@ func isLocal(listen string) bool {
 // addressInUse is WSAEADDRINUSE, the value of EADDRINUSE on Windows. No other system has an error with this value.
 const addressInUse = syscall.Errno(10048)
 
-// listenAndServe serves until the context ends, and then closes open connections after a second. It calls ready with the
-// address when clients can connect.
+// listenAndServe serves until the context ends, and then closes open connections after a second. It calls ready with
+// the address when clients can connect.
 func listenAndServe(ctx context.Context, listen string, server *http.Server, ready func(address string)) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, addressInUse) {
-		return annotator.Errorf(annotator.Misused, "listen on %s: another program does, perhaps another `annotator`", listen).
+		return annotator.Errorf(annotator.Misused, "listen on %s: another program does, perhaps another `annotator`",
+			listen).
 			WithAdvice("stop that, or choose another address with --listen; port 0 is a free one")
 	}
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "listen on %s: %w", listen, err).WithAdvice("choose another address with --listen; port 0 is a free one")
+		return annotator.Errorf(annotator.Misused, "listen on %s: %w", listen, err).
+			WithAdvice("choose another address with --listen; port 0 is a free one")
 	}
 	ready(listener.Addr().String())
 	context.AfterFunc(ctx, func() {

@@ -42,7 +42,8 @@ func openLogFile(path, content string, onFailure func(error)) (*logFile, error) 
 		return nil, annotator.Errorf(annotator.Misused, "write %s to %s: no process reads this pipe", content, path).
 			WithAdvice("start its reader first")
 	case err != nil:
-		return nil, annotator.Errorf(annotator.Misused, "write to %s: %w", path, err).WithAdvice("name a file in a folder that can be written")
+		return nil, annotator.Errorf(annotator.Misused, "write to %s: %w", path, err).
+			WithAdvice("name a file in a folder that can be written")
 	}
 	f := &logFile{file: file, content: content, onFailure: onFailure}
 	if partial {
@@ -55,21 +56,28 @@ func openLogFile(path, content string, onFailure func(error)) (*logFile, error) 
 // SQLite would read the lines as its data. The files need not exist.
 func (o *runOptions) checkLogFiles() error {
 	imported := cmp.Or(o.corpus, corpusOf(o.source))
-	databases := []string{imported, cmp.Or(o.db, databaseOf(o.source)), cmp.Or(o.fromDB, o.source), filepath.Join(filepath.Dir(o.db), filepath.Base(imported))}
+	databases := []string{
+		imported, cmp.Or(o.db, databaseOf(o.source)), cmp.Or(o.fromDB, o.source),
+		filepath.Join(filepath.Dir(o.db), filepath.Base(imported)),
+	}
 	for _, path := range []string{o.LogFile, o.Events} {
 		if path == "" {
 			continue
 		}
 		if sameFile(path, o.source) {
-			return annotator.Errorf(annotator.Misused, "%s is the story, and nothing is written to it", path).WithAdvice("name another file")
+			return annotator.Errorf(annotator.Misused, "%s is the story, and nothing is written to it", path).
+				WithAdvice("name another file")
 		}
 		database := path
 		for _, suffix := range []string{"-wal", "-shm", "-journal", ".lock"} {
 			database = strings.TrimSuffix(database, suffix)
 		}
-		if ingest.IsDatabase(database) || strings.HasSuffix(database, ".corpus.db") || isRunName(filepath.Base(database)) ||
+		if ingest.IsDatabase(database) || strings.HasSuffix(database, ".corpus.db") ||
+			isRunName(filepath.Base(database)) ||
 			slices.ContainsFunc(databases, func(named string) bool { return samePlace(database, named) }) {
-			return annotator.Errorf(annotator.Misused, "%s is a database, or belongs to one, and no lines are written there", path).WithAdvice("name another file")
+			return annotator.Errorf(annotator.Misused,
+				"%s is a database, or belongs to one, and no lines are written there", path).
+				WithAdvice("name another file")
 		}
 	}
 	return nil

@@ -49,12 +49,17 @@ func TestLogsAreNotWrittenToDatabases(t *testing.T) {
 	a, out := newTestApp(nil)
 	a.err, a.now = out, time.Now
 	for _, name := range []string{
-		"quay.jsonl", "mine.db", "mine.db-wal", "mine.db-shm", "mine.db-journal", "mine.db.lock", "./sub/../mine.db-wal", "link", "quay.corpus.db",
-		"quay.corpus.db-wal", "other.sqlite", "other.sqlite-wal", "later.annotator.db", "later.annotator-2.db-shm", "later.annotator.db.rescued",
+		"quay.jsonl", "mine.db", "mine.db-wal", "mine.db-shm", "mine.db-journal", "mine.db.lock",
+		"./sub/../mine.db-wal", "link", "quay.corpus.db",
+		"quay.corpus.db-wal", "other.sqlite", "other.sqlite-wal", "later.annotator.db", "later.annotator-2.db-shm",
+		"later.annotator.db.rescued",
 	} {
 		for _, flag := range []string{"--events", "--log-file"} {
 			out.Reset()
-			status := a.run(t.Context(), []string{"run", in("quay.jsonl"), "--db", in("mine.db"), flag, folder + "/" + name, "--endpoint", "http://127.0.0.1:1/v1", "--patience", "0s"})
+			status := a.run(t.Context(), []string{
+				"run", in("quay.jsonl"), "--db", in("mine.db"), flag,
+				folder + "/" + name, "--endpoint", "http://127.0.0.1:1/v1", "--patience", "0s",
+			})
 			if status != exitMisused || !strings.Contains(out.String(), "name another file") {
 				t.Errorf("%s %s ends with %d: %s", flag, name, status, out)
 			}
@@ -86,7 +91,8 @@ func TestRunEndsWhenItsEventsAreNotRead(t *testing.T) {
 	run.ExtraFiles = []*os.File{pipe}
 	output, err := run.CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(output), "the file of events has not read its notices") {
+	if !errors.As(err, &exit) || exit.ExitCode() != exitHalted || !strings.Contains(string(output),
+		"the file of events has not read its notices") {
 		t.Errorf("the run ends with %v and says\n%s", err, output)
 	}
 	if !strings.Contains(string(output), "150 of 150 scenes read") {
@@ -98,7 +104,8 @@ func TestRunEndsWhenItsEventsAreNotRead(t *testing.T) {
 func longStory(scenes int) string {
 	var b strings.Builder
 	for n := range scenes {
-		fmt.Fprintf(&b, `{"thread":1,"id":%d,"title":"The Quay","name":"QM","time":%d,"body":"Captain Ysolde Marrow walked %d miles.","tags":["qm_post"]}`+"\n",
+		fmt.Fprintf(&b, `{"thread":1,"id":%d,"title":"The Quay","name":"QM","time":%d,"body":"Captain Ysolde Marrow `+
+			`walked %d miles.","tags":["qm_post"]}`+"\n",
 			2*n+1, 20*n, n)
 		fmt.Fprintf(&b, `{"thread":1,"id":%d,"name":"Reader","time":%d,"body":"Follow her."}`+"\n", 2*n+2, 20*n+10)
 	}

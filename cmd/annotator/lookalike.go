@@ -21,7 +21,9 @@ type lookAlike struct {
 
 // lookAlikes returns the live entries of a view with a name that looks like a given name, or like a name of the given
 // entries. It omits these entries.
-func lookAlikes(ctx context.Context, v *storage.View, name string, entries []annotator.Entry) (found []lookAlike, err error) {
+func lookAlikes(ctx context.Context, v *storage.View, name string,
+	entries []annotator.Entry,
+) (found []lookAlike, err error) {
 	all, err := v.Names(ctx)
 	if err != nil {
 		return nil, err

@@ -35,13 +35,15 @@ func main() {
 	os.Exit(newApp().run(context.Background(), os.Args[1:]))
 }
 
-// newApp returns the app of this process. It silences the standard logger, to which net/http logs unsolicited responses.
+// newApp returns the app of this process. It silences the standard logger, to which net/http logs unsolicited
+// responses.
 func newApp() *app {
 	abortOnFatalErrors()
 	log.SetOutput(io.Discard)
 	return &app{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, configDir: os.UserConfigDir, servers: findLocalServers,
-		now: time.Now, exit: os.Exit,
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, configDir: os.UserConfigDir,
+		servers: findLocalServers,
+		now:     time.Now, exit: os.Exit,
 	}
 }
 

@@ -80,7 +80,10 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", os.Getenv("GORACE")) // by default the race detector sleeps for a second at exit
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sqlite": changeDatabase, "await": await},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "sqlite": changeDatabase,
+			"await": await,
+		},
 	})
 }
 
@@ -92,21 +95,25 @@ func endpoints() http.Handler {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, server))
 	}
 	add("good", nil)
-	mux.Handle("/merging/", http.StripPrefix("/merging", scripted.New(scripted.Options{Model: "offline", Script: mergesAlike})))
+	mux.Handle("/merging/", http.StripPrefix("/merging",
+		scripted.New(scripted.Options{Model: "offline", Script: mergesAlike})))
 	mux.Handle("/idle/", http.StripPrefix("/idle", scripted.New(scripted.Options{Script: callsNothing})))
 	mux.Handle("/mistaken/", http.StripPrefix("/mistaken", scripted.New(scripted.Options{Script: mistakesEntries})))
-	mux.Handle("/tight/", http.StripPrefix("/tight", scripted.New(scripted.Options{MaxModelLen: 8192, Script: countsShortTokens})))
+	mux.Handle("/tight/", http.StripPrefix("/tight",
+		scripted.New(scripted.Options{MaxModelLen: 8192, Script: countsShortTokens})))
 	mux.Handle("/disguising/", http.StripPrefix("/disguising", scripted.New(scripted.Options{Script: disguises})))
 	mux.Handle("/escaping/", http.StripPrefix("/escaping", scripted.New(scripted.Options{Script: repeatsTheEscapes})))
 	mux.Handle("/hang/", http.StripPrefix("/hang", scripted.New(scripted.Options{Fault: hangsOnScenes})))
 	add("filter", &scripted.Fault{
-		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice","code":"content_filter"}}`,
+		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice",` +
+			`"code":"content_filter"}}`,
 	})
 	mux.Handle("/parserless/", http.StripPrefix("/parserless", scripted.New(scripted.Options{Fault: refusesTools})))
 	mux.HandleFunc("/denied/v1/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, `{"error":{"message":"no such key: `+r.Header.Get("Authorization")+`","code":"invalid_api_key"}}`)
+		_, _ = io.WriteString(w, `{"error":{"message":"no such key: `+r.Header.Get("Authorization")+
+			`","code":"invalid_api_key"}}`)
 	})
 	return mux
 }
@@ -137,7 +144,10 @@ func disguises(r scripted.Request) scripted.Reply {
 	}
 	var calls []annotator.ToolCall
 	for _, name := range []string{"Ysolde Marrow", "Ysоlde Mar\u200brow"} { // with a Cyrillic o
-		calls = append(calls, annotator.ToolCall{Name: "glossary_create", Arguments: `{"term":"` + name + `","definition":"The captain.","tags":["person"]}`})
+		calls = append(calls, annotator.ToolCall{
+			Name:      "glossary_create",
+			Arguments: `{"term":"` + name + `","definition":"The captain.","tags":["person"]}`,
+		})
 	}
 	return scripted.Reply{ToolCalls: calls}
 }
@@ -164,7 +174,8 @@ func refusesTools(_ int, r scripted.Request) *scripted.Fault {
 		return nil
 	}
 	return &scripted.Fault{Status: http.StatusBadRequest, Body: `{"error":{"message":` +
-		`"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","code":400}}`}
+		`"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",` +
+		`"type":"BadRequestError","code":400}}`}
 }
 
 // mergesAlike is a curator that merges an entry into an older one with a similar name.

@@ -38,7 +38,8 @@ func (a *app) writeManual(dir string) error {
 		return writeManualPage(a.out, root, header)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return annotator.Errorf(annotator.Misused, "write the manual: %w", err).WithAdvice("name a folder that can be written")
+		return annotator.Errorf(annotator.Misused, "write the manual: %w", err).
+			WithAdvice("name a folder that can be written")
 	}
 	return writeManualPages(dir, root, header)
 }
@@ -51,7 +52,8 @@ func writeManualPages(dir string, cmd *cobra.Command, header doc.GenManHeader) e
 	}
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
 	if err := os.WriteFile(filepath.Join(dir, name), page.Bytes(), 0o644); err != nil {
-		return annotator.Errorf(annotator.Misused, "write the manual: %w", err).WithAdvice("name a folder that can be written")
+		return annotator.Errorf(annotator.Misused, "write the manual: %w", err).
+			WithAdvice("name a folder that can be written")
 	}
 	for _, command := range cmd.Commands() {
 		if err := writeManualPages(dir, command, header); err != nil {

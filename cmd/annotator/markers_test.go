@@ -26,9 +26,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A marker is a word that identifies a post: ten times the scene, and the rank of the post in it. The rank 9 identifies a
-// whole scene. Each post contains its marker. The scripted model adds to all its texts the furthest marker that it was
-// shown. So a view must not show a marker beyond its limit.
+// A marker is a word that identifies a post: ten times the scene, and the rank of the post in it. The rank 9 identifies
+// a whole scene. Each post contains its marker. The scripted model adds to all its texts the furthest marker that it
+// was shown. So a view must not show a marker beyond its limit.
 var markers = regexp.MustCompile(`(?i)marq(\d{4})q`)
 
 func marker(scene, rank int) string { return fmt.Sprintf("marq%03d%dq", scene, rank) }
@@ -60,7 +60,10 @@ func markedStory(t *testing.T, path string) {
 	t.Helper()
 	var lines []string
 	add := func(thread, id int, title, name, body string) {
-		post := map[string]any{"thread": thread, "id": id, "title": title, "name": name, "time": 1_500_000_000 + id, "body": body}
+		post := map[string]any{
+			"thread": thread, "id": id, "title": title, "name": name, "time": 1_500_000_000 + id,
+			"body": body,
+		}
 		lines = append(lines, annotator.EncodeJSON(post))
 	}
 	for scene := 1; scene <= markedScenes; scene++ {
@@ -104,7 +107,10 @@ func (m *markingModel) fault(_ int, r scripted.Request) *scripted.Fault {
 	if _, scene := question(r); !m.refuses || scene != markedRefused {
 		return nil
 	}
-	return &scripted.Fault{Status: http.StatusBadRequest, Body: `{"error":{"message":"not nice","code":"content_filter"}}`}
+	return &scripted.Fault{
+		Status: http.StatusBadRequest,
+		Body:   `{"error":{"message":"not nice","code":"content_filter"}}`,
+	}
 }
 
 func (m *markingModel) script(r scripted.Request) scripted.Reply {
@@ -154,8 +160,8 @@ func entryIDs(r scripted.Request) map[string]int {
 	return ids
 }
 
-// changes are the calls of a scene: a new entry, and in turn names, tags, facts, ends, merges and retirements of earlier
-// entries.
+// changes are the calls of a scene: a new entry, and in turn names, tags, facts, ends, merges and retirements of
+// earlier entries.
 func changes(scene int, mark string, ids map[string]int) []annotator.ToolCall {
 	texts := sentences(scene)
 	quote, _, _ := strings.Cut(texts[0], ".")
@@ -168,7 +174,8 @@ func changes(scene int, mark string, ids map[string]int) []annotator.ToolCall {
 		calls = append(calls, annotator.ToolCall{Name: tool, Arguments: annotator.EncodeJSON(arguments)})
 	}
 	add("glossary_create", map[string]any{"term": figure(scene), "tags": []string{"person"}, "facts": []map[string]any{
-		fact(figure(scene)+" came to the quay, says "+mark+".", quote, false), fact("The rope is cut, says "+mark+".", rope, true),
+		fact(figure(scene)+" came to the quay, says "+mark+".", quote, false),
+		fact("The rope is cut, says "+mark+".", rope, true),
 	}})
 	facts := func(of int) {
 		add("glossary_update", map[string]any{
@@ -178,13 +185,22 @@ func changes(scene int, mark string, ids map[string]int) []annotator.ToolCall {
 	}
 	switch {
 	case scene > 3 && scene%4 == 0:
-		add("glossary_update", map[string]any{"entry_id": figure(scene - 2), "term": "Boran " + marker(scene, 1), "tags": []string{"person", "tag " + mark}})
+		add("glossary_update", map[string]any{
+			"entry_id": figure(scene - 2), "term": "Boran " + marker(scene, 1),
+			"tags": []string{"person", "tag " + mark},
+		})
 		facts(scene - 1)
 	case scene > 3 && scene%4 == 1:
-		add("glossary_delete", map[string]any{"entry_id": ids[figure(scene-1)], "same_as": ids[figure(scene-2)], "reason": "They are one, says " + mark + "."})
+		add("glossary_delete", map[string]any{
+			"entry_id": ids[figure(scene-1)], "same_as": ids[figure(scene-2)],
+			"reason": "They are one, says " + mark + ".",
+		})
 	case scene > 3 && scene%4 == 2:
 		facts(scene - 2)
-		add("glossary_update", map[string]any{"entry_id": figure(scene - 1), "aliases": []string{"Boran " + marker(scene, 1)}})
+		add("glossary_update", map[string]any{
+			"entry_id": figure(scene - 1),
+			"aliases":  []string{"Boran " + marker(scene, 1)},
+		})
 	case scene > 3:
 		add("glossary_delete", map[string]any{"entry_id": ids[figure(scene-2)], "reason": "Nobody, says " + mark + "."})
 	}
@@ -207,7 +223,8 @@ func markedRun(t *testing.T) (a *app, db string) {
 			t.Fatalf("%q ends with %d: %s", arguments, status, a.err)
 		}
 	}
-	run(exitQuarantined, "run", source, "--endpoint", server.Endpoint(), "--context-budget", "9000", "--max-tokens", "1024", "--quiet")
+	run(exitQuarantined, "run", source, "--endpoint", server.Endpoint(), "--context-budget", "9000", "--max-tokens",
+		"1024", "--quiet")
 	model.mu.Lock()
 	model.refuses = false
 	model.mu.Unlock()
@@ -234,17 +251,18 @@ type markedLimit struct {
 	text  int // the highest marker of the story's own text
 }
 
-// markedLimits are limits at the ends of scenes and inside them. The model reads whole scenes, so a limit inside a scene
-// allows what it wrote up to the scene before.
+// markedLimits are limits at the ends of scenes and inside them. The model reads whole scenes, so a limit inside a
+// scene allows what it wrote up to the scene before.
 func markedLimits() (limits []markedLimit) {
 	for _, n := range longtest.Pick([]int{13}, []int{1, 4, 5, 6, 9, 13, 20, 23}) {
-		limits = append(limits, markedLimit{fmt.Sprintf("scene:%d", n), 10*n + 9}, markedLimit{fmt.Sprintf("post:%d", 10*n+10), 10*n + 10})
+		limits = append(limits, markedLimit{fmt.Sprintf("scene:%d", n), 10*n + 9},
+			markedLimit{fmt.Sprintf("post:%d", 10*n+10), 10*n + 10})
 	}
 	return limits
 }
 
-// TestNothingBeyondALimitIsShown searches every page, command, export and tool of agents under many limits of a story for
-// markers beyond the limit.
+// TestNothingBeyondALimitIsShown searches every page, command, export and tool of agents under many limits of a story
+// for markers beyond the limit.
 func TestNothingBeyondALimitIsShown(t *testing.T) {
 	t.Parallel()
 	a, path := markedRun(t)
@@ -287,7 +305,8 @@ func checkVariety(t *testing.T, db *storage.DB) {
 		}
 	}
 	for _, field := range []annotator.Field{
-		annotator.FieldTerm, annotator.FieldAlias, annotator.FieldTag, annotator.FieldClaim, annotator.FieldStatus, annotator.FieldMerge,
+		annotator.FieldTerm, annotator.FieldAlias, annotator.FieldTag, annotator.FieldClaim, annotator.FieldStatus,
+		annotator.FieldMerge,
 		annotator.FieldRetired, annotator.FieldCuratorDecision,
 	} {
 		if fields[field] < 3 {
@@ -394,7 +413,8 @@ func (l *lookThrough) agents(a *app, path string) {
 	}
 	for _, kind := range []string{"entry", "scene", "thread", "post", "snapshot", "story"} {
 		for n := 1; n <= 10*markedScenes+5; n++ {
-			read, err := session.ReadResource(l.Context(), &mcp.ReadResourceParams{URI: fmt.Sprintf("codex://%s/%d", kind, n)})
+			read, err := session.ReadResource(l.Context(),
+				&mcp.ReadResourceParams{URI: fmt.Sprintf("codex://%s/%d", kind, n)})
 			if err == nil {
 				l.look(fmt.Sprintf("resource %s/%d", kind, n), annotator.EncodeJSON(read.Contents))
 			}
@@ -423,7 +443,10 @@ func (l *lookThrough) pages(a *app, db *storage.DB) {
 	limit := "as-of=" + url.QueryEscape(l.limit.point)
 	queue, seen := []string{"/story/?" + limit}, map[string]bool{}
 	for n := 1; n <= markedScenes*3; n++ {
-		for _, page := range []string{"entry/%d", "entry/%d/history", "entry/%d/named", "revision/%d", "scene/%d", "thread/%d", "turn/%d", "snapshot/%d", "row/%d", "audit?scene=%d", "calls?scene=%d"} {
+		for _, page := range []string{
+			"entry/%d", "entry/%d/history", "entry/%d/named", "revision/%d", "scene/%d",
+			"thread/%d", "turn/%d", "snapshot/%d", "row/%d", "audit?scene=%d", "calls?scene=%d",
+		} {
 			path := "/story/" + fmt.Sprintf(page, n)
 			if strings.Contains(path, "?") {
 				queue = append(queue, path+"&"+limit)
@@ -431,7 +454,8 @@ func (l *lookThrough) pages(a *app, db *storage.DB) {
 				queue = append(queue, path+"?"+limit, path+"?format=json&"+limit)
 			}
 		}
-		queue = append(queue, fmt.Sprintf("/story/post/%d?%s", 10*n, limit), "/story/entries?q="+url.QueryEscape(figure(n))+"&"+limit)
+		queue = append(queue, fmt.Sprintf("/story/post/%d?%s", 10*n, limit),
+			"/story/entries?q="+url.QueryEscape(figure(n))+"&"+limit)
 	}
 	most := longtest.Pick(1500, 1<<30)
 	for pages := 0; len(queue) > 0 && pages < most; {

@@ -44,8 +44,10 @@ machine requires --token-file; clients send the token as "Authorization: Bearer 
 	flags := cmd.Flags()
 	o.addFlags(cmd)
 	asOfFlag(flags, &o.asOf)
-	flags.StringVar(&o.listen, "listen", "", "`ADDRESS` and port to listen on for HTTP; empty: standard input and output")
-	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token that clients must send, at least 16 characters")
+	flags.StringVar(&o.listen, "listen", "",
+		"`ADDRESS` and port to listen on for HTTP; empty: standard input and output")
+	flags.StringVar(&o.tokenFile, "token-file", "",
+		"`FILE` with the token that clients must send, at least 16 characters")
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
 }
 
@@ -89,14 +91,17 @@ func (o *mcpOptions) serveHTTP(ctx context.Context, server *mcp.Server) error {
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: mcpserver.MaxRequest})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", http.NewCrossOriginProtection().Handler(requireToken(token, withWriteTimeout(web.AnswerTimeout, handler))))
-	return listenAndServe(ctx, o.listen, web.NewHTTP(ctx, mux), func(address string) { o.say("agents reach the codex at http://" + address + "/mcp") })
+	mux.Handle("/mcp", http.NewCrossOriginProtection().
+		Handler(requireToken(token, withWriteTimeout(web.AnswerTimeout, handler))))
+	return listenAndServe(ctx, o.listen, web.NewHTTP(ctx, mux),
+		func(address string) { o.say("agents reach the codex at http://" + address + "/mcp") })
 }
 
 // withWriteTimeout sets the write timeout of answers: those of a model take longer than a page.
 func withWriteTimeout(timeout time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout)) // after an error, the server's holds
+		// after an error, the server's holds
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout))
 		next.ServeHTTP(w, r)
 	})
 }

@@ -140,7 +140,8 @@ func TestAgentsReadNothingBeyondTheLimit(t *testing.T) {
 		}
 	}
 	for _, e := range document.Entries {
-		read, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: fmt.Sprintf("codex://entry/%d", e.ID)})
+		read, err := session.ReadResource(t.Context(),
+			&mcp.ReadResourceParams{URI: fmt.Sprintf("codex://entry/%d", e.ID)})
 		if err == nil {
 			look("the entry", read.Contents[0].Text)
 		}
@@ -219,7 +220,10 @@ func TestAgentsLowerTheLimit(t *testing.T) {
 	if at10 <= 0 || at10 >= at30 || at30 >= at60 {
 		t.Errorf("%d entries at scene 10, %d at 30, %d at 60", at10, at30, at60)
 	}
-	for asOf, want := range map[string]int{"": at30, "scene:30": at30, "scene:10": at10, "scene:31": -1, "snapshot:80": -1, "scene:9999": -1, "post:x": -1} {
+	for asOf, want := range map[string]int{
+		"": at30, "scene:30": at30, "scene:10": at10, "scene:31": -1,
+		"snapshot:80": -1, "scene:9999": -1, "post:x": -1,
+	} {
 		if got := total(limited, asOf); got != want {
 			t.Errorf("%q: %d entries, not %d", asOf, got, want)
 		}
@@ -291,23 +295,39 @@ func TestMCPAnswersAfterInvalidInput(t *testing.T) {
 		}
 		t.Fatalf("no answer after %.200q", after)
 	}
-	send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+		`"clientInfo":{"name":"x","version":"1"}}}`)
 	answered(1, "the beginning")
 	send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	hostile := []string{
-		"hello", "[]", "{}", "null", `"x"`, "", " ", "\x00", "{", `{"jsonrpc":"1.0","id":3,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"method":5}`,
-		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"result":{}}`,
-		`{"jsonrpc":"2.0","id":3,"method":"ping"}{"jsonrpc":"2.0","id":4,"method":"ping"}`, `[{"jsonrpc":"2.0","id":3,"method":"ping"}]`,
-		`{"jsonrpc":"2.0","id":3,"method":"nothing"}`, `{"jsonrpc":"2.0","id":3,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":[1]}`,
-		`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`,
+		"hello", "[]", "{}", "null", `"x"`, "", " ", "\x00", "{", `{"jsonrpc":"1.0","id":3,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":3,"method":5}`,
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":3,"result":{}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"ping"}{"jsonrpc":"2.0","id":4,"method":"ping"}`,
+		`[{"jsonrpc":"2.0","id":3,"method":"ping"}]`,
+		`{"jsonrpc":"2.0","id":3,"method":"nothing"}`, `{"jsonrpc":"2.0","id":3,"method":"tools/call"}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":[1]}`,
+		`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`,
 		strings.Repeat("[", 100_000), strings.Repeat("x", 3<<20), `{"jsonrpc":"2.0","id":3,"method":"ping"} ` + "\t\r",
 	}
-	for _, uri := range []string{`codex://entry/\u00001`, `\u0000`, `codex://scene/\u202e\ud83d\ude00\u0007`, `%zz`, ``, `codex://entry/99999999999999999999`, `\ud800`} {
+	for _, uri := range []string{
+		`codex://entry/\u00001`, `\u0000`, `codex://scene/\u202e\ud83d\ude00\u0007`, `%zz`, ``,
+		`codex://entry/99999999999999999999`, `\ud800`,
+	} {
 		hostile = append(hostile, `{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"`+uri+`"}}`)
 	}
-	for _, tool := range []string{"search", "show", "timeline", "evidence", "history", "mentions", "ask", `no\u0000ne`} {
-		for _, arguments := range []string{`{"query":"\u0000","entry":"\u0000\u0001","question":"\u0000"}`, `{"entry":"#-1","as_of":"scene:3%\u0000","limit":-9e99}`, `null`, `[]`, `{"entry":{}}`} {
-			hostile = append(hostile, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+arguments+`}}`)
+	for _, tool := range []string{
+		"search", "show", "timeline", "evidence", "history", "mentions", "ask",
+		`no\u0000ne`,
+	} {
+		for _, arguments := range []string{
+			`{"query":"\u0000","entry":"\u0000\u0001","question":"\u0000"}`,
+			`{"entry":"#-1","as_of":"scene:3%\u0000","limit":-9e99}`, `null`, `[]`, `{"entry":{}}`,
+		} {
+			hostile = append(hostile, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"`+tool+
+				`","arguments":`+arguments+`}}`)
 		}
 	}
 	for i, line := range hostile {
@@ -358,7 +378,8 @@ func TestMCPLimits(t *testing.T) {
 		}
 		return string(text)
 	}
-	const post = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+	const post = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: " +
+		"application/json, text/event-stream\r\n"
 	if got := answer(post + "X-Long: " + strings.Repeat("x", 64<<10) + "\r\n\r\n"); !strings.Contains(got, " 431 ") {
 		t.Errorf("a long header: %.80q", got)
 	}
@@ -373,10 +394,12 @@ func TestRequestsBeforeTheEndOfInputAreAnswered(t *testing.T) {
 	a, out, db := finishedRun(t)
 	const searches = 40
 	var in strings.Builder
-	in.WriteString(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+	in.WriteString(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
 	for n := range searches {
-		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":"Marrow"}}}`+"\n", n+2)
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search",`+
+			`"arguments":{"query":"Marrow"}}}`+"\n", n+2)
 	}
 	a.in = strings.NewReader(in.String())
 	out.Reset()

@@ -31,25 +31,32 @@ type memoryReader func(context.Context, *storage.DB, *memoryOptions) iter.Seq2[r
 
 func newMemory(a *app) *cobra.Command {
 	return group("memory", "Print the stored memory of a run as JSON lines", `
-Print the stored memory of a run as JSON lines, oldest first: the journal, the tool calls, the summaries and the claims.`,
-		"  annotator memory raw --turn 12\n  annotator memory episodic --kind cumulative --limit 1\n  annotator memory tools | jq 'select(.status == \"ERROR\")'\n  annotator memory semantic -o facts.jsonl",
+Print the stored memory of a run as JSON lines, oldest first: the journal, the tool calls, the summaries and the
+claims.`,
+		"  annotator memory raw --turn 12\n  annotator memory episodic --kind cumulative --limit 1\n "+
+			" annotator memory tools | jq 'select(.status == \"ERROR\")'\n  annotator memory semantic -o facts.jsonl",
 		newMemoryView(a, "raw", "The journal: every message, tool call and result",
-			"Print the journal, one row per line: what the model received and wrote, each tool call and its result, with the turn.", rawRecords),
+			"Print the journal, one row per line: what the model received and wrote, each tool call and its result, "+
+				"with the turn.", rawRecords),
 		newMemoryView(a, "tools", "The tool calls with their results",
-			"Print every tool call with its result. Its status is PENDING without a result, else SUCCESS or ERROR.", toolRecords),
+			"Print every tool call with its result. Its status is PENDING without a result, else SUCCESS or ERROR.",
+			toolRecords),
 		newMemoryView(a, "episodic", "The summaries that replaced turns",
-			"Print every summary that was ever made: of scenes, of threads and of the story so far, with the turns that it covers.", episodicRecords),
+			"Print every summary that was ever made: of scenes, of threads and of the story so far, with the "+
+				"turns that it covers.", episodicRecords),
 		newMemoryView(a, "semantic", "The claims of the codex with their evidence",
-			"Print the claims that hold, of live entries, one per line, with their evidence and the turns that made them.", semanticRecords))
+			"Print the claims that hold, of live entries, one per line, with their evidence and the turns that "+
+				"made them.", semanticRecords))
 }
 
 func newMemoryView(a *app, name, short, long string, read memoryReader) *cobra.Command {
 	var o memoryOptions
 	cmd := &cobra.Command{
-		Use:     name,
-		Short:   short,
-		Long:    longHelp(long, exitMisused, exitHalted, exitInterrupted),
-		Example: fmt.Sprintf("  annotator memory %s --list\n  annotator memory %[1]s --db book.annotator.db -o book.%[1]s.jsonl", name),
+		Use:   name,
+		Short: short,
+		Long:  longHelp(long, exitMisused, exitHalted, exitInterrupted),
+		Example: fmt.Sprintf("  annotator memory %s --list\n  annotator memory %[1]s --db book.annotator.db -o "+
+			"book.%[1]s.jsonl", name),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.out, "output", "o", "-", "`FILE` to write; - is standard output")
@@ -75,11 +82,12 @@ func newMemoryView(a *app, name, short, long string, read memoryReader) *cobra.C
 
 // rawTrace is a row of the journal as it is printed.
 type rawTrace struct {
-	ID        int64               `json:"id"`
-	Time      float64             `json:"ts"`      // unix seconds
-	Turn      int64               `json:"turn_id"` // 0: outside a turn
-	Seq       int                 `json:"seq"`
-	Type      string              `json:"trace_type"`   // user, assistant, tool_call or tool_result; system outside the conversation
+	ID   int64   `json:"id"`
+	Time float64 `json:"ts"`      // unix seconds
+	Turn int64   `json:"turn_id"` // 0: outside a turn
+	Seq  int     `json:"seq"`
+	// user, assistant, tool_call or tool_result; system outside the conversation
+	Type      string              `json:"trace_type"`
 	Source    annotator.TraceKind `json:"source_event"` // the kind of row
 	Scene     int                 `json:"scene,omitempty"`
 	Content   string              `json:"content"`
@@ -125,7 +133,8 @@ type interaction struct {
 func toolRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[record, error] {
 	return records(db.Journal.Interactions(ctx, o.turn), func(i *storage.Interaction) record {
 		return record{interaction{*i, rawJSON(i.Arguments)}, []string{
-			fmt.Sprintf("turn %d", i.Turn), oneLine(i.CallID), shorten(i.Tool, 24), string(i.Status), shorten(cmp.Or(i.Error, "-"), 24), shorten(i.Arguments, 80),
+			fmt.Sprintf("turn %d", i.Turn), oneLine(i.CallID), shorten(i.Tool, 24), string(i.Status),
+			shorten(cmp.Or(i.Error, "-"), 24), shorten(i.Arguments, 80),
 		}}
 	})
 }
@@ -141,7 +150,8 @@ type episode struct {
 func episodicRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[record, error] {
 	return records(db.Episodes.All(ctx, annotator.EpisodeKind(o.kind)), func(e *storage.EpisodeRow) record {
 		return record{episode{e.Episode, e.Scenes(), unixSeconds(e.At), e.InForce}, []string{
-			strconv.FormatInt(e.ID, 10), string(e.Kind), "scenes " + e.Scenes(), fmt.Sprintf("turns %d-%d", e.FromTurn, e.ToTurn), string(e.By),
+			strconv.FormatInt(e.ID, 10), string(e.Kind), "scenes " + e.Scenes(),
+			fmt.Sprintf("turns %d-%d", e.FromTurn, e.ToTurn), string(e.By),
 			shorten(e.Summary, 100),
 		}}
 	})
@@ -182,7 +192,10 @@ func semanticRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter
 				if f.Until != nil && !o.all {
 					continue
 				}
-				cells := []string{f.ID, shorten(f.Term, 28), string(f.Kind), fmt.Sprintf("scene %d", f.From.Scene), shorten(f.Fact, 100)}
+				cells := []string{
+					f.ID, shorten(f.Term, 28), string(f.Kind), fmt.Sprintf("scene %d", f.From.Scene),
+					shorten(f.Fact, 100),
+				}
 				if !yield(record{f, cells}, at.Err) {
 					return
 				}
@@ -197,9 +210,11 @@ func facts(e *annotator.Entry, at *storage.Positions, provenance map[storage.Cla
 	for i := range e.Claims {
 		c, p := &exported.Claims[i], provenance[storage.ClaimKey{Entry: e.ID, Claim: e.Claims[i].ID}]
 		list[i] = fact{
-			ID: fmt.Sprintf("%d.%d", e.ID, e.Claims[i].ID), Time: unixSeconds(p.Changed), Turns: append([]int64{}, p.Turns...),
+			ID: fmt.Sprintf("%d.%d", e.ID, e.Claims[i].ID), Time: unixSeconds(p.Changed),
+			Turns: append([]int64{}, p.Turns...),
 			Entry: e.ID, Term: e.Name(), Status: e.Status, Tags: exported.Tags,
-			Fact: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State, From: c.From, Until: c.Until, Evidence: c.Evidence,
+			Fact: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State, From: c.From, Until: c.Until,
+			Evidence: c.Evidence,
 		}
 		if c.ReplacedBy != 0 {
 			list[i].Replaced = fmt.Sprintf("%d.%d", e.ID, c.ReplacedBy)

@@ -17,9 +17,9 @@ func newMentions(a *app) *cobra.Command {
 		Use:   "mentions TERM|ID",
 		Short: "List where the names of an entry stand in the story",
 		Long: longHelp(`
-List where the names of an entry stand in the posts that were read, in the story's order, and how often by thread. A name
-of several entries counts for each of them and is marked. With --as-of, list what was known at a point of the story: a
-name that is revealed later is not found in earlier posts.`, exitMisused, exitHalted, exitInterrupted),
+List where the names of an entry stand in the posts that were read, in the story's order, and how often by thread. A
+name of several entries counts for each of them and is marked. With --as-of, list what was known at a point of the
+story: a name that is revealed later is not found in earlier posts.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator mentions "Ysolde Marrow"
   annotator mentions Marrow --as-of scene:40 --limit 0
   annotator mentions 12 --json`,
@@ -64,7 +64,10 @@ func readMentions(ctx context.Context, v *codexView, name string, limit int) (*m
 	if err != nil {
 		return nil, err
 	}
-	list := &mentionList{ID: e.ID, Term: e.Name(), AsOf: v.asOf, Count: total, Threads: []threadMentions{}, Mentions: []mentionAt{}}
+	list := &mentionList{
+		ID: e.ID, Term: e.Name(), AsOf: v.asOf, Count: total, Threads: []threadMentions{},
+		Mentions: []mentionAt{},
+	}
 	for _, m := range found {
 		list.Mentions = append(list.Mentions, mentionAt{v.positions.At(m.Place), m.Start, m.End, m.Others})
 	}
@@ -77,7 +80,8 @@ func readMentions(ctx context.Context, v *codexView, name string, limit int) (*m
 
 func (l *mentionList) print(w io.Writer) {
 	printAsOf(w, l.AsOf)
-	fmt.Fprintf(w, "%s  #%d, %s in %s\n", oneLine(l.Term), l.ID, annotator.Quantity(l.Count, "mention"), annotator.Quantity(len(l.Threads), "thread"))
+	fmt.Fprintf(w, "%s  #%d, %s in %s\n", oneLine(l.Term), l.ID, annotator.Quantity(l.Count, "mention"),
+		annotator.Quantity(len(l.Threads), "thread"))
 	rows := make([][]string, len(l.Mentions))
 	for i, m := range l.Mentions {
 		also := ""

@@ -13,8 +13,9 @@ type migrationProgress struct {
 	app  *app
 	file string
 
-	mu                 sync.Mutex
-	from, schema, last int // versions: the original, the one of the current step, the last; schema is 0 before and after
+	mu sync.Mutex
+	// versions: the original, the one of the current step, the last; schema is 0 before and after
+	from, schema, last int
 	began              time.Time
 	printed            time.Time // of the newest line; zero before the first
 	stop               func()
@@ -47,7 +48,8 @@ func (m *migrationProgress) tick() {
 		return
 	}
 	if m.printed.IsZero() {
-		m.app.say(fmt.Sprintf("bringing %s up to date with this version, from schema %d to %d: once, and what is interrupted goes on later",
+		m.app.say(fmt.Sprintf("bringing %s up to date with this version, from schema %d to %d: once, and what is "+
+			"interrupted goes on later",
 			m.file, m.from, m.last))
 		m.printed = now
 	}

@@ -18,15 +18,25 @@ func TestLongMigrationIsReported(t *testing.T) {
 		want  string
 	}{
 		"short": {after: []time.Duration{200 * time.Millisecond}},
-		"long": {after: []time.Duration{2 * time.Second, 5 * time.Second, 20 * time.Second}, want: "bringing book.annotator.db up to date with this version, from schema 6 to 18: once, and what is interrupted goes on later\n" +
-			"schema 7 of 18, 20s so far\nbook.annotator.db is up to date after 20s\n"},
-		"interrupted": {after: []time.Duration{2 * time.Second}, fails: true, want: "bringing book.annotator.db up to date with this version, from schema 6 to 18: once, and what is interrupted goes on later\n"},
+		"long": {
+			after: []time.Duration{2 * time.Second, 5 * time.Second, 20 * time.Second},
+			want: "bringing book.annotator.db up to date with this version, from schema 6 to 18: once, and what is " +
+				"interrupted goes on later\nschema 7 of 18, 20s so far\nbook.annotator.db is up to date after 20s\n",
+		},
+		"interrupted": {
+			after: []time.Duration{2 * time.Second}, fails: true,
+			want: "bringing book.annotator.db up to date with this version, from schema 6 to 18: once, and what is " +
+				"interrupted goes on later\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var passed atomic.Int64
 			var out bytes.Buffer
-			a := &app{err: &out, now: func() time.Time { return time.UnixMilli(passed.Load()) }, lookup: func(string) (string, bool) { return "", false }}
+			a := &app{
+				err: &out, now: func() time.Time { return time.UnixMilli(passed.Load()) },
+				lookup: func(string) (string, bool) { return "", false },
+			}
 			m := newMigrationProgress(a, "folder/book.annotator.db")
 			m.step(7, 18)
 			for _, at := range c.after {

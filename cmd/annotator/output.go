@@ -71,7 +71,9 @@ func (a *app) prints(cmd *cobra.Command, find func(ctx context.Context, args []s
 }
 
 // answers makes a command print the result of find in the database that --db names.
-func (a *app) answers(cmd *cobra.Command, find func(ctx context.Context, db *storage.DB, args []string) (result, error)) *cobra.Command {
+func (a *app) answers(cmd *cobra.Command, find func(ctx context.Context, db *storage.DB,
+	args []string) (result, error),
+) *cobra.Command {
 	var path string
 	databaseFlag(cmd.Flags(), &path)
 	return a.prints(cmd, func(ctx context.Context, args []string) (found result, err error) {

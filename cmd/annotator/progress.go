@@ -40,7 +40,10 @@ const (
 // newProgress returns a progress on standard error, for a run of at most limit scenes; 0 is unlimited. If quiet, it
 // prints nothing.
 func newProgress(a *app, quiet bool, limit int) *progress {
-	p := &progress{out: a.err, now: a.now, live: a.isTerminal(a.err), colour: a.getenv("NO_COLOR") == "", totals: totals{limit: limit}}
+	p := &progress{
+		out: a.err, now: a.now, live: a.isTerminal(a.err), colour: a.getenv("NO_COLOR") == "",
+		totals: totals{limit: limit},
+	}
 	if quiet {
 		p.out, p.live = io.Discard, false
 		return p
@@ -177,7 +180,8 @@ func (p *progress) notice(n annotator.Notice) {
 		p.warn("%s", n.Reason)
 	case annotator.NoticeCompaction:
 		if p.totals.compactions == 1 { // a long story has thousands
-			text := "compaction of " + oneLine(n.Reason) + "; further ones are not shown, `annotator status` counts them"
+			text := "compaction of " + oneLine(n.Reason) + "; further ones are not shown, `annotator status` " +
+				"counts them"
 			p.print(wrapLines(text, terminalWidth(p.out)))
 		}
 	case annotator.NoticeWait:
@@ -315,8 +319,8 @@ func clockTime(t, now time.Time, layout string) string {
 	return t.Format(layout)
 }
 
-// describeWait formats the duration and the reason of a wait. For a server that does not answer, it adds the start of the
-// outage and the deadline.
+// describeWait formats the duration and the reason of a wait. For a server that does not answer, it adds the start of
+// the outage and the deadline.
 func describeWait(n *annotator.Notice) string {
 	return fmt.Sprintf("waiting %s%s: %s", duration(n.Duration), outage(n), n.Reason)
 }
@@ -327,7 +331,8 @@ func outage(n *annotator.Notice) string {
 	}
 	since, layout := n.Time.Add(-n.Waited), "15:04:05 MST"
 	until := since.Add(n.Patience)
-	return fmt.Sprintf(", since %s, until %s at the latest", clockTime(since, n.Time, layout), clockTime(until, n.Time, layout))
+	return fmt.Sprintf(", since %s, until %s at the latest", clockTime(since, n.Time, layout),
+		clockTime(until, n.Time, layout))
 }
 
 // current describes the current wait, or the current call after two seconds.

@@ -28,9 +28,10 @@ on with other files needs --accept prompt.`,
 
 func newPromptsInit(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "init [DIR]",
-		Short:   "Write the default files into a folder, for editing",
-		Long:    longHelp("Write the default files into the folder DIR (default: prompts). No file is overwritten.", exitMisused),
+		Use:   "init [DIR]",
+		Short: "Write the default files into a folder, for editing",
+		Long: longHelp("Write the default files into the folder DIR (default: prompts). No file is overwritten.",
+			exitMisused),
 		Example: "  annotator prompts init\n  annotator run book.epub --prompts prompts",
 		Args:    arguments(0, 1),
 	}

@@ -27,8 +27,14 @@ func TestReadOnly(t *testing.T) {
 		}{
 			{"status", exitDone, []string{"2 of 2 (100 %)"}},
 			{"show 1", exitDone, []string{"Ysolde Marrow  #1"}},
-			{"verify", exitDone, []string{"integrity        not checked  the constraints", "full-text index  not checked  the index", "quotations       ok"}},
-			{"verify --json", exitDone, []string{`"ok": true`, `"unchecked": "the index, since the file cannot be written`}},
+			{"verify", exitDone, []string{
+				"integrity        not checked  the constraints",
+				"full-text index  not checked  the index", "quotations       ok",
+			}},
+			{"verify --json", exitDone, []string{
+				`"ok": true`,
+				`"unchecked": "the index, since the file cannot be written`,
+			}},
 			{"verify --repair", exitHalted, []string{"check that the file and its folder can be written"}},
 		} {
 			out.Reset()
@@ -73,7 +79,8 @@ func TestReadableCorpusIsPreferred(t *testing.T) {
 		t.Fatal(err)
 	}
 	asNobody(t, func() {
-		verify(db, "unable to open database file (14)\nannotator: check that you may read "+filepath.Join(folder, "quay.corpus.db"))
+		verify(db, "unable to open database file (14)\nannotator: check that you may read "+filepath.Join(folder,
+			"quay.corpus.db"))
 	})
 }
 
@@ -107,25 +114,34 @@ func TestReadOnlyBegins(t *testing.T) {
 			args []string
 			says string
 		}{
-			{[]string{quay + ".jsonl"}, quay + ".corpus.db: permission denied\nannotator: put the database elsewhere with --db, and the corpus goes there, too, or where --corpus says\n"},
-			{[]string{quay + ".jsonl", "--corpus", corpus}, "annotator: check that its folder can be written, or choose another database with --db\n"},
-			{[]string{filepath.Join(closed, "quay.jsonl")}, "permission denied\nannotator: name a file that is there and that you may read\n"},
+			{[]string{quay + ".jsonl"}, quay + ".corpus.db: permission denied\nannotator: put the database elsewhere " +
+				"with --db, and the corpus goes there, too, or where --corpus says\n"},
+			{
+				[]string{quay + ".jsonl", "--corpus", corpus},
+				"annotator: check that its folder can be written, or choose another database with --db\n",
+			},
+			{
+				[]string{filepath.Join(closed, "quay.jsonl")},
+				"permission denied\nannotator: name a file that is there and that you may read\n",
+			},
 		} {
 			out.Reset()
-			if status := a.run(t.Context(), append([]string{"run"}, c.args...)); status != exitMisused || !strings.Contains(out.String(), c.says) {
+			if status := a.run(t.Context(), append([]string{"run"}, c.args...)); status != exitMisused ||
+				!strings.Contains(out.String(), c.says) {
 				t.Errorf("%v ends with %d: %s", c.args, status, out)
 			}
 		}
 	})
 }
 
-// TestReadOnlySourceWithADatabaseElsewhere: if the story's folder cannot be written, its corpus is written to the folder
-// of the database. The next run finds it there.
+// TestReadOnlySourceWithADatabaseElsewhere: if the story's folder cannot be written, its corpus is written to the
+// folder of the database. The next run finds it there.
 func TestReadOnlySourceWithADatabaseElsewhere(t *testing.T) {
 	t.Parallel()
 	folder, elsewhere := filepath.Join(t.TempDir(), "book"), filepath.Join(t.TempDir(), "elsewhere")
 	if err := errors.Join(os.Mkdir(folder, 0o700), os.Mkdir(elsewhere, 0o777), os.Chmod(elsewhere, 0o777),
-		os.Chmod(filepath.Dir(elsewhere), 0o755), os.WriteFile(filepath.Join(folder, "quay.jsonl"), []byte(twoScenes), 0o600)); err != nil {
+		os.Chmod(filepath.Dir(elsewhere), 0o755), os.WriteFile(filepath.Join(folder, "quay.jsonl"), []byte(twoScenes),
+			0o600)); err != nil {
 		t.Fatal(err)
 	}
 	forbid(t, folder)
@@ -133,7 +149,10 @@ func TestReadOnlySourceWithADatabaseElsewhere(t *testing.T) {
 	a.err, a.now = out, time.Now
 	asNobody(t, func() {
 		for _, limit := range []string{"1", "0"} {
-			args := []string{"run", filepath.Join(folder, "quay.jsonl"), "--db", filepath.Join(elsewhere, "mine.db"), "--limit", limit}
+			args := []string{
+				"run", filepath.Join(folder, "quay.jsonl"), "--db", filepath.Join(elsewhere, "mine.db"),
+				"--limit", limit,
+			}
 			if status := a.run(t.Context(), args); status != exitDone {
 				t.Fatalf("ends with %d: %s", status, out)
 			}
@@ -141,7 +160,10 @@ func TestReadOnlySourceWithADatabaseElsewhere(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(elsewhere, "quay.corpus.db")); err != nil {
 			t.Error(err)
 		}
-		if status := a.run(t.Context(), []string{"verify", "--db", filepath.Join(elsewhere, "mine.db")}); status != exitDone {
+		if status := a.run(t.Context(), []string{
+			"verify", "--db",
+			filepath.Join(elsewhere, "mine.db"),
+		}); status != exitDone {
 			t.Errorf("verify ends with %d: %s", status, out)
 		}
 	})
@@ -163,7 +185,8 @@ func TestReadOnlyOfAnOlderVersion(t *testing.T) {
 	}
 	demand := func(says string) {
 		out.Reset()
-		if status := a.run(t.Context(), []string{"status", "--db", db}); status != exitMisused || !strings.Contains(out.String(), says) {
+		if status := a.run(t.Context(), []string{"status", "--db", db}); status != exitMisused ||
+			!strings.Contains(out.String(), says) {
 			t.Errorf("status ends with %d, says nothing of %q: %s", status, says, out)
 		}
 	}
@@ -181,9 +204,13 @@ func TestReadOnlyWithALog(t *testing.T) {
 		db = killAfterHalt(t, db, index)
 		forbid(t, filepath.Dir(db))
 		asNobody(t, func() {
-			for command, says := range map[string]string{"status --json": `"halted": "in the log"`, "verify": "quotations       ok", "verify --json": `"ok": true`} {
+			for command, says := range map[string]string{
+				"status --json": `"halted": "in the log"`,
+				"verify":        "quotations       ok", "verify --json": `"ok": true`,
+			} {
 				out.Reset()
-				if status := a.run(t.Context(), append(strings.Fields(command), "--db", db)); status != exitDone || !strings.Contains(out.String(), says) {
+				if status := a.run(t.Context(), append(strings.Fields(command), "--db", db)); status != exitDone ||
+					!strings.Contains(out.String(), says) {
 					t.Errorf("index %v: %s ends with %d: %s", index, command, status, out)
 				}
 			}
@@ -191,8 +218,8 @@ func TestReadOnlyWithALog(t *testing.T) {
 	}
 }
 
-// killAfterHalt moves a database and its corpus in the state after a kill, with a halt recorded. With index, it keeps the
-// index of the log. It returns the new path.
+// killAfterHalt moves a database and its corpus in the state after a kill, with a halt recorded. With index, it keeps
+// the index of the log. It returns the new path.
 func killAfterHalt(t *testing.T, db string, index bool) string {
 	t.Helper()
 	store, err := storage.OpenWriter(t.Context(), db, "the test", time.Now)

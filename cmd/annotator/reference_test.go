@@ -15,13 +15,15 @@ func commandReference() string {
 
 Generated from the commands; ` + "`annotator COMMAND --help`" + ` prints the same text.
 
-Standard output is the answer; standard error is progress and errors. ` + "`--json`" + ` prints stable JSON: fields may be added,
+Standard output is the answer; standard error is progress and errors. ` +
+		"`--json`" + ` prints stable JSON: fields may be added,
 but not changed. An error says what was tried, what happened, and what to do next.
 
 ## Exit statuses
 
 `)
-	_, statuses, _ := strings.Cut(longHelp("", exitMisused, exitHalted, exitViolation, exitQuarantined, exitNoCalls, exitInterrupted, exitAborted), "\n  ")
+	_, statuses, _ := strings.Cut(longHelp("", exitMisused, exitHalted, exitViolation, exitQuarantined, exitNoCalls,
+		exitInterrupted, exitAborted), "\n  ")
 	b.WriteString("```\n" + strings.ReplaceAll(statuses, "\n  ", "\n") + "\n```\n" + `
 A shell shows 134 for a process that ended by SIGABRT. Go's runtime does so, with the stacks of the program on standard error,
 where no memory is left, and where the program has a fault that it cannot report itself; with the variable GOTRACEBACK it ends
@@ -52,7 +54,8 @@ through a proxy, gets a warning. The command "annotator run --print-config" prin
 `)
 	newSettings().flags.VisitAll(func(f *pflag.Flag) {
 		name, usage := pflag.UnquoteUsage(f)
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimSpace("--"+f.Name+" "+name), inCode(environment(f.Name)...), inCode(f.DefValue), usage)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimSpace("--"+f.Name+" "+name),
+			inCode(environment(f.Name)...), inCode(f.DefValue), usage)
 	})
 	b.WriteString("\n## Commands\n")
 	a := &app{out: &b, err: &b, lookup: func(string) (string, bool) { return "", false }}
@@ -78,7 +81,8 @@ func describeCommands(b *strings.Builder, parent *cobra.Command) {
 		}
 		command.InitDefaultHelpFlag()
 		about, _, _ := strings.Cut(command.Long, "\n\nExit status:")
-		fmt.Fprintf(b, "\n### %s\n\n%s\n\n```\n%s\n\n%s\n```\n", command.CommandPath(), about, command.UseLine(), command.Example)
+		fmt.Fprintf(b, "\n### %s\n\n%s\n\n```\n%s\n\n%s\n```\n", command.CommandPath(), about, command.UseLine(),
+			command.Example)
 		var own pflag.FlagSet
 		var shared []string
 		command.Flags().VisitAll(func(f *pflag.Flag) {

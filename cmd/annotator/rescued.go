@@ -16,8 +16,8 @@ type resumable struct {
 	turn   int64
 }
 
-// resumeRescued returns the database to resume: the one at path, or its rescued copy if path does not exist. If the copy
-// has more turns than the file at path, the user must choose: the error is of kind Misused.
+// resumeRescued returns the database to resume: the one at path, or its rescued copy if path does not exist. If the
+// copy has more turns than the file at path, the user must choose: the error is of kind Misused.
 func (o *runOptions) resumeRescued(ctx context.Context, path string) (string, error) {
 	copies := rescuedCopies(ctx, path)
 	if len(copies) == 0 {
@@ -25,14 +25,16 @@ func (o *runOptions) resumeRescued(ctx context.Context, path string) (string, er
 	}
 	newest := slices.MaxFunc(copies, func(a, b resumable) int { return int(a.turn - b.turn) })
 	if !exists(path) {
-		o.progress.say(fmt.Sprintf("%s is gone; the run continues in %s, where all that was recorded is", path, newest.path))
+		o.progress.say(fmt.Sprintf("%s is gone; the run continues in %s, where all that was recorded is", path,
+			newest.path))
 		return newest.path, nil
 	}
 	present := resumableAt(ctx, path)
 	if present.turn >= newest.turn || present.corpus != "" && present.corpus != newest.corpus {
 		return path, nil
 	}
-	return "", annotator.Errorf(annotator.Misused, "%s has %d turns of this run, and %s, which was rescued from it, has %d",
+	return "", annotator.Errorf(annotator.Misused,
+		"%s has %d turns of this run, and %s, which was rescued from it, has %d",
 		path, present.turn, newest.path, newest.turn).
 		WithAdvice("continue with --db %s, or move it away to continue with %s", quoted(newest.path), path)
 }

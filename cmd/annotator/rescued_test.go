@@ -17,7 +17,10 @@ func TestRescuedRunIsResumed(t *testing.T) {
 		says   string
 	}{
 		{"gone", func(*testing.T, string) {}, exitDone, "is gone; the run continues in"},
-		{"replaced by an empty file", func(t *testing.T, db string) { write(t, db, nil) }, exitMisused, "has 0 turns of this run, and"},
+		{
+			"replaced by an empty file", func(t *testing.T, db string) { write(t, db, nil) }, exitMisused,
+			"has 0 turns of this run, and",
+		},
 		{"rescued twice", func(t *testing.T, db string) {
 			copyTo(t, db+".rescued", db+".rescued.rescued")
 		}, exitDone, "is gone; the run continues in"},
@@ -33,7 +36,8 @@ func TestRescuedRunIsResumed(t *testing.T) {
 			out.Reset()
 			source := filepath.Join(filepath.Dir(db), "quay.jsonl")
 			status := a.run(t.Context(), []string{"run", source})
-			if status != c.status || !strings.Contains(out.String(), c.says) || strings.Contains(out.String(), "2 scenes to read") {
+			if status != c.status || !strings.Contains(out.String(), c.says) ||
+				strings.Contains(out.String(), "2 scenes to read") {
 				t.Errorf("the run ends with %d: %s", status, out)
 			}
 			if again, err := os.Stat(db); c.name == "gone" && err == nil {

@@ -41,7 +41,8 @@ func (o *runOptions) retry(ctx context.Context, args []string) (err error) {
 	scenes := make([]int, len(args))
 	for i, arg := range args {
 		if scenes[i], err = strconv.Atoi(arg); err != nil || scenes[i] < 1 {
-			return annotator.Errorf(annotator.Misused, "%q is not the number of a scene", arg).WithAdvice("`annotator status` lists the quarantined scenes")
+			return annotator.Errorf(annotator.Misused, "%q is not the number of a scene", arg).
+				WithAdvice("`annotator status` lists the quarantined scenes")
 		}
 	}
 	if o.db, err = findDatabase(o.db); err != nil {
@@ -70,7 +71,8 @@ func (o *runOptions) useRun(ctx context.Context, db *storage.DB) error {
 		o.source = corpusOfRun(&run, db.Path())
 	}
 	if o.source == "" || !exists(o.source) {
-		return annotator.Errorf(annotator.NotFound, "the corpus of the run is no longer at %s", run.Corpus.Path).WithAdvice("name it with --corpus")
+		return annotator.Errorf(annotator.NotFound, "the corpus of the run is no longer at %s", run.Corpus.Path).
+			WithAdvice("name it with --corpus")
 	}
 	return nil
 }

@@ -17,7 +17,9 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "annotator",
 		Short: "Read a long story scene by scene and keep a codex of it",
-		Long: `annotator reads a long story scene by scene, lets a model keep a glossary of its people, places and things, and exports
+		Long: `annotator reads a long story scene by scene, lets a model keep a glossary of its people, places ` +
+			`and things, ` +
+			`and exports
 the codex: each entry with the quotations that support it.
 
 A run can be stopped at any moment. Run the same command again to continue.`,
@@ -32,8 +34,10 @@ A run can be stopped at any moment. Run the same command again to continue.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newRun(a), newRetry(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newStory(a), newMentions(a), newAsk(a), newMCP(a), newSnapshot(a), newMemory(a),
-		newAudit(a), newCurate(a), newVerify(a), newBackup(a), newDoctor(a), newStates(a), newServe(a), newTools(a), newPrompts(a), newInit(a), newMan(a), newVersion(a),
+		newRun(a), newRetry(a), newImport(a), newStatus(a), newExport(a), newSearch(a), newShow(a), newStory(a),
+		newMentions(a), newAsk(a), newMCP(a), newSnapshot(a), newMemory(a),
+		newAudit(a), newCurate(a), newVerify(a), newBackup(a), newDoctor(a), newStates(a), newServe(a), newTools(a),
+		newPrompts(a), newInit(a), newMan(a), newVersion(a),
 	)
 	root.SetHelpCommand(newHelp(root))
 	prepare(root)
@@ -141,7 +145,8 @@ func wrapHelp(root *cobra.Command, width int) {
 		return
 	}
 	width = min(width, 120)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprint("FlagUsagesWrapped ", width)))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages",
+		fmt.Sprint("FlagUsagesWrapped ", width)))
 	wrapLong(root, width)
 }
 

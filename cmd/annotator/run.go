@@ -59,11 +59,13 @@ Without an endpoint an embedded model is used: a baseline that finds names by ru
 
 A flag takes precedence over the environment, that over the configuration file, that over the default. The file is the
 one that --config names, else annotator.yaml in this folder; below it annotator/config.yaml in your own configuration
-folder. Its keys are the names of the flags with underscores (context_budget: 32768). The environment: ANNOTATOR_ENDPOINT,
-ANNOTATOR_MODEL and ANNOTATOR_API_KEY; OPENAI_BASE_URL and OPENAI_API_KEY where those are unset. The key is not sent to
-an endpoint that only the file in this folder names. --print-config shows each value and its source.
+folder. Its keys are the names of the flags with underscores (context_budget: 32768). The environment:
+ANNOTATOR_ENDPOINT, ANNOTATOR_MODEL and ANNOTATOR_API_KEY; OPENAI_BASE_URL and OPENAI_API_KEY where those are unset.
+The key is not sent to an endpoint that only the file in this folder names. --print-config shows each value and its
+source.
 
-The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either case.`,
+The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either
+case.`,
 			exitMisused, exitHalted, exitQuarantined, exitNoCalls, exitInterrupted),
 		Example: `  annotator run book.epub
   annotator run quest.jsonl --db /tmp/quest.annotator.db --limit 20
@@ -80,7 +82,8 @@ The first interrupt finishes the current scene and stops; the second stops at on
 	flags.StringVar(&o.db, "db", "", "database `FILE`; empty: beside SOURCE, with its name")
 	flags.StringVar(&o.corpus, "corpus", "", "`FILE` to import SOURCE into; empty: beside SOURCE, with its name")
 	limitFlag(flags, &o.limit, 0, "maximum `SCENES` to read in this run; 0: all")
-	flags.Int64Var(&o.fromSnapshot, "from-snapshot", 0, "branch: continue in a new database from snapshot `N` of the existing one")
+	flags.Int64Var(&o.fromSnapshot, "from-snapshot", 0,
+		"branch: continue in a new database from snapshot `N` of the existing one")
 	atLeast(flags, &o.fromSnapshot, "from-snapshot", 0)
 	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
 	flags.BoolVar(&o.noResume, "no-resume", false, "start a new database; the existing one is kept")
@@ -94,7 +97,8 @@ The first interrupt finishes the current scene and stops; the second stops at on
 // commonFlags declares the flags that run and retry have in common.
 func (o *runOptions) commonFlags(flags *pflag.FlagSet) {
 	wordsFlag(flags, &o.accept, "accept", []string{"model", "prompt", "counts"},
-		"continue despite `CHANGES` since the run began: model, prompt; or despite a server that counts too few tokens: counts")
+		"continue despite `CHANGES` since the run began: model, prompt; or despite a server that counts too few "+
+			"tokens: counts")
 	flags.BoolVar(&o.quiet, "quiet", false, "no progress; print only the path of the database")
 	jsonFlag(flags, &o.json)
 }
@@ -105,7 +109,8 @@ func oneSource(_ *cobra.Command, args []string) error {
 		return nil
 	}
 	return annotator.Errorf(annotator.Misused, "a run reads one story, but %d sources were given", len(args)).
-		WithAdvice("name the folder that holds them, or import them into one corpus: `annotator import SOURCE... --corpus FILE`")
+		WithAdvice("name the folder that holds them, or import them into one corpus: `annotator import SOURCE... " +
+			"--corpus FILE`")
 }
 
 func (o *runOptions) run(ctx context.Context) error {
@@ -116,7 +121,8 @@ func (o *runOptions) run(ctx context.Context) error {
 		return o.print(o.app)
 	}
 	if o.source == "" {
-		return annotator.Errorf(annotator.Misused, "there is no story to read").WithAdvice("usage: annotator run SOURCE [flags]")
+		return annotator.Errorf(annotator.Misused, "there is no story to read").
+			WithAdvice("usage: annotator run SOURCE [flags]")
 	}
 	if err := requireSource(o.source); err != nil {
 		return err
@@ -216,7 +222,8 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 		return nil, err
 	}
 	if names := o.withheld(); len(names) > 0 {
-		o.progress.say("the policy permits no intent to call " + strings.Join(names, ", ") + "; the model is not given these tools")
+		o.progress.say("the policy permits no intent to call " + strings.Join(names, ", ") + "; the model is " +
+			"not given these tools")
 	}
 	source, err := o.openCorpus(ctx, open)
 	if err != nil {
@@ -289,8 +296,8 @@ func (o *runOptions) checkLanguage(ctx context.Context, db *corpus.DB) error {
 		}
 		for i := range scene.Posts {
 			if !offline.CanRead(scene.Posts[i].Body) {
-				o.progress.say("offline model: it finds names by their capitals, which the script of this story does not have: " +
-					"the glossary will be empty; name a server with --endpoint")
+				o.progress.say("offline model: it finds names by their capitals, which the script of this story does " +
+					"not have: the glossary will be empty; name a server with --endpoint")
 				return nil
 			}
 		}

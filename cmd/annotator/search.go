@@ -25,10 +25,10 @@ func newSearch(a *app) *cobra.Command {
 		Use:   "search QUERY",
 		Short: "Find entries by words",
 		Long: longHelp(`
-Find entries by words in their names and definitions, best match first: entries with all the words, else those with any
-of them. Beside each stands the fact that has the most of the words, or else how its definition begins. All characters are
-literal. An empty query lists all entries. With --as-of, search the codex as it was at a point of the story, without
-anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
+Find entries by words in their names and definitions, best match first: entries with all the words, else those with
+any of them. Beside each stands the fact that has the most of the words, or else how its definition begins. All
+characters are literal. An empty query lists all entries. With --as-of, search the codex as it was at a point of the
+story, without anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator search captain
   annotator search --db book.annotator.db --tag place "old harbour"
   annotator search --as-of scene:40 captain
@@ -67,7 +67,8 @@ func (o *searchOptions) search(ctx context.Context, v *codexView, text string) (
 	}
 	found := page.Entries
 	s := &searchAnswer{
-		Query: text, AsOf: v.asOf, Count: len(found), More: len(found) < page.Total, Entries: exporters.NewFound(found, page.Words, v.positions.At), Close: []similarEntry{},
+		Query: text, AsOf: v.asOf, Count: len(found), More: len(found) < page.Total,
+		Entries: exporters.NewFound(found, page.Words, v.positions.At), Close: []similarEntry{},
 		found: found, words: page.Words,
 	}
 	if len(found) == 0 {

@@ -31,8 +31,10 @@ const canary = "sk-canary/7Qm4+Xv2&Nd8==K"
 func encodings() map[string]string {
 	quoted, _ := json.Marshal(canary)
 	return map[string]string{
-		"as it is": canary, "in a query": url.QueryEscape(canary), "in a path": url.PathEscape(canary), "in JSON": strings.Trim(string(quoted), `"`),
-		"in base64": base64.StdEncoding.EncodeToString([]byte(canary))[:30], "in hex": hex.EncodeToString([]byte(canary)),
+		"as it is": canary, "in a query": url.QueryEscape(canary), "in a path": url.PathEscape(canary),
+		"in JSON":                 strings.Trim(string(quoted), `"`),
+		"in base64":               base64.StdEncoding.EncodeToString([]byte(canary))[:30],
+		"in hex":                  hex.EncodeToString([]byte(canary)),
 		"in JSON of another kind": strings.ReplaceAll(canary, "/", `\/`),
 	}
 }
@@ -48,23 +50,33 @@ func echoes() map[string]http.HandlerFunc {
 	}
 	const object, stream = "application/json", "text/event-stream"
 	return map[string]http.HandlerFunc{
-		"denied":       answer(401, object, `{"error":{"message":"no such key: KEY","code":"KEY","type":"KEY","param":"KEY"}}`),
+		"denied": answer(401, object, `{"error":{"message":"no such key: KEY","code":"KEY","type":"KEY",`+
+			`"param":"KEY"}}`),
 		"denied plain": answer(403, "text/plain", "Bearer KEY"),
-		"no model":     answer(404, object, `{"error":{"message":"The model KEY does not exist","code":"model_not_found"}}`),
-		"too long":     answer(400, object, `{"error":{"message":"KEY","code":"context_length_exceeded","param":"KEY"}}`),
-		"filtered":     answer(400, object, `{"error":{"message":"KEY","code":"content_filter"}}`),
-		"broken":       answer(500, "text/html", "<html>KEY</html>"),
-		"busy":         answer(503, object, `{"error":{"message":"Loading model KEY","type":"unavailable_error","code":503}}`),
+		"no model": answer(404, object, `{"error":{"message":"The model KEY does not exist",`+
+			`"code":"model_not_found"}}`),
+		"too long": answer(400, object, `{"error":{"message":"KEY","code":"context_length_exceeded",`+
+			`"param":"KEY"}}`),
+		"filtered": answer(400, object, `{"error":{"message":"KEY","code":"content_filter"}}`),
+		"broken":   answer(500, "text/html", "<html>KEY</html>"),
+		"busy": answer(503, object, `{"error":{"message":"Loading model KEY","type":"unavailable_error",`+
+			`"code":503}}`),
 		"error in 200": answer(200, object, `{"error":{"message":"KEY","code":422}}`),
 		"page":         answer(200, "text/html", "<html>KEY</html>"),
 		"no reply":     answer(200, object, `{"KEY":["KEY"]}`),
 		"no JSON":      answer(200, object, `{KEY`),
 		"error frame":  answer(200, stream, "event: error\ndata: {\"error\":{\"message\":\"KEY\",\"code\":422}}\n\n"),
-		"torn stream":  answer(200, stream, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"KEY\"}}]}\n\nKEY"),
-		"no finish":    answer(200, stream, "data: {\"model\":\"KEY\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"KEY\"}]}\n\ndata: [DONE]\n\n"),
-		"other model":  answer(200, object, `{"model":"KEY","choices":[{"index":0,"message":{"content":"KEY <codex_updates>[{\"term\":\"KEY\",\"definition\":\"KEY KEY.\",\"status\":\"new\"}]</codex_updates>","reasoning":"KEY"},"finish_reason":"stop"}]}`),
+		"torn stream": answer(200, stream,
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"KEY\"}}]}\n\nKEY"),
+		"no finish": answer(200, stream,
+			"data: {\"model\":\"KEY\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},"+
+				"\"finish_reason\":\"KEY\"}]}\n\ndata: [DONE]\n\n"),
+		"other model": answer(200, object, `{"model":"KEY","choices":[{"index":0,"message":{"content":"KEY `+
+			`<codex_updates>[{\"term\":\"KEY\",\"definition\":\"KEY KEY.\",\"status\":\"new\"}]</codex_updates>",`+
+			`"reasoning":"KEY"},"finish_reason":"stop"}]}`),
 		"redirect": func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://"+url.PathEscape(sentKey(r.Header))+".test/?api_key="+url.QueryEscape(sentKey(r.Header)), http.StatusTemporaryRedirect)
+			http.Redirect(w, r, "http://"+url.PathEscape(sentKey(r.Header))+".test/?api_key="+
+				url.QueryEscape(sentKey(r.Header)), http.StatusTemporaryRedirect)
 		},
 		"bad header": func(w http.ResponseWriter, r *http.Request) {
 			connection, _, err := http.NewResponseController(w).Hijack()
@@ -78,7 +90,8 @@ func echoes() map[string]http.HandlerFunc {
 
 // sentKey returns the key that a request carries, on any wire.
 func sentKey(header http.Header) string {
-	return cmp.Or(header.Get("X-Api-Key"), header.Get("X-Goog-Api-Key"), strings.TrimPrefix(header.Get("Authorization"), "Bearer "))
+	return cmp.Or(header.Get("X-Api-Key"), header.Get("X-Goog-Api-Key"),
+		strings.TrimPrefix(header.Get("Authorization"), "Bearer "))
 }
 
 // workspace is a folder in which the program runs with the canary as its key, with the program's output.
@@ -141,7 +154,9 @@ func (h *workspace) search() {
 func TestKeyStaysSecret(t *testing.T) {
 	t.Parallel()
 	for name, echo := range echoes() {
-		triedAgain := slices.Contains([]string{"broken", "page", "bad header", "no JSON", "no reply", "torn stream"}, name) // for seconds
+		// for seconds
+		triedAgain := slices.Contains([]string{"broken", "page", "bad header", "no JSON", "no reply", "torn stream"},
+			name)
 		if !longtest.Enabled() && triedAgain {
 			continue
 		}
@@ -160,11 +175,15 @@ func TestKeyStaysSecret(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			h := newWorkspace(t)
-			run := []string{"run", "quay.jsonl", "--endpoint", server.URL + "/v1", "--model", "m", "--patience", "0s", "--limit", "1"}
+			run := []string{
+				"run", "quay.jsonl", "--endpoint", server.URL + "/v1", "--model", "m", "--patience", "0s",
+				"--limit", "1",
+			}
 			h.annotator(append(run, "--events", "events.jsonl", "--log-file", "log.jsonl")...)
 			if !triedAgain {
 				h.annotator(append(run, "--db", "plain.annotator.db", "--stream=false", "--quiet")...)
-				h.annotator("retry", "--db", "plain.annotator.db", "--endpoint", server.URL+"/v1", "--limit", "1", "--patience", "0s")
+				h.annotator("retry", "--db", "plain.annotator.db", "--endpoint", server.URL+"/v1", "--limit", "1",
+					"--patience", "0s")
 			}
 			if name == "denied" || name == "filtered" || name == "redirect" {
 				for _, wire := range []string{"responses", "anthropic", "gemini"} {
@@ -195,14 +214,20 @@ func TestModelThatRepeatsTheKey(t *testing.T) {
 		}
 		reply := scripted.Reply{Text: "The key is " + key + ".", Reasoning: "Bearer " + key}
 		if last.Role != annotator.RoleTool && r.MayCall() {
-			encoded, _ := json.Marshal(map[string]any{"term": "Key " + key, "definition": "It is " + key + ".", "tags": []string{"object"}})
+			encoded, _ := json.Marshal(map[string]any{
+				"term": "Key " + key, "definition": "It is " + key + ".",
+				"tags": []string{"object"},
+			})
 			reply.ToolCalls = []annotator.ToolCall{{Name: "glossary_create", Arguments: string(encoded)}}
 		}
 		return reply
 	}}))
 	t.Cleanup(server.Close)
 	h := newWorkspace(t)
-	run := []string{"run", "quay.jsonl", "--endpoint", server.URL + "/v1", "--events", "events.jsonl", "--log-file", "log.jsonl"}
+	run := []string{
+		"run", "quay.jsonl", "--endpoint", server.URL + "/v1", "--events", "events.jsonl", "--log-file",
+		"log.jsonl",
+	}
 
 	// Killed in the second scene, it leaves its write-ahead log.
 	killed := h.command(run...)
@@ -223,8 +248,10 @@ func TestModelThatRepeatsTheKey(t *testing.T) {
 
 	h.annotator(run...)
 	for _, command := range []string{
-		"status", "status --json", "verify", "export --format json -o codex.json", "export --format yaml -o codex.yaml", "export --format json",
-		"search key", "show 1", "audit", "memory raw", "memory tools", "snapshot list", "snapshot ask 1 Key? --endpoint " + server.URL + "/v1",
+		"status", "status --json", "verify", "export --format json -o codex.json", "export --format yaml -o codex.yaml",
+		"export --format json",
+		"search key", "show 1", "audit", "memory raw", "memory tools", "snapshot list",
+		"snapshot ask 1 Key? --endpoint " + server.URL + "/v1",
 		"curate --endpoint " + server.URL + "/v1", "backup copy.db",
 	} {
 		h.annotator(append(strings.Fields(command), "--db", "quay.annotator.db")...)
@@ -233,7 +260,8 @@ func TestModelThatRepeatsTheKey(t *testing.T) {
 	if strings.Contains(h.output.String(), "--help`") {
 		t.Errorf("a command was not understood: %s", h.output.Bytes())
 	}
-	if codex, err := os.ReadFile(filepath.Join(h.dir, "codex.json")); err != nil || !bytes.Contains(codex, []byte("It is [key].")) {
+	if codex, err := os.ReadFile(filepath.Join(h.dir, "codex.json")); err != nil ||
+		!bytes.Contains(codex, []byte("It is [key].")) {
 		t.Errorf("the codex does not hold what the model wrote: %v: %.500s", err, codex)
 	}
 	h.search()

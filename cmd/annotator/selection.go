@@ -20,7 +20,8 @@ import (
 )
 
 func asOfFlag(flags *pflag.FlagSet, point *string) {
-	flags.StringVar(point, "as-of", "", "the codex at a `POINT` of the story: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: now")
+	flags.StringVar(point, "as-of", "",
+		"the codex at a `POINT` of the story: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: now")
 }
 
 // codexView is the codex at a point of the story.
@@ -33,7 +34,9 @@ type codexView struct {
 }
 
 // answersAsOf makes a command print the result of find in the codex at the point that --as-of names.
-func (a *app) answersAsOf(cmd *cobra.Command, find func(context.Context, *codexView, []string) (result, error)) *cobra.Command {
+func (a *app) answersAsOf(cmd *cobra.Command,
+	find func(context.Context, *codexView, []string) (result, error),
+) *cobra.Command {
 	var point string
 	asOfFlag(cmd.Flags(), &point)
 	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
@@ -92,7 +95,8 @@ func allEntries(ctx context.Context, v *storage.View) (entries []annotator.Entry
 // precede aliases. The error is of kind annotator.NotFound, or annotator.Misused for an alias of several entries.
 func (v *codexView) findEntry(ctx context.Context, name string) (*annotator.Entry, error) {
 	if strings.TrimSpace(name) == "" {
-		return nil, annotator.Errorf(annotator.Misused, "the name of an entry is empty").WithAdvice("`annotator search ''` lists all entries")
+		return nil, annotator.Errorf(annotator.Misused, "the name of an entry is empty").
+			WithAdvice("`annotator search ''` lists all entries")
 	}
 	if id, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
 		if e, err := v.Entry(ctx, id); annotator.KindOf(err) != annotator.NotFound {
@@ -106,22 +110,26 @@ func (v *codexView) findEntry(ctx context.Context, name string) (*annotator.Entr
 	if len(found) == 0 {
 		return nil, v.entryNotFound(ctx, name)
 	}
-	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))} // with and without invisible characters
+	// with and without invisible characters
+	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))}
 	if len(found) > 1 && found[0].Status.Live() && !slices.Contains(keys, codex.Normalize(found[0].Name())) {
-		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(found)).WithAdvice("name one by its id")
+		return nil, annotator.Errorf(annotator.Misused, "several entries have the name %q: %s", name, listNames(found)).
+			WithAdvice("name one by its id")
 	}
 	return &found[0], nil
 }
 
-// entryNotFound returns the error for a name without an entry. It suggests similar names within the view, so it does not
-// reveal whether the name occurs later.
+// entryNotFound returns the error for a name without an entry. It suggests similar names within the view, so it does
+// not reveal whether the name occurs later.
 func (v *codexView) entryNotFound(ctx context.Context, name string) error {
 	err, list := annotator.Errorf(annotator.NotFound, "there is no entry %q", name), "annotator search"
 	if v.point != "" {
-		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, v.point), list+" --as-of "+v.point
+		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, v.point),
+			list+" --as-of "+v.point
 	}
 	if alike, _ := lookAlikes(ctx, v.View, name, nil); len(alike) > 0 {
-		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID, alike[0].Name)
+		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID,
+			alike[0].Name)
 	}
 	entries, _ := allEntries(ctx, v.View) // without them, the advice is general
 	near := similarEntries(exporters.Select(entries, nil, nil), name)
@@ -133,7 +141,8 @@ func (v *codexView) entryNotFound(ctx context.Context, name string) error {
 	case len(near) == 0:
 		return err.WithAdvice("find entries by words with `%s`", list)
 	case len(near) > maxSuggestions:
-		return err.WithAdvice("did you mean %s? `%s %s` finds more", listNames(near[:maxSuggestions]), list, quoted(name))
+		return err.WithAdvice("did you mean %s? `%s %s` finds more", listNames(near[:maxSuggestions]), list,
+			quoted(name))
 	}
 	return err.WithAdvice("did you mean %s?", listNames(near))
 }
@@ -149,8 +158,8 @@ func listNames(entries []annotator.Entry) string {
 // maxSuggestions is the maximum number of suggested entries.
 const maxSuggestions = 3
 
-// similarEntries returns the entries with a name, or a word in a name, that is similar to a text. At most a third of the
-// letters differ. The result has at most maxSuggestions entries, the most similar first.
+// similarEntries returns the entries with a name, or a word in a name, that is similar to a text. At most a third of
+// the letters differ. The result has at most maxSuggestions entries, the most similar first.
 func similarEntries(entries []annotator.Entry, text string) []annotator.Entry {
 	key := codex.Normalize(text)
 	distances := map[int64]int{}
@@ -190,7 +199,8 @@ const allStatuses = "all"
 func filterFlags(flags *pflag.FlagSet) *filter {
 	f := &filter{flags: flags}
 	names := append([]string{allStatuses}, texts(statuses[:])...)
-	wordsFlag(flags, &f.statuses, "status", names, "only entries of this `STATUS`: tentative, confirmed, retired, merged or all (default: the live ones)")
+	wordsFlag(flags, &f.statuses, "status", names,
+		"only entries of this `STATUS`: tentative, confirmed, retired, merged or all (default: the live ones)")
 	flags.StringSliceVar(&f.tags, "tag", nil, "only entries with this `TAG`; repeated: with all of them")
 	return f
 }
@@ -199,7 +209,8 @@ func filterFlags(flags *pflag.FlagSet) *filter {
 func (f *filter) resolve() (chosen []annotator.Status, tags []string, err error) {
 	for flag, values := range map[string][]string{"status": f.statuses, "tag": f.tags} {
 		if f.flags.Changed(flag) && len(values) == 0 { // for example from an unset variable of the shell
-			return nil, nil, annotator.Errorf(annotator.Misused, "--%s is empty", flag).WithAdvice("give a value, or leave it out")
+			return nil, nil, annotator.Errorf(annotator.Misused, "--%s is empty", flag).
+				WithAdvice("give a value, or leave it out")
 		}
 	}
 	for _, name := range f.statuses {

@@ -57,10 +57,14 @@ address beyond this machine requires --token-file; whoever opens a page is asked
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.databases, "db", nil, "database `FILE` of a run; may be repeated")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
-	flags.StringVar(&o.asOf, "as-of", "", "the furthest `POINT` of the story that pages show: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: no limit")
+	flags.StringVar(&o.asOf, "as-of", "",
+		"the furthest `POINT` of the story that pages show: scene:N, post:ID, thread:ID (its end) or snapshot:N; "+
+			"empty: no limit")
 	flags.BoolVar(&o.open, "open", false, "open the first page in the browser")
-	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token that readers must know, at least 16 characters")
-	flags.StringSliceVar(&o.hosts, "host", nil, "a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
+	flags.StringVar(&o.tokenFile, "token-file", "",
+		"`FILE` with the token that readers must know, at least 16 characters")
+	flags.StringSliceVar(&o.hosts, "host", nil,
+		"a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
 	o.addTo(flags, askSettings[:]...)
 	return untilSignalled(cmd, o.run)
 }
@@ -233,7 +237,9 @@ func (o *serveOptions) openBrowser(address string) {
 }
 
 // Ask asks the model as of a snapshot, and records question and answer. See web.Asker.
-func (o *serveOptions) Ask(ctx context.Context, db *storage.DB, snapshot int64, question string) (answer string, err error) {
+func (o *serveOptions) Ask(ctx context.Context, db *storage.DB, snapshot int64,
+	question string,
+) (answer string, err error) {
 	quiet := *o.app
 	quiet.err = io.Discard // the reader has the page, not this terminal
 	ask := &snapshotAskOptions{app: &quiet, settings: o.settings, corpus: autoCorpus}

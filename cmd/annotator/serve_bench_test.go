@@ -25,7 +25,8 @@ func BenchmarkRunDuringServe(b *testing.B) {
 		processor, processorBeside = append(processor, c), append(processorBeside, e)
 	}
 	for name, values := range map[string][]float64{
-		"s(alone)": alone, "s(beside)": beside, "ratio": ratio, "s(alone,processor)": processor, "s(beside,processor)": processorBeside,
+		"s(alone)": alone, "s(beside)": beside, "ratio": ratio, "s(alone,processor)": processor,
+		"s(beside,processor)": processorBeside,
 	} {
 		slices.Sort(values)
 		b.ReportMetric(values[len(values)/2], name)

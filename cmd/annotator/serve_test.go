@@ -61,10 +61,12 @@ func TestServe(t *testing.T) {
 	if got := page(""); !strings.Contains(got, says) {
 		t.Errorf("of a deleted database: %s", got)
 	}
-	if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "search", Arguments: map[string]any{}}); err == nil || !strings.Contains(err.Error(), says) {
+	if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "search", Arguments: map[string]any{}}); err == nil ||
+		!strings.Contains(err.Error(), says) {
 		t.Errorf("an agent is told %v", err)
 	}
-	if _, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: "codex://scene/1"}); err == nil || !strings.Contains(err.Error(), says) {
+	if _, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: "codex://scene/1"}); err == nil ||
+		!strings.Contains(err.Error(), says) {
 		t.Errorf("an agent is told %v", err)
 	}
 }

@@ -32,7 +32,10 @@ type settings struct {
 const defaultSource = "default"
 
 func newSettings() *settings {
-	s := &settings{flags: pflag.NewFlagSet("settings", pflag.ContinueOnError), sources: map[string]string{}, fromLocal: map[string]bool{}}
+	s := &settings{
+		flags: pflag.NewFlagSet("settings", pflag.ContinueOnError), sources: map[string]string{},
+		fromLocal: map[string]bool{},
+	}
 	s.flags.SortFlags = false
 	s.declare(s.flags)
 	return s
@@ -41,7 +44,8 @@ func newSettings() *settings {
 // addTo adds --config and the named settings to a command's flags, in the order of their names.
 func (s *settings) addTo(flags *pflag.FlagSet, names ...string) {
 	flags.SortFlags = false
-	flags.StringVar(&s.file, "config", "", "configuration `FILE`; empty: annotator.yaml in this folder, if it exists, which may not set everything")
+	flags.StringVar(&s.file, "config", "",
+		"configuration `FILE`; empty: annotator.yaml in this folder, if it exists, which may not set everything")
 	for _, name := range names {
 		flags.AddFlag(s.flags.Lookup(name))
 	}
@@ -92,8 +96,8 @@ func (s *settings) readFiles(a *app) (files []*configFile, err error) {
 	return files, nil
 }
 
-// unsafeSettings name the settings that annotator.yaml may set only if --config names it. Another person may have written
-// the file, and these settings send a file as the key or write to one.
+// unsafeSettings name the settings that annotator.yaml may set only if --config names it. Another person may have
+// written the file, and these settings send a file as the key or write to one.
 var unsafeSettings = [...]string{"api-key-file", "shared-key-file", "log-file", "events"}
 
 // merge sets the flags that were not given on the command line. An earlier file takes precedence over a later one.
@@ -104,7 +108,8 @@ func (s *settings) merge(a *app, files ...*configFile) (err error) {
 				return s.unknownKey(file, key)
 			}
 			if file.local && slices.Contains(unsafeSettings[:], flagOf(key)) {
-				return file.errorAt(value, "a configuration file that was only found in this folder may not set %s", key).
+				return file.errorAt(value, "a configuration file that was only found in this folder may not set %s",
+					key).
 					WithAdvice("--config %s allows it", file.path)
 			}
 		}
@@ -171,7 +176,8 @@ func readConfigFile(path string, isOptional bool) (*configFile, error) {
 		return &configFile{}, nil
 	}
 	if err != nil {
-		return nil, annotator.Errorf(annotator.Misused, "read the configuration: %w", err).WithAdvice("name a file with --config")
+		return nil, annotator.Errorf(annotator.Misused, "read the configuration: %w", err).
+			WithAdvice("name a file with --config")
 	}
 	return parseConfigFile(path, text)
 }
@@ -229,7 +235,8 @@ func (f *configFile) errorAt(at *yaml.Node, format string, args ...any) *annotat
 func (s *settings) unknownKey(file *configFile, key string) error {
 	err := file.errorAt(file.values[key], "there is no setting %q", key)
 	if key == "api_key" || key == "key" {
-		return err.WithAdvice("keep API keys out of this file: set ANNOTATOR_API_KEY, or name a file that holds the key with api_key_file")
+		return err.WithAdvice("keep API keys out of this file: set ANNOTATOR_API_KEY, or name a file that " +
+			"holds the key with api_key_file")
 	}
 	if near := nearest(flagOf(key), flagNames(s.flags)); near != "" {
 		return err.WithAdvice("did you mean %s?", keyOf(near))

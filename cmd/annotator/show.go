@@ -19,7 +19,8 @@ func newShow(a *app) *cobra.Command {
 		Short: "Show an entry with its evidence",
 		Long: longHelp(`
 Show an entry: its names and where each is first used, its claims, and the quotations that support them. TERM is any of
-its names. --history lists every change: when and where in the story it was made, and by whom.`, exitMisused, exitHalted, exitInterrupted),
+its names. --history lists every change: when and where in the story it was made, and by whom.`,
+			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator show "Ysolde Marrow"
   annotator show 12 --history
   annotator show --db book.annotator.db --json Marrow
@@ -87,7 +88,8 @@ func printEntry(w io.Writer, e *exporters.Entry) {
 	if e.Locked {
 		locked = ", locked"
 	}
-	fmt.Fprintf(w, "%s  #%d, %s%s, %s\n", oneLine(title), e.ID, e.Status, locked, annotator.Quantity(e.Revisions, "revision"))
+	fmt.Fprintf(w, "%s  #%d, %s%s, %s\n", oneLine(title), e.ID, e.Status, locked,
+		annotator.Quantity(e.Revisions, "revision"))
 	if len(e.Tags) > 0 {
 		printIndented(w, "tags: ", oneLine(strings.Join(e.Tags, ", ")))
 	}
@@ -131,7 +133,8 @@ func printClaim(w io.Writer, c *exporters.Claim) {
 		if v.Weak {
 			weak = " (weak: no word or name in common with the fact)"
 		}
-		printIndented(w, "  ", fmt.Sprintf("post %d, %d to %d: \"%s\"%s", v.Post, v.Start, v.End, oneLine(v.Quote), weak))
+		printIndented(w, "  ", fmt.Sprintf("post %d, %d to %d: \"%s\"%s", v.Post, v.Start, v.End,
+			oneLine(v.Quote), weak))
 	}
 }
 

@@ -65,7 +65,8 @@ func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 		select {
 		case <-signals:
 			where := o.inScene("in scene %d", "before the first scene")
-			cancel(annotator.Errorf(annotator.Interrupted, "stopped at once, %s", where).WithAdvice("run again to resume"))
+			cancel(annotator.Errorf(annotator.Interrupted, "stopped at once, %s", where).
+				WithAdvice("run again to resume"))
 			time.AfterFunc(quitTimeout, func() { o.exit(exitInterrupted) })
 		case <-ctx.Done():
 		}

@@ -41,7 +41,8 @@ func TestResumeIsAdvised(t *testing.T) {
 		{&runOptions{noResume: true}, halted, halted.Error()},
 	} {
 		c.options.source = "book.epub"
-		if err := c.options.adviseResume(c.err, "b 2.db"); err.Error() != c.says || !errors.Is(err, annotator.KindOf(c.err)) {
+		if err := c.options.adviseResume(c.err, "b 2.db"); err.Error() != c.says ||
+			!errors.Is(err, annotator.KindOf(c.err)) {
 			t.Errorf("%+v: %v, want %s", c.err, err, c.says)
 		}
 	}
@@ -155,7 +156,8 @@ func TestFirstSignalFinishesTheScene(t *testing.T) {
 			r.hasRead(t, 1)
 			events, err := os.ReadFile(filepath.Join(r.folder, "events.jsonl"))
 			whole, ended := bytes.CutSuffix(events, []byte("\n"))
-			if last := whole[bytes.LastIndexByte(whole, '\n')+1:]; err != nil || !ended || !bytes.Contains(last, []byte(`"kind":"end"`)) {
+			if last := whole[bytes.LastIndexByte(whole, '\n')+1:]; err != nil || !ended ||
+				!bytes.Contains(last, []byte(`"kind":"end"`)) {
 				t.Errorf("the events do not reach the run's end (%v): %s", err, events)
 			}
 			r.resumes(t)
@@ -176,7 +178,8 @@ func TestSecondSignalQuitsImmediately(t *testing.T) {
 	r.isInterrupted(t)
 	if time.Since(began) < quitTimeout { // else it had no time to print anything
 		r.hasRead(t, 0)
-		if errText, err := os.ReadFile(r.stderrFile()); err != nil || !strings.Contains(string(errText), "stopped at once, in scene 1") {
+		if errText, err := os.ReadFile(r.stderrFile()); err != nil || !strings.Contains(string(errText),
+			"stopped at once, in scene 1") {
 			t.Errorf("the run says %s (%v)", errText, err)
 		}
 	}

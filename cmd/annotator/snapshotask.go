@@ -34,7 +34,8 @@ type snapshotAskOptions struct {
 
 // askSettings name the settings of a question to the model.
 var askSettings = [...]string{
-	"endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience", "first-token-timeout", "token-timeout",
+	"endpoint", "wire", "model", "api-key-file", "shared-key-file", "temperature", "stream", "patience",
+	"first-token-timeout", "token-timeout",
 }
 
 func newSnapshotAskOptions(a *app) *snapshotAskOptions {
@@ -74,7 +75,8 @@ The endpoint comes from the same places as that of run, and may be another than 
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, args []string) error {
 		question := strings.TrimSpace(strings.Join(args[1:], " "))
 		if question == "" && !o.interactive {
-			return annotator.Errorf(annotator.Misused, "there is no question").WithAdvice("put it after the number of the snapshot, or use --interactive")
+			return annotator.Errorf(annotator.Misused, "there is no question").
+				WithAdvice("put it after the number of the snapshot, or use --interactive")
 		}
 		at, err := findSnapshot(ctx, db, args[0])
 		if err != nil {
@@ -112,7 +114,9 @@ func (o *snapshotAskOptions) run(ctx context.Context, db *storage.DB, at *annota
 }
 
 // converse opens a conversation while body runs.
-func (o *snapshotAskOptions) converse(ctx context.Context, db *storage.DB, at *annotator.Snapshot, body func(*conversation) error) (err error) {
+func (o *snapshotAskOptions) converse(ctx context.Context, db *storage.DB, at *annotator.Snapshot,
+	body func(*conversation) error,
+) (err error) {
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
 	c, err := o.open(ctx, db, at, &open)
@@ -123,7 +127,9 @@ func (o *snapshotAskOptions) converse(ctx context.Context, db *storage.DB, at *a
 }
 
 // open opens the resources of a conversation.
-func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annotator.Snapshot, open *closers) (*conversation, error) {
+func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annotator.Snapshot,
+	open *closers,
+) (*conversation, error) {
 	wire, err := o.newWire()
 	if err != nil {
 		return nil, err
@@ -132,7 +138,10 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annot
 	if err != nil {
 		return nil, err
 	}
-	c := &conversation{snapshotAskOptions: o, db: db, context: restored, record: storage.Conversation{Snapshot: restored.Snapshot.ID}}
+	c := &conversation{
+		snapshotAskOptions: o, db: db, context: restored,
+		record: storage.Conversation{Snapshot: restored.Snapshot.ID},
+	}
 	if c.shown, err = o.postsUpTo(ctx, db, at); err != nil {
 		return nil, err
 	}
@@ -150,7 +159,9 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annot
 }
 
 // postsUpTo returns the view of the citable posts: up to the limit, else up to the snapshot.
-func (o *snapshotAskOptions) postsUpTo(ctx context.Context, db *storage.DB, at *annotator.Snapshot) (*storage.View, error) {
+func (o *snapshotAskOptions) postsUpTo(ctx context.Context, db *storage.DB,
+	at *annotator.Snapshot,
+) (*storage.View, error) {
 	if o.view != nil {
 		if limit := o.view.Moment(); !limit.IsZero() {
 			return o.view, nil
@@ -168,8 +179,9 @@ func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error
 		return err
 	}
 	c.client = &model.Client{
-		Wire: wire, Endpoint: config.Endpoint, Model: cmp.Or(config.Model, run.Model), Policy: &config.Retry, Capabilities: new(model.Capabilities),
-		Recorder: c.writer, Notify: c.printWait, Random: rand.Float64, Estimate: runner.EstimateReply,
+		Wire: wire, Endpoint: config.Endpoint, Model: cmp.Or(config.Model, run.Model), Policy: &config.Retry,
+		Capabilities: new(model.Capabilities),
+		Recorder:     c.writer, Notify: c.printWait, Random: rand.Float64, Estimate: runner.EstimateReply,
 	}
 	if config.Endpoint == run.Endpoint {
 		c.client.Capabilities.Workarounds = model.ParseRendering(run.Prompt.Workarounds)
@@ -187,10 +199,12 @@ func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error
 		c.say(c.key.warning)
 	}
 	if c.Endpoint == offlineEndpoint {
-		c.say("offline model: it answers with sentences of the story and definitions; name a server with --endpoint for more")
+		c.say("offline model: it answers with sentences of the story and definitions; name a server with " +
+			"--endpoint for more")
 	}
 	c.request = snapshot.Request{
-		Scene: c.context.Snapshot.Scene, MaxTokens: config.SummonTokens, Temperature: config.Temperature, Stream: config.Stream,
+		Scene: c.context.Snapshot.Scene, MaxTokens: config.SummonTokens, Temperature: config.Temperature,
+		Stream: config.Stream,
 	}
 	return nil
 }

@@ -75,8 +75,8 @@ func finishedRun(t *testing.T) (a *app, out *bytes.Buffer, db string) {
 	return a, out, db
 }
 
-// TestCitationsUnderALimit: a model cites every post of the story, and one that does not exist. Posts after the limit are
-// reported like the missing one.
+// TestCitationsUnderALimit: a model cites every post of the story, and one that does not exist. Posts after the limit
+// are reported like the missing one.
 func TestCitationsUnderALimit(t *testing.T) {
 	t.Parallel()
 	a, out, path := lanternsRun(t)
@@ -100,7 +100,8 @@ func TestCitationsUnderALimit(t *testing.T) {
 			cites += fmt.Sprintf(" [post %d]", id)
 		}
 	}
-	server := httptest.NewServer(scripted.New(scripted.Options{Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: cites} }}))
+	server := httptest.NewServer(scripted.New(
+		scripted.Options{Script: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: cites} }}))
 	defer server.Close()
 	middle, err := db.Scenes.Get(t.Context(), 12)
 	if err != nil {
@@ -117,7 +118,8 @@ func TestCitationsUnderALimit(t *testing.T) {
 		{[]string{"snapshot", "ask", "9"}, annotator.PlaceAt(10, -1)},
 	} {
 		out.Reset()
-		if status := a.run(t.Context(), append(c.command, "--db", path, "--endpoint", server.URL+"/v1", "--json", "Who?")); status != exitDone {
+		if status := a.run(t.Context(), append(c.command, "--db", path, "--endpoint", server.URL+"/v1", "--json",
+			"Who?")); status != exitDone {
 			t.Fatalf("%v exits with %d: %s", c.command, status, out)
 		}
 		var answer struct{ Posts []citation }

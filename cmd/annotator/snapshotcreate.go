@@ -25,14 +25,16 @@ func newSnapshotCreate(a *app) *cobra.Command {
 Keep the present position of a run as a snapshot of the type manual, for example after the curator has decided or before
 another model goes on. There is a snapshot after each scene without it. The run must not be under way.`,
 			exitMisused, exitHalted, exitInterrupted),
-		Example: "  annotator snapshot create --name \"before the second book\"\n  annotator snapshot list --type manual",
+		Example: "  annotator snapshot create --name \"before the second book\"\n  annotator snapshot list " +
+			"--type manual",
 	}
 	databaseFlag(cmd.Flags(), &path)
 	cmd.Flags().StringVar(&name, "name", "", "`NAME` of the snapshot")
 	return a.prints(cmd, func(ctx context.Context, _ []string) (created result, err error) {
 		name := strings.Join(strings.Fields(codex.Clean(name)), " ")
 		if len([]rune(name)) > maxSnapshotName {
-			return nil, annotator.Errorf(annotator.Misused, "the name of a snapshot has at most %d characters", maxSnapshotName).WithAdvice("shorten it")
+			return nil, annotator.Errorf(annotator.Misused, "the name of a snapshot has at most %d characters",
+				maxSnapshotName).WithAdvice("shorten it")
 		}
 		err = a.withWriter(ctx, path, func(db *storage.DB) error {
 			taken, err := db.Snapshots.Create(ctx, name)

@@ -18,7 +18,8 @@ func newSnapshotDiff(a *app) *cobra.Command {
 		Short: "Compare the codex at two snapshots",
 		Long: longHelp(`
 List the entries that were added, changed and retired between two snapshots, given in any order. For a changed entry,
-list the changes of its name, its status, its tags, its other names and its claims.`, exitMisused, exitHalted, exitInterrupted),
+list the changes of its name, its status, its tags, its other names and its claims.`,
+			exitMisused, exitHalted, exitInterrupted),
 		Example: "  annotator snapshot diff 12 40\n  annotator snapshot diff 12 40 --json",
 		Args:    arguments(2, 2),
 	}
@@ -121,7 +122,8 @@ func (c *entryDiff) any() bool {
 func diffEntry(was, e *annotator.Entry) entryDiff {
 	c := entryDiff{
 		ID: e.ID, Term: e.Name(), Status: e.Status, Merged: e.MergedInto,
-		Tags: newSetDiff(was.Tags, e.Tags), Aliases: newSetDiff(was.Names(), e.Names()), Claims: newSetDiff(claimsInForce(was), claimsInForce(e)),
+		Tags: newSetDiff(was.Tags, e.Tags), Aliases: newSetDiff(was.Names(), e.Names()),
+		Claims: newSetDiff(claimsInForce(was), claimsInForce(e)),
 	}
 	if was.ID != 0 && was.Name() != e.Name() {
 		c.Renamed = &renaming{was.Name(), e.Name()}
@@ -142,7 +144,8 @@ func claimsInForce(e *annotator.Entry) (texts []string) {
 }
 
 func (d *snapshotDiff) print(w io.Writer) {
-	printIndented(w, "", fmt.Sprintf("snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, %d retired",
+	printIndented(w, "", fmt.Sprintf("snapshot %d (scene %d) to snapshot %d (scene %d): %d added, %d changed, "+
+		"%d retired",
 		d.From.ID, d.From.Scene, d.To.ID, d.To.Scene, len(d.Added), len(d.Changed), len(d.Retired)))
 	for _, part := range []struct {
 		title   string

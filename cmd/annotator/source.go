@@ -50,7 +50,8 @@ func requireSource(path string) error {
 		return nil
 	}
 	return annotator.Errorf(annotator.NotFound, "there is nothing at %s to read", path).
-		WithAdvice("name a book, an archive, a folder of them or a corpus; `annotator import --help` says what can be read")
+		WithAdvice("name a book, an archive, a folder of them or a corpus; `annotator import --help` says what " +
+			"can be read")
 }
 
 // prepareCorpus returns the corpus of a run: the source itself if it is a database, else its import.
@@ -59,7 +60,8 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 		return o.source, refuseRunDatabase(ctx, o.source)
 	}
 	options := ingest.Options{
-		Sources: []string{o.source}, Corpus: cmp.Or(o.corpus, corpusOf(o.source)), Format: o.Format, Encoding: o.Encoding,
+		Sources: []string{o.source}, Corpus: cmp.Or(o.corpus, corpusOf(o.source)), Format: o.Format,
+		Encoding:    o.Encoding,
 		SceneTokens: o.SceneTokens, Replace: o.reimport, Check: o.checkReimport,
 	}
 	report, err := ingest.Import(ctx, options, o.progress.importing)
@@ -68,13 +70,15 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 		report, err = ingest.Import(ctx, options, o.progress.importing)
 	}
 	if e := (*annotator.Error)(nil); isReadOnly(err) && errors.As(err, &e) {
-		return "", annotator.Errorf(annotator.Misused, "%w", e.Err).WithAdvice("put the database elsewhere with --db, and the corpus goes there, too, or where --corpus says")
+		return "", annotator.Errorf(annotator.Misused, "%w", e.Err).
+			WithAdvice("put the database elsewhere with --db, and the corpus goes there, too, or where --corpus says")
 	}
 	if err != nil {
 		return "", err
 	}
 	if report.Outdated {
-		o.progress.say(fmt.Sprintf("%s was imported by an earlier version and is used as it is; to import it anew, run with --reimport and a new --db",
+		o.progress.say(fmt.Sprintf("%s was imported by an earlier version and is used as it is; to import it "+
+			"anew, run with --reimport and a new --db",
 			report.Corpus))
 	}
 	if !report.Existing {
@@ -85,7 +89,8 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 
 // isReadOnly reports whether an import failed because the folder of the corpus cannot be written.
 func isReadOnly(err error) bool {
-	return annotator.KindOf(err) == annotator.Storage && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS))
+	return annotator.KindOf(err) == annotator.Storage &&
+		(errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS))
 }
 
 // checkReimport refuses to replace a corpus if its run could not continue with the new one. A run that starts anew can
@@ -121,8 +126,10 @@ func (o *runOptions) checkReimport(ctx context.Context, made string) error {
 		}
 		_, err = runner.CompareStory(ctx, db, &run, source)
 		if e := (*annotator.Error)(nil); errors.As(err, &e) && e.Kind == annotator.Misused {
-			err = annotator.Errorf(annotator.Misused, "%s cannot go on with what %s holds now: %w", path, o.source, e.Err).
-				WithAdvice("the corpus is kept as it was; put the source back, or import it into another file with --corpus, for a run of its own with --db")
+			err = annotator.Errorf(annotator.Misused, "%s cannot go on with what %s holds now: %w", path,
+				o.source, e.Err).
+				WithAdvice("the corpus is kept as it was; put the source back, or import it into another file with " +
+					"--corpus, for a run of its own with --db")
 		}
 		return cmp.Or(err, source.Close())
 	})
@@ -182,9 +189,11 @@ func (o *runOptions) branch(ctx context.Context) (string, error) {
 func (o *runOptions) checkBranch() error {
 	switch {
 	case o.fromSnapshot != 0 && o.noResume:
-		return annotator.Errorf(annotator.Misused, "--from-snapshot continues a run, --no-resume starts one").WithAdvice("leave out one of them")
+		return annotator.Errorf(annotator.Misused, "--from-snapshot continues a run, --no-resume starts one").
+			WithAdvice("leave out one of them")
 	case o.fromSnapshot == 0 && o.fromDB != "":
-		return annotator.Errorf(annotator.Misused, "--from-db requires --from-snapshot").WithAdvice("name the snapshot to branch from with it")
+		return annotator.Errorf(annotator.Misused, "--from-db requires --from-snapshot").
+			WithAdvice("name the snapshot to branch from with it")
 	}
 	return nil
 }

@@ -32,11 +32,13 @@ func newStates(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "states",
 		Short: "Print the state machine of a run",
-		Long:  longHelp("Print the states of the machine that reads a story, and the events that lead from one to the next.", exitMisused),
+		Long: longHelp("Print the states of the machine that reads a story, and the events that lead from one "+
+			"to the next.", exitMisused),
 		Example: `  annotator states
   annotator states --format dot | dot -Tsvg > states.svg`,
 	}
-	wordFlag(cmd.Flags(), &format, "format", []string{"mermaid", "dot", "text"}, "text", "`FORMAT`: mermaid, dot or text")
+	wordFlag(cmd.Flags(), &format, "format", []string{"mermaid", "dot", "text"}, "text",
+		"`FORMAT`: mermaid, dot or text")
 	return a.prints(cmd, func(context.Context, []string) (result, error) { return stateMachine(format), nil })
 }
 
@@ -46,7 +48,10 @@ type stateMachine string
 func (format stateMachine) MarshalJSON() ([]byte, error) {
 	var list []map[string]string
 	for _, t := range annotator.Transitions {
-		list = append(list, map[string]string{"state": string(t.State), "event": string(t.Event), "next": string(t.Next)})
+		list = append(list, map[string]string{
+			"state": string(t.State), "event": string(t.Event),
+			"next": string(t.Next),
+		})
 	}
 	return json.Marshal(list)
 }

@@ -102,8 +102,8 @@ type sceneStatus struct {
 	Unasked []storage.ReasonCount `json:"unasked"` // scenes that were recorded without a request, by the reason
 }
 
-// followUpStatus counts scenes by their follow-up request. It asks for more edits if the model has not declared the scene
-// done.
+// followUpStatus counts scenes by their follow-up request. It asks for more edits if the model has not declared the
+// scene done.
 type followUpStatus struct {
 	Edits   int  `json:"edits"`    // it led to edits
 	Nothing int  `json:"nothing"`  // it led to none
@@ -188,24 +188,32 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	u := &run.Usage
 	s := &status{
 		Database: db.Path(), Running: running, Holder: run.Holder, State: run.State, Halted: run.Halted,
-		Story: storyStatus{run.Corpus.Title, run.Corpus.Path, run.Corpus.Threads, report.ThreadsDone, importSummary(ctx, &run, db.Path())},
+		Story: storyStatus{
+			run.Corpus.Title, run.Corpus.Path, run.Corpus.Threads, report.ThreadsDone,
+			importSummary(ctx, &run, db.Path()),
+		},
 		Scenes: sceneStatus{
-			Total: run.Corpus.Scenes, Recorded: run.Recorded, Quarantined: run.Quarantined, Left: run.Corpus.Scenes - done, Open: run.OpenScene,
+			Total: run.Corpus.Scenes, Recorded: run.Recorded, Quarantined: run.Quarantined,
+			Left: run.Corpus.Scenes - done, Open: run.OpenScene,
 			Unasked: append([]storage.ReasonCount{}, report.Unasked...),
 		},
-		Endpoint: run.Endpoint, Model: run.Model, Entries: map[annotator.Status]int{}, Revisions: report.Revisions, Quotes: report.Quotes,
+		Endpoint: run.Endpoint, Model: run.Model, Entries: map[annotator.Status]int{}, Revisions: report.Revisions,
+		Quotes: report.Quotes,
 		Calls:  callsByOutcome(report.Calls),
 		Tokens: newTokenStatus(u),
 		Probes: probeStatus{report.Probes, newTokenStatus(&report.ProbeUsage)},
 		PerScene: sceneAverage{
-			Calls: ratio(run.Calls, done), Prompt: ratio(u.Prompt, done), Completion: ratio(u.Completion, done), Seconds: report.SceneTime.Seconds(),
+			Calls: ratio(run.Calls, done), Prompt: ratio(u.Prompt, done), Completion: ratio(u.Completion, done),
+			Seconds: report.SceneTime.Seconds(),
 		},
 		FollowUps: followUpStatus{
-			report.FollowUps[storage.FollowUpEdits], report.FollowUps[storage.FollowUpNothing], report.FollowUps[storage.FollowUpLeftOut],
+			report.FollowUps[storage.FollowUpEdits], report.FollowUps[storage.FollowUpNothing],
+			report.FollowUps[storage.FollowUpLeftOut],
 			runner.FollowUpsEnd(past),
 		},
-		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{}, Called: yield.Called, Quarantined: []quarantinedScene{},
-		Started: time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
+		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{}, Called: yield.Called,
+		Quarantined: []quarantinedScene{},
+		Started:     time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
 	}
 	if u.Told > 0 {
 		s.PerScene.Uncached = new(ratio(u.Prompt-u.Cached, done))
@@ -286,7 +294,8 @@ func (s *status) print(w io.Writer) {
 		rows = append(rows, []string{"time", timeLeft(left, s.Ends.Add(-left).Local())})
 	}
 	if wait := s.Waiting; wait != nil {
-		rows = append(rows, []string{"waiting", shorten("since "+localTime(wait.Since.UnixMilli())+": "+wait.Reason, 300)})
+		rows = append(rows, []string{"waiting", shorten("since "+localTime(wait.Since.UnixMilli())+": "+wait.Reason,
+			300)})
 	}
 	printTable(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 	s.printQuarantined(w)
@@ -333,7 +342,8 @@ func (s *status) scenes() string {
 	if s.Scenes.Quarantined > 0 {
 		of = " of them"
 	}
-	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, percent(done, s.Scenes.Total), s.Scenes.Quarantined, of)
+	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, percent(done, s.Scenes.Total),
+		s.Scenes.Quarantined, of)
 }
 
 // unasked counts the scenes that were recorded without a request; empty if there are none.
@@ -384,7 +394,8 @@ func (s *status) quotes() string {
 	case q.Weak == 0:
 		return fmt.Sprintf("%d, none weak", q.Total)
 	default:
-		return fmt.Sprintf("%d, %d weak (%d %%): no word or name in common with their fact", q.Total, q.Weak, percent(q.Weak, q.Total))
+		return fmt.Sprintf("%d, %d weak (%d %%): no word or name in common with their fact", q.Total, q.Weak,
+			percent(q.Weak, q.Total))
 	}
 }
 
@@ -411,7 +422,10 @@ func (s *status) printQuarantined(w io.Writer) {
 	const shown = 20
 	rows := [][]string{{"quarantined"}}
 	for _, q := range s.Quarantined[:min(len(s.Quarantined), shown)] {
-		rows = append(rows, []string{fmt.Sprintf("scene %d", q.Scene), fmt.Sprintf("thread %d", q.Thread), shorten(q.Reason, 160)})
+		rows = append(rows, []string{
+			fmt.Sprintf("scene %d", q.Scene), fmt.Sprintf("thread %d", q.Thread),
+			shorten(q.Reason, 160),
+		})
 	}
 	if more := len(s.Quarantined) - shown; more > 0 {
 		rows = append(rows, []string{fmt.Sprintf("and %d more; --json lists all", more)})

@@ -13,7 +13,8 @@ import (
 func TestStatusCountsQuotes(t *testing.T) {
 	t.Parallel()
 	for want, quotes := range map[string]storage.QuoteCount{
-		"": {}, "quotes 7, none weak": {Total: 7}, "quotes 121, 5 weak (4 %): no word or name in common with their fact": {Total: 121, Weak: 5},
+		"": {}, "quotes 7, none weak": {Total: 7},
+		"quotes 121, 5 weak (4 %): no word or name in common with their fact": {Total: 121, Weak: 5},
 	} {
 		var b strings.Builder
 		s := &status{Quotes: quotes}
@@ -27,7 +28,8 @@ func TestStatusCountsQuotes(t *testing.T) {
 		if got != want {
 			t.Errorf("%+v is %q, want %q", quotes, got, want)
 		}
-		if encoded := annotator.EncodeJSON(s); !strings.Contains(encoded, fmt.Sprintf(`"quotes":{"total":%d,"weak":%d}`, quotes.Total, quotes.Weak)) {
+		if encoded := annotator.EncodeJSON(s); !strings.Contains(encoded, fmt.Sprintf(`"quotes":{"total":%d,"weak":%d}`,
+			quotes.Total, quotes.Weak)) {
 			t.Errorf("%s", encoded)
 		}
 	}
@@ -37,7 +39,10 @@ func TestStatusCountsQuotes(t *testing.T) {
 func TestStatusCountsRequests(t *testing.T) {
 	t.Parallel()
 	s := &status{FollowUps: followUpStatus{Edits: 2, Nothing: 6, LeftOut: 40, End: true}}
-	s.Scenes.Unasked = []storage.ReasonCount{{Reason: "no text", Count: 2}, {Reason: "nothing but dice, numbers and votes", Count: 1}}
+	s.Scenes.Unasked = []storage.ReasonCount{
+		{Reason: "no text", Count: 2},
+		{Reason: "nothing but dice, numbers and votes", Count: 1},
+	}
 	var b strings.Builder
 	s.print(&b)
 	for _, want := range []string{

@@ -52,7 +52,8 @@ func readStory(ctx context.Context, v *codexView, thread int64, ofThread bool) (
 	}
 	if e == nil {
 		return nil, annotator.Errorf(annotator.NotFound, "there is no summary yet").
-			WithAdvice("a thread is summarised at its end, or a few threads later; `annotator memory episodic` lists all summaries")
+			WithAdvice("a thread is summarised at its end, or a few threads later; `annotator memory episodic` lists " +
+				"all summaries")
 	}
 	return &storyAnswer{v.asOf, exporters.NewSummary(e)}, nil
 }
@@ -63,7 +64,8 @@ func (s *storyAnswer) print(w io.Writer) {
 	if s.Thread != nil {
 		what = fmt.Sprintf("thread %d", *s.Thread)
 	}
-	fmt.Fprintf(w, "%s, scenes %d to %d\n\n%s\n", what, s.FromScene, s.ToScene, wrapLines(clean(s.Text), terminalWidth(w)))
+	fmt.Fprintf(w, "%s, scenes %d to %d\n\n%s\n", what, s.FromScene, s.ToScene,
+		wrapLines(clean(s.Text), terminalWidth(w)))
 }
 
 // summaries returns the summaries of an export.

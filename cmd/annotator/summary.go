@@ -13,7 +13,9 @@ import (
 )
 
 // summarise prints the result of a run and the next commands. A quiet run prints only the path of its database.
-func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *storage.RunStatus, took time.Duration) error {
+func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *storage.RunStatus,
+	took time.Duration,
+) error {
 	if o.json {
 		return o.summariseAsJSON(ctx, db, before, took)
 	}
@@ -34,16 +36,20 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *stor
 		quarantined = fmt.Sprintf(", %d quarantined", run.Quarantined)
 	}
 	fmt.Fprintf(o.out, "%s: %s\n", oneLine(db.Path()), shorten(run.Corpus.Title, 80))
-	text := fmt.Sprintf("%d of %s read%s, %s, %s, %s\n", run.Recorded, annotator.Quantity(run.Corpus.Scenes, "scene"), quarantined,
+	text := fmt.Sprintf("%d of %s read%s, %s, %s, %s\n", run.Recorded, annotator.Quantity(run.Corpus.Scenes, "scene"),
+		quarantined,
 		annotator.Quantity(run.Entries, "entry"), annotator.Quantity(run.Calls, "call"), tokens(run.Usage))
-	text += fmt.Sprintf("of these in this run: %s, %s, %s, in %s", annotator.Quantity(run.Recorded-before.Recorded, "scene"),
+	text += fmt.Sprintf("of these in this run: %s, %s, %s, in %s",
+		annotator.Quantity(run.Recorded-before.Recorded, "scene"),
 		annotator.Quantity(run.Calls-before.Calls, "call"), tokens(run.Usage.Minus(before.Usage)), duration(took))
 	fmt.Fprintln(o.out, wrapLines(text, terminalWidth(o.out)))
 	if run.Corpus.Scenes == 0 {
 		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)
 	}
 	if len(entries) == 0 && run.Recorded > 0 {
-		fmt.Fprintf(o.out, "no entry was made: `annotator audit --db %s` shows which tools the model called, `annotator doctor` whether it can\n", path)
+		fmt.Fprintf(o.out,
+			"no entry was made: `annotator audit --db %s` shows which tools the model called, `annotator "+
+				"doctor` whether it can\n", path)
 	}
 	var next []string
 	if len(entries) > 0 {
@@ -74,7 +80,9 @@ type runPart struct {
 	Seconds float64     `json:"seconds"`
 }
 
-func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before *storage.RunStatus, took time.Duration) error {
+func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before *storage.RunStatus,
+	took time.Duration,
+) error {
 	now, err := readStatus(ctx, db, o.now())
 	if err != nil {
 		return err
@@ -96,7 +104,8 @@ func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before
 func remainingWork(ctx context.Context, db *storage.DB, run *storage.RunStatus) (commands []string, err error) {
 	path, done := quoted(db.Path()), run.Recorded+run.Quarantined == run.Corpus.Scenes
 	if done && run.Quarantined > 0 {
-		commands = append(commands, fmt.Sprintf("annotator retry --db %s   # %s quarantined", path, annotator.Quantity(run.Quarantined, "scene")))
+		commands = append(commands, fmt.Sprintf("annotator retry --db %s   # %s quarantined", path,
+			annotator.Quantity(run.Quarantined, "scene")))
 	}
 	report, err := db.Run.Report(ctx)
 	if err != nil {

@@ -20,7 +20,10 @@ func printEntries(w io.Writer, entries []annotator.Entry, text func(*annotator.E
 	rows := make([][]string, len(entries))
 	for i := range entries {
 		e := &entries[i]
-		rows[i] = []string{fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20), shorten(codex.WithoutLinks(text(e)), entryTextLength)}
+		rows[i] = []string{
+			fmt.Sprintf("#%d", e.ID), shorten(e.Name(), 32), shorten(strings.Join(e.Tags, ", "), 20),
+			shorten(codex.WithoutLinks(text(e)), entryTextLength),
+		}
 	}
 	printShortened(w, rows)
 }
@@ -52,10 +55,12 @@ func printTable(w io.Writer, rows [][]string) {
 // hangingIndent appends a text to a head and wraps it within its column. If less than minWrapColumns are left, the text
 // begins on the next line. A width of 0 is unlimited.
 func hangingIndent(head, text string, width int) string {
-	if column := columns(head); text == "" || width == 0 || column+columns(text) <= width || width-column >= minWrapColumns {
+	if column := columns(head); text == "" || width == 0 || column+columns(text) <= width ||
+		width-column >= minWrapColumns {
 		return head + wrapFrom(text, column, width)
 	}
-	return wrapFrom(strings.TrimRight(head, " "), 0, width) + "\n" + strings.Repeat(" ", 2*gap) + wrapFrom(text, 2*gap, width)
+	return wrapFrom(strings.TrimRight(head, " "), 0, width) + "\n" + strings.Repeat(" ", 2*gap) + wrapFrom(text,
+		2*gap, width)
 }
 
 // printIndented prints a text with a hanging indent, within the terminal.

@@ -18,7 +18,10 @@ func TestFitColumns(t *testing.T) {
 		16: "#15|Brothe...||\n#1234|Wren||",
 		3:  "#15|...||\n#1234|...||",
 	} {
-		rows := [][]string{{"#15", "Brother Caul", "person", "Says the ledger was full."}, {"#1234", "Wren", "person, lost", "A wick."}}
+		rows := [][]string{
+			{"#15", "Brother Caul", "person", "Says the ledger was full."},
+			{"#1234", "Wren", "person, lost", "A wick."},
+		}
 		fitColumns(rows, width)
 		var lines []string
 		for _, row := range rows {
@@ -34,7 +37,12 @@ func TestFitColumns(t *testing.T) {
 func TestTableOfWideCharacters(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	printTable(&b, [][]string{{"#1", "黒田官兵衛", "person"}, {"#23", "Zoe\u0301", "place"}, {"#4", "मोहन", ""}, {"and more"}})
+	printTable(&b, [][]string{
+		{"#1", "黒田官兵衛", "person"},
+		{"#23", "Zoe\u0301", "place"},
+		{"#4", "मोहन", ""},
+		{"and more"},
+	})
 	if got, want := b.String(), "#1   黒田官兵衛  person\n#23  Zoe\u0301         place\n#4   मोहन\nand more\n"; got != want {
 		t.Errorf("the table is\n%swant\n%s", got, want)
 	}
@@ -65,7 +73,8 @@ func TestLastCellIsWrapped(t *testing.T) {
 func TestLinesAreWrapped(t *testing.T) {
 	t.Parallel()
 	const text = "The index agrees with the entries of the book.\n\n  It ends with the last of its entries."
-	if got, want := wrapLines(text, 34), "The index agrees with the entries\nof the book.\n\n  It ends with the last of its\n  entries."; got != want {
+	if got, want := wrapLines(text, 34),
+		"The index agrees with the entries\nof the book.\n\n  It ends with the last of its\n  entries."; got != want {
 		t.Errorf("the text is %q, want %q", got, want)
 	}
 	if got := wrapLines(text, 0); got != text {
@@ -78,14 +87,16 @@ func TestNarrowCellIsBelowTheOthers(t *testing.T) {
 	const head, text = "2026-11-22  scene 25  ", "+ Captain Ysolde Marrow"
 	beneath := strings.TrimRight(head, " ") + "\n    "
 	for line, want := range map[int]string{
-		0: head + text, 22: beneath + text, 41: beneath + text, 42: head + "+ Captain Ysolde\n" + strings.Repeat(" ", len(head)) + "Marrow",
+		0: head + text, 22: beneath + text, 41: beneath + text, 42: head + "+ Captain Ysolde\n" + strings.Repeat(" ",
+			len(head)) + "Marrow",
 		45: head + text, 80: head + text,
 	} {
 		if got := hangingIndent(head, text, line); got != want {
 			t.Errorf("in %d columns: %q", line, got)
 		}
 	}
-	if got, want := hangingIndent("2026-11-22 23:00:12 UTC  scene 25  ", text, 30), "2026-11-22 23:00:12 UTC scene\n25\n    "+text; got != want {
+	if got, want := hangingIndent("2026-11-22 23:00:12 UTC  scene 25  ", text, 30),
+		"2026-11-22 23:00:12 UTC scene\n25\n    "+text; got != want {
 		t.Errorf("beside a head that is too wide: %q, want %q", got, want)
 	}
 	if got := hangingIndent(head, "+ Marrow", 30); got != head+"+ Marrow" {
@@ -101,7 +112,10 @@ func TestFittedTableIsNoWiderThanTheTerminal(t *testing.T) {
 		cell := rapid.StringMatching(`[a-z漢é\x{301} ]{0,40}`)
 		var rows [][]string
 		for range rapid.IntRange(1, 5).Draw(t, "rows") {
-			rows = append(rows, []string{"#1", shorten(cell.Draw(t, "name"), 40), shorten(cell.Draw(t, "tags"), 40), shorten(cell.Draw(t, "text"), 40)})
+			rows = append(rows, []string{
+				"#1", shorten(cell.Draw(t, "name"), 40), shorten(cell.Draw(t, "tags"), 40),
+				shorten(cell.Draw(t, "text"), 40),
+			})
 		}
 		before := make([][]string, len(rows))
 		for i := range rows {

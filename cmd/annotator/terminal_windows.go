@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// supportsEscapes enables escape sequences in a console. It reports false if the console does not support them, as before
-// Windows 10.
+// supportsEscapes enables escape sequences in a console. It reports false if the console does not support them, as
+// before Windows 10.
 func supportsEscapes(terminal *os.File) bool {
 	console := windows.Handle(terminal.Fd())
 	var mode uint32

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/text/width"
 )
 
-// clean makes text safe for a terminal: corpora, models and file names may contain control sequences. It removes control
-// characters except line feeds and tabs. It writes the codes of characters that reorder text, and replaces invalid UTF-8
-// with U+FFFD. All text for people passes through it.
+// clean makes text safe for a terminal: corpora, models and file names may contain control sequences. It removes
+// control characters except line feeds and tabs. It writes the codes of characters that reorder text, and replaces
+// invalid UTF-8 with U+FFFD. All text for people passes through it.
 func clean(text string) string {
 	return replaceUnsafe(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) string {
 		if unicode.Is(unicode.Bidi_Control, r) {
@@ -98,8 +98,8 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// wrap breaks a text between words into lines of at most a number of columns. A longer word is on a separate line, since
-// it may be a path. Text of wide characters is written without spaces, so it is broken anywhere.
+// wrap breaks a text between words into lines of at most a number of columns. A longer word is on a separate line,
+// since it may be a path. Text of wide characters is written without spaces, so it is broken anywhere.
 func wrap(text string, most int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {

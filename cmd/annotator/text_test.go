@@ -10,7 +10,10 @@ import (
 )
 
 func FuzzTerminalText(f *testing.F) {
-	for _, text := range []string{"", "Ysolde", "\x1b[2J", "a\u009b31mb", "left\u202eright", "\x00\a\b\x7f", "\xff\xfe", "\x9b31m", "漢字かな", "e\u0301", "line\nline\ttab", strings.Repeat("ü", 50)} {
+	for _, text := range []string{
+		"", "Ysolde", "\x1b[2J", "a\u009b31mb", "left\u202eright", "\x00\a\b\x7f", "\xff\xfe",
+		"\x9b31m", "漢字かな", "e\u0301", "line\nline\ttab", strings.Repeat("ü", 50),
+	} {
 		f.Add(text, 10)
 	}
 	f.Fuzz(func(t *testing.T, text string, most int) {
@@ -33,7 +36,8 @@ func FuzzTerminalText(f *testing.F) {
 			t.Fatal(err)
 		}
 		safe := escapeJSON(string(encoded))
-		if err := json.Unmarshal([]byte(safe), &got); err != nil || got != want || strings.ContainsFunc(safe, isUnsafe) {
+		if err := json.Unmarshal([]byte(safe), &got); err != nil || got != want ||
+			strings.ContainsFunc(safe, isUnsafe) {
 			t.Errorf("escapeJSON(%s) = %s, which reads %q, %v", encoded, safe, got, err)
 		}
 	})
@@ -70,7 +74,10 @@ func TestQuotedForUnix(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	for _, word := range []string{"", "book.db", "a b", "it's", `"$HOME" \n`, "Ä\xf6", "a\x1b[31m\n\"b' \\ Ä", "\x7f\u0085", "left\u202eright", "\x9b31m"} {
+	for _, word := range []string{
+		"", "book.db", "a b", "it's", `"$HOME" \n`, "Ä\xf6", "a\x1b[31m\n\"b' \\ Ä",
+		"\x7f\u0085", "left\u202eright", "\x9b31m",
+	} {
 		text := quotedForUnix(word)
 		if clean(text) != text || strings.ContainsAny(text, "\n\t") {
 			t.Errorf("%q is quoted as %q", word, text)

@@ -19,18 +19,45 @@ type threshold struct {
 func thresholds() []threshold {
 	type policy = compaction.Policy
 	return []threshold{
-		{"compaction-high-water", "`SHARE` of the window at which compaction begins, 0 to 1", func(p *policy) any { return &p.High }, 0},
-		{lowWater, "`SHARE` of the window that compaction leaves filled, 0 to 1", func(p *policy) any { return &p.Low }, 0},
-		{"compaction-emergency", "`SHARE` of the window above which old replies are stripped and cut, 0 to 1", func(p *policy) any { return &p.Emergency }, 0},
 		{
-			"compaction-summaries", "`SHARE` of the window that chunk summaries may take before they join the story so far, 0 to 1",
+			"compaction-high-water", "`SHARE` of the window at which compaction begins, 0 to 1",
+			func(p *policy) any { return &p.High }, 0,
+		},
+		{
+			lowWater, "`SHARE` of the window that compaction leaves filled, 0 to 1",
+			func(p *policy) any { return &p.Low },
+			0,
+		},
+		{
+			"compaction-emergency", "`SHARE` of the window above which old replies are stripped and cut, 0 to 1",
+			func(p *policy) any { return &p.Emergency }, 0,
+		},
+		{
+			"compaction-summaries",
+			"`SHARE` of the window that chunk summaries may take before they join the story so far, 0 to 1",
 			func(p *policy) any { return &p.Chunks }, 0,
 		},
-		{"compaction-keep-scenes", "newest `SCENES` that stay verbatim, if they leave half of the space free", func(p *policy) any { return &p.KeepTurns }, 0},
-		{"compaction-chunk-scenes", "`SCENES` of a whole chunk; 0: as many as leave at a time", func(p *policy) any { return &p.ChunkScenes }, 0},
-		{"compaction-keep-chunks", "newest whole `CHUNKS` that stay verbatim", func(p *policy) any { return &p.KeepChunks }, 0},
-		{"compaction-strip-age", "newest `SCENES` whose replies keep their reasoning", func(p *policy) any { return &p.KeepReplies }, 0},
-		{"compaction-cut-age", "newest `SCENES` whose replies are not cut", func(p *policy) any { return &p.KeepLong }, 0},
+		{
+			"compaction-keep-scenes", "newest `SCENES` that stay verbatim, if they leave half of the space free",
+			func(p *policy) any { return &p.KeepTurns }, 0,
+		},
+		{
+			"compaction-chunk-scenes", "`SCENES` of a whole chunk; 0: as many as leave at a time",
+			func(p *policy) any { return &p.ChunkScenes }, 0,
+		},
+		{
+			"compaction-keep-chunks", "newest whole `CHUNKS` that stay verbatim",
+			func(p *policy) any { return &p.KeepChunks }, 0,
+		},
+		{
+			"compaction-strip-age", "newest `SCENES` whose replies keep their reasoning",
+			func(p *policy) any { return &p.KeepReplies }, 0,
+		},
+		{
+			"compaction-cut-age", "newest `SCENES` whose replies are not cut",
+			func(p *policy) any { return &p.KeepLong },
+			0,
+		},
 		{"compaction-cut-length", "`CHARACTERS` that a cut reply keeps", func(p *policy) any { return &p.CutAt }, 1},
 	}
 }

@@ -58,7 +58,8 @@ type verification struct {
 
 func (o *verifyOptions) run(ctx context.Context) error {
 	if o.repair {
-		if err := o.withWriter(ctx, o.db, func(db *storage.DB) error { return db.Maintenance.RebuildIndex(ctx) }); err != nil {
+		if err := o.withWriter(ctx, o.db,
+			func(db *storage.DB) error { return db.Maintenance.RebuildIndex(ctx) }); err != nil {
 			return err
 		}
 	}
@@ -74,11 +75,15 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		return err
 	}
 	if !slices.ContainsFunc(found.Checks, concernsDatabase) {
-		return annotator.Errorf(annotator.Violation, "%s does not contain what %s has read in it", found.Corpus, found.Database).
+		return annotator.Errorf(annotator.Violation, "%s does not contain what %s has read in it", found.Corpus,
+			found.Database).
 			WithAdvice("restore the corpus that the run was made from, or name it with --corpus")
 	}
 	violated := annotator.Errorf(annotator.Violation, "%s violates its invariants", found.Database)
-	if !slices.ContainsFunc(found.Checks, func(f storage.Finding) bool { return len(f.Violations) > 0 && f.Check != storage.CheckIndex }) {
+	if !slices.ContainsFunc(found.Checks, func(f storage.Finding) bool {
+		return len(f.Violations) > 0 &&
+			f.Check != storage.CheckIndex
+	}) {
 		return violated.WithAdvice("`annotator verify --repair` rebuilds the index")
 	}
 	return violated.

@@ -7,8 +7,8 @@
 //   - keys without quotes, trailing commas, and a missing comma between two objects of a list
 //   - comments
 //
-// It adds and guesses nothing. Errors are: an incomplete value, an expression, a bare word as a value, another missing
-// comma, an unescaped quote, a duplicate key, and text after a value.
+// It adds and guesses nothing. An incomplete value, an expression and a bare word as a value are errors. So are another
+// missing comma, an unescaped quote, a duplicate key, and text after a value.
 //
 // Readings accepts two more errors: an extra closing bracket, and missing commas in objects. There may be several
 // readings. The caller selects one that fits a schema.

@@ -24,8 +24,8 @@ func Pick[T any](sample, full T) T {
 	return sample
 }
 
-// SampleCases has the properties of a package try a quarter of their cases unless the full form is on. TestMain calls it before
-// the flags are parsed, so -rapid.checks still holds.
+// SampleCases reduces the cases of a package's properties to a quarter, unless the full form is selected. TestMain
+// calls it before the flags are parsed, so that -rapid.checks takes precedence.
 func SampleCases() {
 	if !Enabled() {
 		_ = flag.Set("rapid.checks", "25")

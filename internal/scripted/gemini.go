@@ -10,9 +10,9 @@ import (
 	"annotator"
 )
 
-// gemini is the wire of Google's generateContent. It refuses requests as that API does: for an empty part, a wrong
-// number of results, and names of tools in a mode that takes none. Like the models from Gemini 3 on, it also refuses a
-// reply with calls whose first call has no signature.
+// gemini is the wire of Google's generateContent. It refuses requests as that API does. Causes are an empty part, a
+// wrong number of results, and names of tools in a mode that takes none. Like the models from Gemini 3 on, it also
+// refuses a reply with calls whose first call has no signature.
 type gemini struct{}
 
 type generateRequest struct {

@@ -15,7 +15,7 @@ type Style struct {
 	Done     bool // the last edit of a reply declares the scene done, if the tools have an argument for it
 	Single   bool // one call a reply
 	Careless bool // every third edit is refused, and correct in the next reply
-	Remark   bool // a line of text stands beside calls
+	Remark   bool // replies with calls also have a line of text
 }
 
 // Annotate is the script.
