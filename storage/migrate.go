@@ -36,7 +36,7 @@ func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
 	}
 	if application == unreleasedID {
 		return 0, annotator.Errorf(annotator.Misused, "%s was made by a version before 0.9.0, which this one does not read", path).
-			WithReason(annotator.ReasonUnreleased, path)
+			WithReason(annotator.ReasonUnreleased)
 	}
 	if application != applicationID && tables > 0 {
 		return 0, annotator.Errorf(annotator.Misused, "%s is a database, but not one of annotator's", path).
