@@ -16,14 +16,13 @@ const applicationID = 0x616e636f
 
 // Keys of table meta.
 const (
-	MetaTitle  = "title"  // of the story
-	MetaAuthor = "author" // of the story; may be missing
-	MetaDigest = "digest" // SHA-256, in hexadecimal, of the sources and options of an import
-	// the names of the sources and the SHA-256 of their files; missing in corpora of earlier versions
-	MetaSources = "sources"
-	MetaReport  = "report" // the report of the importer, as JSON
+	MetaTitle   = "title"   // of the story
+	MetaAuthor  = "author"  // of the story; may be missing
+	MetaDigest  = "digest"  // SHA-256, in hexadecimal, of all that determines the result of an import
+	MetaSources = "sources" // the names of the sources and the SHA-256 of their files
+	MetaReport  = "report"  // the report of the importer, as JSON
 
-	MetaImporter = "importer" // the version of the importer; missing in corpora of the first
+	MetaImporter = "importer" // the version of the importer
 )
 
 // schema creates the four tables of every corpus, and meta. The indexes are created at the end, which is faster than

@@ -110,9 +110,8 @@ type Evidence struct {
 	Weak  bool   `json:"weak,omitempty"` // it has no word or name in common with the claim
 }
 
-// Build returns the document of entries, sorted by term, disambiguator and id. It removes invisible characters from
-// names and tags, which older databases may have. It does not change the given slice. The function position returns the
-// ids of a place in the story.
+// Build returns the document of entries, sorted by term, disambiguator and id. It does not change the given slice. The
+// function position returns the ids of a place in the story.
 func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {
 	return Document{
 		Format: DocumentFormat, Version: Version, Story: story, Count: len(entries),
@@ -152,20 +151,19 @@ func (a nameKey) compare(b nameKey) int {
 func NewEntry(e *annotator.Entry, position func(annotator.Place) annotator.Position) Entry {
 	return Entry{
 		ID:            e.ID,
-		Term:          codex.Visible(e.Term),
-		Disambiguator: codex.Visible(e.Disambiguator),
+		Term:          e.Term,
+		Disambiguator: e.Disambiguator,
 		Status:        e.Status,
-		Tags:          each(e.Tags, codex.Visible),
-		Aliases: each(visible(e.Aliases),
-			func(a annotator.Alias) Alias { return Alias{a.Name, position(a.From)} }),
-		Definition: e.Definition(),
-		Claims:     each(e.Claims, func(c annotator.Claim) Claim { return newClaim(c, position) }),
-		First:      position(e.First),
-		Last:       position(e.Last),
-		Revisions:  e.Revisions,
-		Locked:     e.Locked,
-		MergedInto: e.MergedInto,
-		Present:    newPresent(e, position),
+		Tags:          append([]string{}, e.Tags...),
+		Aliases:       each(e.Aliases, func(a annotator.Alias) Alias { return Alias{a.Name, position(a.From)} }),
+		Definition:    e.Definition(),
+		Claims:        each(e.Claims, func(c annotator.Claim) Claim { return newClaim(c, position) }),
+		First:         position(e.First),
+		Last:          position(e.Last),
+		Revisions:     e.Revisions,
+		Locked:        e.Locked,
+		MergedInto:    e.MergedInto,
+		Present:       newPresent(e, position),
 	}
 }
 
@@ -175,18 +173,6 @@ func newPresent(e *annotator.Entry, position func(annotator.Place) annotator.Pos
 		return nil
 	}
 	return &Present{Text: text, AsOf: position(e.PresentAt)}
-}
-
-// visible returns aliases without invisible characters, each name once.
-func visible(aliases []annotator.Alias) []annotator.Alias {
-	var list []annotator.Alias
-	for _, a := range aliases {
-		a.Name = codex.Visible(a.Name)
-		if !slices.ContainsFunc(list, func(other annotator.Alias) bool { return other.Name == a.Name }) {
-			list = append(list, a)
-		}
-	}
-	return list
 }
 
 func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Position) Claim {

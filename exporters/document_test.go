@@ -36,27 +36,6 @@ func TestBuildSorts(t *testing.T) {
 	}
 }
 
-// TestExportedNamesAreVisible: a database of an earlier version may have names with invisible characters.
-func TestExportedNamesAreVisible(t *testing.T) {
-	t.Parallel()
-	doc := exporters.Build(exporters.Story{}, []annotator.Entry{{
-		Term: "Al\u200bice\u202e", Disambiguator: "\ufeffship", Tags: []string{"pla\U000e0041ce"},
-		Aliases: []annotator.Alias{
-			{Name: "Alice"},
-			{Name: "Al\u200bice", From: annotator.PlaceAt(2, 0)},
-			{Name: "Ali\u2066e"},
-		},
-	}}, position)
-	got := doc.Entries[0]
-	names := []string{got.Term, got.Disambiguator, got.Tags[0]}
-	for _, a := range got.Aliases {
-		names = append(names, a.Name)
-	}
-	if diff := cmp.Diff([]string{"Alice", "ship", "place", "Alice", "Alie"}, names); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestBuildDoesNotDependOnTheOrderGiven(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -67,10 +67,6 @@ func (s *session) findPrompt(ctx context.Context, run *storage.RunStatus, newMod
 	if err := s.usePrompt(&now); err != nil {
 		return false, err
 	}
-	if former := s.config.Identity.Former(); len(former) > 0 {
-		s.warnOf(annotator.Errorf("", "%s of the folder of prompts speak of a definition that is given whole; entries have facts now, which "+
-			"are added and closed one by one", strings.Join(former, ", ")).WithReason(annotator.ReasonOutdatedPrompts))
-	}
 	if err := s.checkPrompt(&run.Prompt, &now, settings); err != nil {
 		return false, err
 	}

@@ -105,7 +105,6 @@ var adviceFor = map[annotator.Reason]string{
 		"--no-resume",
 	annotator.ReasonPromptChanged:   "agree with --accept prompt, or start a new database with --no-resume",
 	annotator.ReasonStoryChanged:    "put the corpus back and run again, or start a new database with --no-resume",
-	annotator.ReasonOutdatedPrompts: "`annotator prompts show` prints the present default",
 	annotator.ReasonNoPrompts:       "`annotator prompts init %q` makes one",
 	annotator.ReasonInvalidPrompt: "the file is a template; `annotator prompts init` writes the default into " +
 		"another folder",

@@ -91,9 +91,6 @@ func (o *importOptions) run(ctx context.Context) (*imported, error) {
 // reportText returns the report of an import with advice.
 func reportText(r *ingest.Report) string {
 	text := r.String()
-	if r.Outdated {
-		text += "--reimport imports it anew\n"
-	}
 	for _, reason := range r.Unsure {
 		text += advice(reason, nil) + "\n"
 	}

@@ -76,11 +76,6 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if report.Outdated {
-		o.progress.say(fmt.Sprintf("%s was imported by an earlier version and is used as it is; to import it "+
-			"anew, run with --reimport and a new --db",
-			report.Corpus))
-	}
 	if !report.Existing {
 		o.progress.say(strings.TrimRight(clean(reportText(report)), "\n"))
 	}

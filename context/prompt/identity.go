@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -108,20 +107,6 @@ func Load(dir string) (Identity, error) {
 		}
 	}
 	return id, id.checkTemplates(dir)
-}
-
-// formerWords are what files speak of that were written for a definition that is given whole. The tools take facts.
-var formerWords = regexp.MustCompile(`(?i)\bdefinitions?\b|\bsource_post_id\b`)
-
-// Former returns the names of the files of the system prompt that speak of definitions, which entries had before they
-// had facts.
-func (id *Identity) Former() (files []string) {
-	for _, p := range id.parts() {
-		if _, own := id.Files[p.file]; own && formerWords.MatchString(*p.text) {
-			files = append(files, p.file)
-		}
-	}
-	return files
 }
 
 // clean removes the differences between editors: a byte order mark, line ends, space at the ends.

@@ -3,7 +3,6 @@ package prompt_test
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,24 +144,6 @@ func TestLoad(t *testing.T) {
 	}
 	if _, err := prompt.Load(filepath.Join(dir, "SOUL.md")); !errors.Is(err, annotator.NotFound) {
 		t.Errorf("a file for a folder: %v", err)
-	}
-}
-
-// TestFormerFiles: a file that was written for whole definitions is known, and no default is such a one.
-func TestFormerFiles(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if _, err := prompt.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	if id, err := prompt.Load(dir); err != nil || id.Former() != nil {
-		t.Errorf("%v %v", id.Former(), err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte("Write Definitions in plain sentences. An update repeats what holds."), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if id, err := prompt.Load(dir); err != nil || fmt.Sprint(id.Former()) != "[AGENTS.md]" {
-		t.Errorf("%v %v", id.Former(), err)
 	}
 }
 

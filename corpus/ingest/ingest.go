@@ -219,13 +219,14 @@ func existing(ctx context.Context, o Options, now digests) (*Report, error) {
 		return nil, err
 	}
 	switch {
-	case before == now.all && version != importerVersion && o.Replace:
-		return nil, nil
-	case before == now.all:
+	case before == now.all && version == importerVersion:
 		return reportOf(ctx, o.Corpus)
 	case before == "":
 		return nil, annotator.Errorf(annotator.Misused, "%s exists and was not made by an import", o.Corpus).
 			WithReason(annotator.ReasonCorpusTaken)
+	case !o.Replace && version != importerVersion:
+		return nil, annotator.Errorf(annotator.Misused, "%s was imported by another version of this program", o.Corpus).
+			WithReason(annotator.ReasonOtherImport)
 	case !o.Replace && strings.HasPrefix(content, namesOf(o)) && content != now.sources:
 		return nil, annotator.Errorf(annotator.Misused, "%s has changed since %s was made of it",
 			sourceNames(o.Sources), o.Corpus).

@@ -26,7 +26,6 @@ type Report struct {
 	Notes    []string   `json:"notes,omitempty"` // what was decided where the source did not say, a sentence each
 	Corpus   string     `json:"-"`               // the corpus to use
 	Existing bool       `json:"-"`               // it was there before, nothing was written
-	Outdated bool       `json:"-"`               // an earlier version of the importer made it
 
 	Unsure []annotator.Reason `json:"-"` // what the user may have to decide otherwise, each once
 
@@ -94,9 +93,6 @@ func (r *Report) String() string {
 	if r.Existing {
 		b.WriteString("it is a corpus already, nothing was written\n")
 	}
-	if r.Outdated {
-		b.WriteString("an earlier version imported it, which may have cut it otherwise\n")
-	}
 	for _, n := range r.Notes {
 		b.WriteString(n + "\n")
 	}
@@ -158,11 +154,7 @@ func reportOf(ctx context.Context, path string) (*Report, error) {
 		// Another program's meta table may hold anything: the counts are ours all the same.
 		_ = json.Unmarshal([]byte(said), r)
 	}
-	importer, err := db.Meta(ctx, corpus.MetaImporter)
-	if err != nil {
-		return nil, err
-	}
-	r.Corpus, r.Existing, r.Outdated = path, true, said != "" && importer != importerVersion
+	r.Corpus, r.Existing = path, true
 	if r.Title == "" {
 		if r.Title, err = db.Title(ctx); err != nil {
 			return nil, err
