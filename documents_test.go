@@ -1,6 +1,7 @@
 package annotator_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -84,6 +85,31 @@ func TestDecisionsAreListed(t *testing.T) {
 		if line := "- [" + title + "](" + filepath.Base(file) + ")"; !strings.Contains(list, line) {
 			t.Errorf("docs/decisions/README.md has no line %q", line)
 		}
+	}
+}
+
+// TestFoldersAreListed looks in the tables of ARCHITECTURE.md for each folder with code, but for support of tests.
+func TestFoldersAreListed(t *testing.T) {
+	t.Parallel()
+	rows := ""
+	for line := range strings.Lines(readDocument(t, "ARCHITECTURE.md")) {
+		if strings.HasPrefix(line, "| `") {
+			rows += strings.Split(line, " | ")[0]
+		}
+	}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		folder := filepath.ToSlash(filepath.Dir(path))
+		isCode := strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(folder, "internal")
+		if isCode && !strings.Contains(rows, "`"+folder+"`") && !strings.Contains(rows, "`"+filepath.Base(folder)+"`") {
+			t.Errorf("ARCHITECTURE.md has no row for %s", folder)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
