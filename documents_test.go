@@ -98,8 +98,11 @@ func TestFoldersAreListed(t *testing.T) {
 		}
 	}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil {
 			return err
+		}
+		if d.IsDir() && path != "." && strings.HasPrefix(path, ".") {
+			return fs.SkipDir
 		}
 		folder := filepath.ToSlash(filepath.Dir(path))
 		isCode := strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(folder, "internal")
