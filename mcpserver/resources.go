@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/exporters"
+	"annotator/view"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -38,14 +39,14 @@ func (s *server) readEntry(ctx context.Context, r *mcp.ReadResourceRequest) (*mc
 	if err != nil {
 		return nil, mcp.ResourceNotFoundError(r.Params.URI)
 	}
-	e, err := s.DB.View(s.Limit).Entry(ctx, id)
+	e, err := view.At(s.DB, s.Limit).Entry(ctx, id)
 	if annotator.KindOf(err) == annotator.NotFound {
 		return nil, mcp.ResourceNotFoundError(r.Params.URI)
 	}
 	if err != nil {
 		return nil, err
 	}
-	at := s.DB.Scenes.Positions(ctx)
+	at := view.NewPositions(ctx, s.DB)
 	return contents(r.Params.URI, "application/json", annotator.EncodeJSON(exporters.NewEntry(e, at.At))), at.Err
 }
 
@@ -54,7 +55,7 @@ func (s *server) readScene(ctx context.Context, r *mcp.ReadResourceRequest) (*mc
 	if err != nil {
 		return nil, mcp.ResourceNotFoundError(r.Params.URI)
 	}
-	scene, err := s.DB.View(s.Limit).Scene(ctx, n)
+	scene, err := view.At(s.DB, s.Limit).Scene(ctx, n)
 	if annotator.KindOf(err) == annotator.NotFound {
 		return nil, mcp.ResourceNotFoundError(r.Params.URI)
 	}

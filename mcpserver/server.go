@@ -1,5 +1,5 @@
 // Package mcpserver lets agents read a codex by the Model Context Protocol. It has tools to search, show and ask, and a
-// resource for each entry and scene. Every answer is read through a storage.View, so it contains nothing after the
+// resource for each entry and scene. Every answer is read through a view.View, so it contains nothing after the
 // limit. The codex is never changed.
 package mcpserver
 
@@ -12,6 +12,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -24,7 +25,7 @@ type Posts interface {
 }
 
 // An Asker answers a question about the story within the limit of a view.
-type Asker func(ctx context.Context, view *storage.View, question string) (*Answer, error)
+type Asker func(ctx context.Context, shown *view.View, question string) (*Answer, error)
 
 // Answer is an answer with the posts that it cites.
 type Answer struct {
@@ -35,10 +36,10 @@ type Answer struct {
 // Config is what a server reads.
 type Config struct {
 	DB      *storage.DB
-	Posts   Posts          // nil: there are no tools that need the text of the story
-	Ask     Asker          // nil: there is no tool ask
-	Limit   storage.Moment // a call may lower it, but not raise it; zero for none
-	Version string         // of the program
+	Posts   Posts       // nil: there are no tools that need the text of the story
+	Ask     Asker       // nil: there is no tool ask
+	Limit   view.Moment // a call may lower it, but not raise it; zero for none
+	Version string      // of the program
 }
 
 // New returns a server. It may serve several sessions at once.
@@ -77,20 +78,20 @@ type limited struct {
 }
 
 // view returns the view for a call. A point after the limit is an error.
-func (s *server) view(ctx context.Context, a limited) (*storage.View, error) {
+func (s *server) view(ctx context.Context, a limited) (*view.View, error) {
 	if strings.TrimSpace(a.AsOf) == "" {
-		return s.DB.View(s.Limit), nil
+		return view.At(s.DB, s.Limit), nil
 	}
-	point, err := storage.ParsePoint(a.AsOf)
+	point, err := view.ParsePoint(a.AsOf)
 	if err != nil {
 		return nil, err
 	}
-	moment, err := s.DB.History.Moment(ctx, point)
+	moment, err := view.MomentAt(ctx, s.DB, point)
 	if !s.Limit.IsZero() && (err != nil || !moment.Within(&s.Limit)) { // the error does not reveal whether it exists
 		return nil, annotator.Errorf(annotator.Misused, "%s is after the limit that this server was started with",
 			point)
 	}
-	return s.DB.View(moment), err
+	return view.At(s.DB, moment), err
 }
 
 // addTool adds a tool that only reads.

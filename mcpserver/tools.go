@@ -11,7 +11,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/exporters"
-	"annotator/storage"
+	"annotator/view"
 )
 
 // addTools adds the tools.
@@ -67,12 +67,12 @@ type entrySummary struct {
 }
 
 func (s *server) search(ctx context.Context, a searchArguments) (searchResult, error) {
-	view, err := s.view(ctx, a.limited)
+	shown, err := s.view(ctx, a.limited)
 	if err != nil {
 		return searchResult{}, err
 	}
 	limit := min(cmp.Or(max(a.Limit, 0), 20), 100)
-	page, err := view.FindWhole(ctx, annotator.Query{Text: a.Query, Tags: a.Tags, Offset: max(a.Skip, 0), Limit: limit})
+	page, err := shown.FindWhole(ctx, annotator.Query{Text: a.Query, Tags: a.Tags, Offset: max(a.Skip, 0), Limit: limit})
 	result := searchResult{Total: page.Total, Entries: []entrySummary{}}
 	words := codex.NewWords(page.Words)
 	for i := range page.Entries {
@@ -98,17 +98,17 @@ type entryArguments struct {
 }
 
 // entry finds the entry that a call names. The error for a name of several entries lists them.
-func (s *server) entry(ctx context.Context, a entryArguments) (*storage.View, *annotator.Entry, error) {
-	view, err := s.view(ctx, a.limited)
+func (s *server) entry(ctx context.Context, a entryArguments) (*view.View, *annotator.Entry, error) {
+	shown, err := s.view(ctx, a.limited)
 	if err != nil {
 		return nil, nil, err
 	}
 	if id, err := strconv.ParseInt(strings.TrimPrefix(strings.TrimSpace(a.Entry), "#"), 10, 64); err == nil {
-		if e, err := view.Entry(ctx, id); annotator.KindOf(err) != annotator.NotFound {
-			return view, e, err
+		if e, err := shown.Entry(ctx, id); annotator.KindOf(err) != annotator.NotFound {
+			return shown, e, err
 		}
 	}
-	found, err := view.Named(ctx, a.Entry)
+	found, err := shown.Named(ctx, a.Entry)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -123,7 +123,7 @@ func (s *server) entry(ctx context.Context, a entryArguments) (*storage.View, *a
 		return nil, nil, annotator.Errorf(annotator.Misused, "%q is a name of several entries", a.Entry).
 			WithAdvice("name one by its id: %s", strings.Join(names, ", "))
 	}
-	return view, &found[0], nil
+	return shown, &found[0], nil
 }
 
 func (s *server) show(ctx context.Context, a entryArguments) (exporters.Entry, error) {
@@ -131,7 +131,7 @@ func (s *server) show(ctx context.Context, a entryArguments) (exporters.Entry, e
 	if err != nil {
 		return exporters.Entry{}, err
 	}
-	at := s.DB.Scenes.Positions(ctx)
+	at := view.NewPositions(ctx, s.DB)
 	return exporters.NewEntry(e, at.At), at.Err
 }
 
@@ -183,7 +183,7 @@ type quote struct {
 }
 
 func (s *server) evidence(ctx context.Context, a evidenceArguments) (evidenceResult, error) {
-	view, e, err := s.entry(ctx, a.entryArguments)
+	shown, e, err := s.entry(ctx, a.entryArguments)
 	if err != nil {
 		return evidenceResult{}, err
 	}
@@ -194,7 +194,7 @@ func (s *server) evidence(ctx context.Context, a evidenceArguments) (evidenceRes
 		}
 		fact := factEvidence{Fact: c.ID, Text: c.Text, Kind: c.Kind, Quotes: []quote{}}
 		for _, v := range c.Evidence {
-			place, err := view.PlaceOf(ctx, v.Post)
+			place, err := shown.PlaceOf(ctx, v.Post)
 			if err != nil && annotator.KindOf(err) != annotator.NotFound {
 				return evidenceResult{}, err
 			}
@@ -211,15 +211,15 @@ type historyResult struct {
 }
 
 func (s *server) history(ctx context.Context, a entryArguments) (historyResult, error) {
-	view, e, err := s.entry(ctx, a)
+	shown, e, err := s.entry(ctx, a)
 	if err != nil {
 		return historyResult{}, err
 	}
-	revisions, err := view.Revisions(ctx, e.ID)
+	revisions, err := shown.Revisions(ctx, e.ID)
 	if err != nil {
 		return historyResult{}, err
 	}
-	at := s.DB.Scenes.Positions(ctx)
+	at := view.NewPositions(ctx, s.DB)
 	return historyResult{Name: e.Name(), Changes: exporters.NewChanges(revisions, at.At)}, at.Err
 }
 
@@ -243,15 +243,15 @@ type mentionText struct {
 }
 
 func (s *server) mentions(ctx context.Context, a mentionsArguments) (mentionsResult, error) {
-	view, e, err := s.entry(ctx, a.entryArguments)
+	shown, e, err := s.entry(ctx, a.entryArguments)
 	if err != nil {
 		return mentionsResult{}, err
 	}
-	found, total, err := view.Mentions(ctx, e.ID, max(a.Skip, 0), min(cmp.Or(max(a.Limit, 0), 20), 100))
+	found, total, err := shown.Mentions(ctx, e.ID, max(a.Skip, 0), min(cmp.Or(max(a.Limit, 0), 20), 100))
 	if err != nil {
 		return mentionsResult{}, err
 	}
-	at := s.DB.Scenes.Positions(ctx)
+	at := view.NewPositions(ctx, s.DB)
 	result := mentionsResult{Name: e.Name(), Total: total, Mentions: []mentionText{}}
 	for _, m := range found {
 		position := at.At(m.Place)
@@ -279,14 +279,14 @@ type askArguments struct {
 }
 
 func (s *server) ask(ctx context.Context, a askArguments) (Answer, error) {
-	view, err := s.view(ctx, a.limited)
+	shown, err := s.view(ctx, a.limited)
 	if err != nil {
 		return Answer{}, err
 	}
 	if strings.TrimSpace(a.Question) == "" {
 		return Answer{}, annotator.Errorf(annotator.Misused, "there is no question")
 	}
-	answer, err := s.Ask(ctx, view, a.Question)
+	answer, err := s.Ask(ctx, shown, a.Question)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"annotator/internal/scripted"
 	"annotator/policy"
 	"annotator/storage"
+	"annotator/view"
 )
 
 // recentScenes is in how many scenes before it a scene may replace the states of a thing that it does not name.
@@ -317,7 +318,7 @@ func TestAWrongNameIsDropped(t *testing.T) {
 		t.Errorf("the entry goes by %q", names)
 	}
 	for name, want := range map[string]int{"Nobody": 0, "House": 1} {
-		if found, err := s.open("told").Glossary.Search(context.Background(), annotator.Query{Text: name}); err != nil || len(found) != want {
+		if found, err := (view.Glossary{Glossary: s.open("told").Glossary}).Search(context.Background(), annotator.Query{Text: name}); err != nil || len(found) != want {
 			t.Errorf("%s finds %d entries: %v", name, len(found), err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"annotator"
 	"annotator/policy"
 	"annotator/tools"
+	"annotator/view"
 )
 
 // parsing is PARSING: the codex updates of a text reply run through the same tools as calls, each with its row in one
@@ -36,7 +37,7 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 
 // runUpdate runs an element of a block. Its row is call and result.
 func (r *toolRunner) runUpdate(ctx context.Context, update annotator.ParsedCall) error {
-	call, err := tools.Resolve(ctx, r.Store.Glossary, update)
+	call, err := tools.Resolve(ctx, view.Glossary{Glossary: r.Store.Glossary}, update)
 	if err != nil {
 		return err
 	}

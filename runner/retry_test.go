@@ -13,6 +13,7 @@ import (
 	"annotator/internal/scripted"
 	"annotator/runner"
 	"annotator/storage"
+	"annotator/view"
 )
 
 // atScene reports whether a request is made for one of the scenes: it is the newest that it shows.
@@ -108,17 +109,17 @@ func (s *stage) asOf(name string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	var points []storage.Point
+	var points []view.Point
 	for i := range snapshots {
-		points = append(points, storage.Point{Kind: storage.PointSnapshot, ID: snapshots[i].ID})
+		points = append(points, view.Point{Kind: view.PointSnapshot, ID: snapshots[i].ID})
 	}
 	for n := range s.state(name).Corpus.Scenes {
-		points = append(points, storage.Point{Kind: storage.PointScene, ID: int64(n + 1)})
+		points = append(points, view.Point{Kind: view.PointScene, ID: int64(n + 1)})
 	}
 	for _, p := range points {
-		moment, err := db.History.Moment(ctx, p)
+		moment, err := view.MomentAt(ctx, db, p)
 		if err == nil {
-			_, err = db.View(moment).Find(ctx, annotator.Query{})
+			_, err = view.At(db, moment).Find(ctx, annotator.Query{})
 		}
 		if err != nil {
 			s.t.Errorf("as of %s: %v", p, err)

@@ -14,6 +14,7 @@ import (
 	"annotator/snapshot"
 	"annotator/storage"
 	"annotator/tools"
+	"annotator/view"
 )
 
 // updatesIgnored is noted in the last result of a reply with calls and a block of updates: such a reply is not final, and the model
@@ -105,7 +106,7 @@ func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, no
 // runInTransaction runs a call inside the transaction that records its result.
 func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
-		result, err := r.perform(ctx, t, &tools.Env{Glossary: g, CheckEdit: r.rules(g).Check, Bears: r.bears, Snapshots: r.snapshots()})
+		result, err := r.perform(ctx, t, &tools.Env{Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check, Bears: r.bears, Snapshots: r.snapshots()})
 		t.fill(result)
 		return err
 	}, func(_ *annotator.Trace, cause error) { t.fill(tools.RolledBackResult(t.call.Tool, cause)) })
@@ -125,7 +126,7 @@ func (r *toolRunner) bears(ctx context.Context, quote, fact string, e *annotator
 // a transaction must be short.
 func (r *toolRunner) runBeforeTransaction(ctx context.Context, t *toolRun) error {
 	s := r.snapshots()
-	result, err := r.perform(ctx, t, &tools.Env{Glossary: r.Store.Glossary, Snapshots: s})
+	result, err := r.perform(ctx, t, &tools.Env{Glossary: view.Glossary{Glossary: r.Store.Glossary}, Snapshots: s})
 	if err != nil {
 		return err
 	}

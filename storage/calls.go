@@ -19,7 +19,7 @@ func (s *Calls) Open(ctx context.Context, c *annotator.Call) error {
 func (tx *tx) openCall(c *annotator.Call, outcome annotator.CallOutcome, reason string) {
 	characters := ""
 	if c.Characters != [4]int{} {
-		characters = jsonList(c.Characters[:])
+		characters = List(c.Characters[:])
 	}
 	tx.scan([]any{&c.ID}, `INSERT INTO call (turn, scene, purpose, attempt, outcome, reason, estimate, characters, started_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,

@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 )
 
 // TestCommonWords is a glossary in which every name holds the same words: what a search looks for are the others.
@@ -37,7 +38,7 @@ func TestCommonWords(t *testing.T) {
 		{"mate", []int64{mate}},                    // so is this one
 		{"vessel8 vessel9", []int64{9, 10}},        // none is
 	} {
-		found, err := s.db.Glossary.Search(s.ctx, annotator.Query{Text: test.text, Limit: len(test.want)})
+		found, err := view.Glossary{Glossary: s.db.Glossary}.Search(s.ctx, annotator.Query{Text: test.text, Limit: len(test.want)})
 		s.ok(err)
 		var got []int64
 		for i := range found {

@@ -13,6 +13,7 @@ import (
 	"annotator/internal/longtest"
 	"annotator/internal/sqlite"
 	"annotator/storage"
+	"annotator/view"
 )
 
 // grown is a story of which n scenes are read, each a thread, with as many entries in the codex, and so many scenes to
@@ -221,7 +222,7 @@ func TestMentionsOfAPostAreReadOnce(t *testing.T) {
 	}
 	in := func(scene, want int) func(*story) {
 		return func(s *story) {
-			found, err := s.db.View(storage.Moment{}).MentionsIn(s.ctx, scene, scene)
+			found, err := view.At(s.db, view.Moment{}).MentionsIn(s.ctx, scene, scene)
 			if s.ok(err); len(found) != want {
 				s.Fatalf("%d mentions, not %d", len(found), want)
 			}

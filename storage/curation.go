@@ -28,7 +28,7 @@ func (s *Curation) undecided(ctx context.Context, after int64, before int, threa
 		u.Revised = revised > 0
 		return err
 	}
-	return readAll(ctx, s.db, "read the tentative entries", scan, undecidedEntries, jsonList(threads), after, before)
+	return readAll(ctx, s.db, "read the tentative entries", scan, undecidedEntries, List(threads), after, before)
 }
 
 // undecidedEntries costs by the tentative entries and their decisions, however many threads are asked for.
@@ -83,7 +83,7 @@ const outdatedEntries = `SELECT id FROM entry e INDEXED BY entry_outdated
 // Outdated returns the live entries that are not locked, hold at least so many facts, and have had a fact added or
 // closed since their present statement was last asked for: at most limit of them, those first of which most has changed.
 func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, error) {
-	return readAll(ctx, s.db, "read the entries without a present statement", scanValue[int64], outdatedEntries, facts, limit)
+	return readAll(ctx, s.db, "read the entries without a present statement", ScanValue[int64], outdatedEntries, facts, limit)
 }
 
 // Restated reports whether present statements were asked for after a scene. It reads the revisions since then alone.

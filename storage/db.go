@@ -22,7 +22,6 @@ import (
 type DB struct {
 	Journal       *Journal
 	Glossary      *Glossary
-	History       *History
 	Curation      *Curation
 	Calls         *Calls
 	Scenes        *Scenes
@@ -62,8 +61,6 @@ type service struct{ db *DB }
 type (
 	// Journal stores the rows of turns, the prompts, and the tool calls with their results.
 	Journal service
-	// History reads the glossary as it was at an earlier moment.
-	History service
 	// Curation stores the decisions of the curator.
 	Curation service
 	// Calls stores the attempts to call the model.
@@ -92,7 +89,7 @@ func newDB(path string, now func() time.Time, known schema) *DB {
 		db.absolute = absolute
 	}
 	s := &service{db}
-	db.Journal, db.History, db.Curation = (*Journal)(s), (*History)(s), (*Curation)(s)
+	db.Journal, db.Curation = (*Journal)(s), (*Curation)(s)
 	db.Calls, db.Scenes, db.Threads = (*Calls)(s), (*Scenes)(s), (*Threads)(s)
 	db.Snapshots, db.Conversations, db.Episodes = (*Snapshots)(s), (*Conversations)(s), (*Episodes)(s)
 	db.Mentions = (*Mentions)(s)

@@ -117,7 +117,7 @@ func storedDigests(ctx context.Context, q querier) (digests, error) {
 
 // computeDigests reads all rows of all tables.
 func computeDigests(ctx context.Context, q querier) (digests, error) {
-	tables, err := collect(ctx, q, scanValue[string], `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+	tables, err := collect(ctx, q, ScanValue[string], `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
 		AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func (s *Episodes) WindowState(ctx context.Context, through int64) (state annota
 	var row int64
 	err = s.db.read.QueryRowContext(ctx, `SELECT t.id, t.content, c.tier <> 'quarantine' AND NOT EXISTS
 		  (SELECT 1 FROM trace WHERE id > c.trace_id AND id <= ?1 AND turn > 0)
-		FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE c.trace_id <= ?1 ORDER BY c.trace_id DESC LIMIT 1`, rowOrLast(through)).
+		FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE c.trace_id <= ?1 ORDER BY c.trace_id DESC LIMIT 1`, RowOrLast(through)).
 		Scan(&row, &content, &unfinished)
 	if err == nil {
 		err = json.Unmarshal([]byte(content), &state)
@@ -95,15 +95,15 @@ func (s *Episodes) WindowState(ctx context.Context, through int64) (state annota
 	return state, unfinished, sqlite.Wrap(orNone(err), "read the newest compaction in %s", s.db.path)
 }
 
-// rowOrLast returns the row up to which to read: 0 stands for the last.
-func rowOrLast(through int64) int64 {
+// RowOrLast returns the row up to which to read: 0 stands for the last.
+func RowOrLast(through int64) int64 {
 	if through == 0 {
 		return 1<<63 - 1
 	}
 	return through
 }
 
-const episodeColumns = `id, kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author,
+const EpisodeColumns = `id, kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author,
 	coalesce(supersedes, 0), tokens, trace_id`
 
 // The entries of an episode e, as a JSON array, follow from the revisions. A story so far begins with the story, so its entries are
@@ -115,10 +115,10 @@ const (
 	anyEntries = `iif(e.kind = 'cumulative', (SELECT json_group_array(entry_id ORDER BY entry_id) FROM made WHERE turn <= e.to_turn), ` + turnEntries + `)`
 )
 
-// scanEpisode scans a row with the columns of episodeColumns, without the entries.
-func scanEpisode(rows *sql.Rows, e *annotator.Episode) error { return scanEpisodeAnd(rows, e) }
+// ScanEpisode scans a row with the columns of EpisodeColumns, without the entries.
+func ScanEpisode(rows *sql.Rows, e *annotator.Episode) error { return scanEpisodeAnd(rows, e) }
 
-// scanEpisodeAnd scans a row with more columns after those of episodeColumns.
+// scanEpisodeAnd scans a row with more columns after those of EpisodeColumns.
 func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 	columns := []any{
 		&e.ID, &e.Kind, &e.Thread, &e.Index, &e.FromScene, &e.ToScene, &e.FromTurn, &e.ToTurn, &e.Summary, &e.By,
@@ -127,7 +127,7 @@ func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 	return rows.Scan(append(columns, more...)...)
 }
 
-// scanListed scans a row with the columns of episodeColumns and the entries, and more columns after them.
+// scanListed scans a row with the columns of EpisodeColumns and the entries, and more columns after them.
 func scanListed(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 	var entries string
 	if err := scanEpisodeAnd(rows, e, append([]any{&entries}, more...)...); err != nil {
@@ -140,12 +140,12 @@ func scanListed(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 // the story are not read, which grow with it.
 func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error) {
 	const inWindow = ` FROM episode e WHERE entered IS NOT NULL AND gone IS NULL AND kind = ? ORDER BY id`
-	story, err = first(readAll(ctx, s.db, "read the episodes", scanEpisode, `SELECT `+episodeColumns+inWindow, annotator.EpisodeCumulative))
+	story, err = first(readAll(ctx, s.db, "read the episodes", ScanEpisode, `SELECT `+EpisodeColumns+inWindow, annotator.EpisodeCumulative))
 	if err != nil {
 		return nil, nil, err
 	}
 	scan := func(rows *sql.Rows, e *annotator.Episode) error { return scanListed(rows, e) }
-	chunks, err = readAll(ctx, s.db, "read the episodes", scan, `SELECT `+episodeColumns+`, `+turnEntries+inWindow, annotator.EpisodeChunk)
+	chunks, err = readAll(ctx, s.db, "read the episodes", scan, `SELECT `+EpisodeColumns+`, `+turnEntries+inWindow, annotator.EpisodeChunk)
 	return story, chunks, err
 }
 
@@ -160,22 +160,23 @@ func (s *Episodes) At(ctx context.Context, at *annotator.Snapshot) ([]annotator.
 		return nil, nil
 	}
 	scan := func(rows *sql.Rows, e *annotator.Episode) error { return scanListed(rows, e) }
-	return readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+episodeColumns+`, `+anyEntries+` FROM episode e
+	return readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+EpisodeColumns+`, `+anyEntries+` FROM episode e
 		WHERE entered <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY entered, id`, at.Trace)
 }
 
 // NewestStory returns the newest story so far, whether it is in the window or not, without its entries; nil before the first.
 func (s *Episodes) NewestStory(ctx context.Context) (*annotator.Episode, error) {
-	return s.db.View(Moment{}).Story(ctx)
+	return first(readAll(ctx, s.db, "read the summaries", ScanEpisode, `SELECT `+EpisodeColumns+` FROM episode
+		WHERE id = (SELECT max(id) FROM episode WHERE kind = ?)`, annotator.EpisodeCumulative))
 }
 
 // NeedNoSummary returns those of some threads that have a summary, or have not ended.
 func (s *Episodes) NeedNoSummary(ctx context.Context, threads []int64) ([]int64, error) {
-	return readAll(ctx, s.db, "read the summaries", scanValue[int64], `SELECT thread_id FROM thread_state t
+	return readAll(ctx, s.db, "read the summaries", ScanValue[int64], `SELECT thread_id FROM thread_state t
 		WHERE thread_id IN (SELECT value FROM json_each(?))
 		  AND (EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = t.thread_id)
 		    OR EXISTS (SELECT 1 FROM scene l WHERE l.n = t.last_scene AND l.state NOT IN ('recorded', 'quarantined')))
-		ORDER BY ord`, jsonList(threads))
+		ORDER BY ord`, List(threads))
 }
 
 // EpisodeRow is an episode with its time, and whether it is in the window now.
@@ -193,7 +194,7 @@ func (s *Episodes) All(ctx context.Context, kind annotator.EpisodeKind) iter.Seq
 	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanListed(rows, &e.Episode, &e.At, &e.InForce) }
 	return func(yield func(*EpisodeRow, error) bool) {
 		for last, more := int64(0), true; more; {
-			page, err := readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+episodeColumns+`, `+anyEntries+`, created_at,
+			page, err := readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+EpisodeColumns+`, `+anyEntries+`, created_at,
 				entered IS NOT NULL AND gone IS NULL FROM episode e WHERE id > ?1 AND (?2 = '' OR kind = ?2) ORDER BY id LIMIT ?3`, last, kind, episodePage)
 			if err != nil {
 				yield(nil, err)
@@ -207,4 +208,11 @@ func (s *Episodes) All(ctx context.Context, kind annotator.EpisodeKind) iter.Seq
 			more = len(page) == episodePage
 		}
 	}
+}
+
+func first(found []annotator.Episode, err error) (*annotator.Episode, error) {
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }

@@ -39,15 +39,6 @@ func OpenOf(ctx context.Context, path string, steps []string) (*DB, error) {
 // FillCounts is a statement that fills the tables of counts from the mentions.
 var FillCounts = fillCounts
 
-// CompanionsOfMany finds the companions of an entry as View.Companions does for one of many scenes.
-func CompanionsOfMany(ctx context.Context, v *View, entry int64, limit int) ([]EntryCount, error) {
-	scenes, err := v.scenesOf(ctx, entry)
-	if err != nil {
-		return nil, err
-	}
-	return v.companionsOfMany(ctx, entry, scenes[entry], limit)
-}
-
 // SetLogPatience sets how long a transaction waits for the readers of a long log.
 func (db *DB) SetLogPatience(most time.Duration) { db.logPatience = most }
 

@@ -21,6 +21,7 @@ import (
 	"annotator/codex"
 	"annotator/exporters"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/google/go-cmp/cmp"
 	lua "github.com/yuin/gopher-lua"
@@ -31,7 +32,7 @@ import (
 
 // storyText is the text of a story within the limit of a view.
 type storyText struct {
-	*storage.View
+	*view.View
 	scenes []*annotator.Scene
 }
 
@@ -137,9 +138,9 @@ type exported struct {
 	xray     string         // that of the limit
 }
 
-func (s *story) export(m storage.Moment, book string) *exported {
+func (s *story) export(m view.Moment, book string) *exported {
 	s.Helper()
-	view := s.db.View(m)
+	view := view.At(s.db, m)
 	var entries []annotator.Entry
 	for e, err := range view.All(s.ctx) {
 		s.ok(err)
@@ -372,9 +373,9 @@ func aliases(e exporters.Entry) (names []string) {
 func (s *story) exportsAgree() (whole *exported, pages [][]string) {
 	s.Helper()
 	book := writeBook(s.tester, filepath.Dir(s.path), s.scenes)
-	whole = s.export(storage.Moment{}, book)
+	whole = s.export(view.Moment{}, book)
 	for n := 1; n <= len(s.scenes); n++ {
-		m, err := s.db.History.Moment(s.ctx, storage.Point{Kind: storage.PointScene, ID: int64(n)})
+		m, err := view.MomentAt(s.ctx, s.db, view.Point{Kind: view.PointScene, ID: int64(n)})
 		if errors.Is(err, annotator.NotFound) {
 			break
 		}
@@ -433,7 +434,7 @@ func merges(source, target int64) edit {
 }
 
 func (s *story) someMerge(t *rapid.T) edit {
-	live, err := s.db.Glossary.Search(s.ctx, annotator.Query{})
+	live, err := view.Glossary{Glossary: s.db.Glossary}.Search(s.ctx, annotator.Query{})
 	s.ok(err)
 	if len(live) == 0 {
 		return reads

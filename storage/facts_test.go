@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"annotator/codex"
-	"annotator/storage"
+	"annotator/view"
 )
 
 // TestListsDropWhatNoLongerHolds: a list leaves out claims that have ended, and with a state also the statement of what the
@@ -15,7 +15,7 @@ func TestListsDropWhatNoLongerHolds(t *testing.T) {
 	s.read(creates("Dawn", "She sails."), revises(1, codex.Edit{Facts: []codex.Fact{{Text: "She is a captain.", State: true}}}), restates(1, "A captain."))
 	s.read(revises(1, codex.Edit{Close: []codex.Closing{{Fact: 2}}}))
 	for point, want := range map[string]string{"scene:1": "A captain.", "scene:2": ""} {
-		p, err := storage.ParsePoint(point)
+		p, err := view.ParsePoint(point)
 		s.ok(err)
 		seen := s.seenAt(s.db, p)
 		if len(seen.Entries) != 1 || codex.Present(&seen.Entries[0]) != want || codex.Present(seen.ByID[1]) != want {

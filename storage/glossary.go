@@ -19,12 +19,12 @@ type Glossary struct {
 	turn int64 // of the writes
 }
 
-// now returns the reader of the entries as they are now.
-func (g *Glossary) now() *reader { return &reader{q: g.q, path: g.path, limit: (&Moment{}).limit()} }
+// Reader returns a reader of the entries as they are now.
+func (g *Glossary) Reader() Reader { return Reader{q: g.q, path: g.path} }
 
 // Entry returns the entry with an id, live or not; NotFound if there is none.
 func (g *Glossary) Entry(ctx context.Context, id int64) (*annotator.Entry, error) {
-	return g.now().one(ctx, id, whole)
+	return g.Reader().One(ctx, id, Whole)
 }
 
 func oldest(found []annotator.Entry) (*annotator.Entry, error) {
@@ -55,17 +55,17 @@ func (g *Glossary) Named(ctx context.Context, name string) ([]annotator.Entry, e
 
 // named is Named for a normalised name.
 func (g *Glossary) named(ctx context.Context, key string) ([]annotator.Entry, error) {
-	found, err := g.now().list(ctx, `SELECT id FROM entry WHERE name = ?`, key)
+	found, err := g.Reader().List(ctx, `SELECT id FROM entry WHERE name = ?`, key)
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
-	return g.now().list(ctx, `SELECT e.id FROM value v JOIN entry e ON e.id = v.entry_id
+	return g.Reader().List(ctx, `SELECT e.id FROM value v JOIN entry e ON e.id = v.entry_id
 		WHERE v.field = 'alias' AND v.key = ? AND v.ended_by IS NULL AND e.name IS NOT NULL ORDER BY e.id`, key)
 }
 
 // Entries returns the entries with the given ids, by id. Ids without an entry are left out.
 func (g *Glossary) Entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	return g.now().entries(ctx, ids, whole)
+	return g.Reader().Entries(ctx, ids, Whole)
 }
 
 // ChangedSince returns the ids of those entries whose names, tags or facts have a revision newer than
@@ -99,7 +99,7 @@ func (g *Glossary) changed(ctx context.Context, query string, shown []annotator.
 		err := rows.Scan(&id)
 		changed[id] = true
 		return err
-	}, query, string(list), jsonList(turns))
+	}, query, string(list), List(turns))
 	return changed, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
 
@@ -145,7 +145,7 @@ func (g *Glossary) OfPeople(ctx context.Context, limit int) (quotations []Quotat
 
 // All yields every entry, live or not, by id. It reads page by page.
 func (g *Glossary) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] {
-	return g.now().all(ctx)
+	return g.Reader().All(ctx)
 }
 
 // Names returns the names of the live entries by their ids; with ids, of these entries only.
@@ -154,7 +154,7 @@ func (g *Glossary) Names(ctx context.Context, ids ...int64) (map[int64][]string,
 		WHERE e.name IS NOT NULL AND v.field = 'alias' AND v.ended_by IS NULL`
 	var args []any
 	if len(ids) > 0 {
-		query, args = query+` AND e.id IN (SELECT value FROM json_each(?))`, append(args, jsonList(ids))
+		query, args = query+` AND e.id IN (SELECT value FROM json_each(?))`, append(args, List(ids))
 	}
 	names := map[int64][]string{}
 	err := sqlite.Each(ctx, g.q, func(rows *sql.Rows) error {
@@ -169,23 +169,23 @@ func (g *Glossary) Names(ctx context.Context, ids ...int64) (map[int64][]string,
 
 // Revisions returns the history of an entry, oldest first.
 func (g *Glossary) Revisions(ctx context.Context, entry int64) ([]annotator.Revision, error) {
-	found, err := collect(ctx, g.q, scanRevision, revisions+` WHERE r.entry_id = ? ORDER BY r.id`, entry)
+	found, err := collect(ctx, g.q, ScanRevision, Revisions+` WHERE r.entry_id = ? ORDER BY r.id`, entry)
 	return found, sqlite.Wrap(err, "read the revisions of entry %d in %s", entry, g.path)
 }
 
 // OfScene returns the revisions that a scene has made, in order: in this turn, and in those in which it was refused.
 func (g *Glossary) OfScene(ctx context.Context, scene int, turn int64) ([]annotator.Revision, error) {
-	return collect(ctx, g.q, scanRevision, revisions+`
+	return collect(ctx, g.q, ScanRevision, Revisions+`
 		WHERE r.turn = ?2 OR r.turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY r.id`, scene, turn)
 }
 
 // MostRevised returns the live entries with the most revisions, at most limit of them.
 func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entry, error) {
-	return g.now().list(ctx, `SELECT id FROM entry WHERE name IS NOT NULL ORDER BY revisions DESC, id LIMIT ?`, limit)
+	return g.Reader().List(ctx, `SELECT id FROM entry WHERE name IS NOT NULL ORDER BY revisions DESC, id LIMIT ?`, limit)
 }
 
 // ChangedIn returns the entries that the turns of an episode created or changed, by id.
 func (g *Glossary) ChangedIn(ctx context.Context, e *annotator.Episode) ([]annotator.Entry, error) {
-	return g.now().list(ctx, `SELECT DISTINCT r.entry_id FROM revision r JOIN trace t ON t.turn = r.turn AND t.seq = 0
+	return g.Reader().List(ctx, `SELECT DISTINCT r.entry_id FROM revision r JOIN trace t ON t.turn = r.turn AND t.seq = 0
 		WHERE r.turn BETWEEN ? AND ? AND t.scene BETWEEN ? AND ? ORDER BY 1`, e.FromTurn, e.ToTurn, e.FromScene, e.ToScene)
 }

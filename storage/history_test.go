@@ -13,6 +13,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -24,14 +25,14 @@ func FuzzParsePoint(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := storage.ParsePoint(text)
+		p, err := view.ParsePoint(text)
 		if err != nil {
-			if annotator.KindOf(err) != annotator.Misused || p != (storage.Point{}) {
+			if annotator.KindOf(err) != annotator.Misused || p != (view.Point{}) {
 				t.Errorf("%q: %v, %v", text, p, err)
 			}
 			return
 		}
-		if again, err := storage.ParsePoint(p.String()); err != nil || again != p || p.ID <= 0 {
+		if again, err := view.ParsePoint(p.String()); err != nil || again != p || p.ID <= 0 {
 			t.Errorf("%q is %v, which reads %v, %v", text, p, again, err)
 		}
 	})
@@ -104,12 +105,12 @@ func (d *dated) at(scene int) []annotator.Entry {
 
 func (d *dated) equals(point string, want []annotator.Entry) {
 	d.Helper()
-	p, err := storage.ParsePoint(point)
+	p, err := view.ParsePoint(point)
 	d.ok(err)
-	m, err := d.db.History.Moment(d.ctx, p)
+	m, err := view.MomentAt(d.ctx, d.db, p)
 	d.ok(err)
 	var got []annotator.Entry
-	for e, err := range d.db.View(m).All(d.ctx) {
+	for e, err := range view.At(d.db, m).All(d.ctx) {
 		d.ok(err)
 		got = append(got, *e)
 	}
@@ -186,9 +187,9 @@ func TestMomentsThatAreNot(t *testing.T) {
 		"scene:2": "not read yet", "scene:3": "the story has no scene 3", "thread:7": "thread 7 has no scene", "thread:1000": "not read yet",
 		"post:7": "a reader's remark", "post:20": "not read yet", "snapshot:2": "no snapshot 2",
 	} {
-		p, err := storage.ParsePoint(point)
+		p, err := view.ParsePoint(point)
 		s.ok(err)
-		if _, err := s.db.History.Moment(s.ctx, p); annotator.KindOf(err) != annotator.NotFound || !strings.Contains(err.Error(), advice) {
+		if _, err := view.MomentAt(s.ctx, s.db, p); annotator.KindOf(err) != annotator.NotFound || !strings.Contains(err.Error(), advice) {
 			t.Errorf("%s: %v", point, err)
 		}
 	}
@@ -206,7 +207,7 @@ func TestBetween(t *testing.T) {
 	s.ok(err)
 	to, err := s.db.Snapshots.Get(s.ctx, 2)
 	s.ok(err)
-	before, after, err := s.db.History.Between(s.ctx, &from, &to)
+	before, after, err := view.Between(s.ctx, s.db, &from, &to)
 	s.ok(err)
 	if len(before) != 1 || before[0].Definition() != "Dawn is a ship." {
 		t.Errorf("before: %+v", before)

@@ -71,11 +71,12 @@ func encodeParsed(parsed *annotator.Parsed) string {
 	return ""
 }
 
-const traceColumns = `id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments, error, tokens, shows, parsed`
+// TraceColumns are the columns of a row of the journal that ScanTrace scans.
+const TraceColumns = `id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments, error, tokens, shows, parsed`
 
-func scanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(rows, t) }
+func ScanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(rows, t) }
 
-// scanTraceAnd scans a row with more columns after those of traceColumns.
+// scanTraceAnd scans a row with more columns after those of TraceColumns.
 func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 	var shows, parsed string
 	columns := []any{
@@ -95,17 +96,17 @@ func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 // on the size of the window, not of the journal.
 func (s *Journal) Window(ctx context.Context, through int64) ([]annotator.Trace, error) {
 	// The bounds on turn are what makes it a read of an index's range; only_turn <> 0 lets the partial index be used.
-	return readAll(ctx, s.db, "read the journal", scanTrace, `SELECT `+traceColumns+` FROM trace t
+	return readAll(ctx, s.db, "read the journal", ScanTrace, `SELECT `+TraceColumns+` FROM trace t
 		WHERE id <= ?1
 		  AND turn > coalesce((SELECT through_turn FROM compaction WHERE trace_id <= ?1 ORDER BY trace_id DESC LIMIT 1), 0)
 		  AND turn <= (SELECT turn FROM trace WHERE id <= ?1 AND turn > 0 ORDER BY id DESC LIMIT 1)
 		  AND NOT EXISTS (SELECT 1 FROM compaction WHERE only_turn = t.turn AND only_turn <> 0 AND trace_id <= ?1)
-		ORDER BY turn, seq`, rowOrLast(through))
+		ORDER BY turn, seq`, RowOrLast(through))
 }
 
 // Turn returns the rows of one turn, in order.
 func (s *Journal) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) {
-	return readAll(ctx, s.db, fmt.Sprintf("read turn %d", turn), scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
+	return readAll(ctx, s.db, fmt.Sprintf("read turn %d", turn), ScanTrace, `SELECT `+TraceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
 }
 
 // Prompt is a system prompt with its tools, as they are sent to the model.
@@ -208,7 +209,7 @@ type JournalRow struct {
 // Rows yields the rows of the journal in order: those of one turn, or all where it is 0.
 func (s *Journal) Rows(ctx context.Context, turn int64) iter.Seq2[*JournalRow, error] {
 	scan := func(rows *sql.Rows, e *JournalRow) error { return scanTraceAnd(rows, &e.Trace, &e.At) }
-	return pages(ctx, s.db, turn, scan, `SELECT `+traceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
+	return pages(ctx, s.db, turn, scan, `SELECT `+TraceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
 }
 
 // pages runs a query for one page of the journal after another, and yields what it finds: in the rows of one turn, or
@@ -234,7 +235,7 @@ func pages[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, 
 
 // SeveralCalls reports whether a reply of one of so many turns before a turn has several calls.
 func (s *Journal) SeveralCalls(ctx context.Context, turn int64, turns int) (bool, error) {
-	found, err := readAll(ctx, s.db, "read the newest turns", scanValue[int64], `SELECT a.turn FROM trace a JOIN trace b ON b.turn = a.turn AND b.seq = a.seq + 1
+	found, err := readAll(ctx, s.db, "read the newest turns", ScanValue[int64], `SELECT a.turn FROM trace a JOIN trace b ON b.turn = a.turn AND b.seq = a.seq + 1
 		WHERE a.turn BETWEEN ?1 - ?2 AND ?1 - 1 AND a.turn > 0 AND a.kind = 'tool_call' AND b.kind = 'tool_call' LIMIT 1`, turn, turns)
 	return len(found) > 0, err
 }

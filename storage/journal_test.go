@@ -5,6 +5,7 @@ import (
 
 	"annotator/codex"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -66,9 +67,9 @@ func TestClaimProvenance(t *testing.T) {
 	s.read(creates("Dawn (ship)", "Dawn is a ship."))
 	definition := "Dawn is a ship. She sinks."
 	s.read(revises(1, codex.Edit{Facts: factsOf(definition, nil)}))
-	got, err := s.db.History.ClaimProvenance(s.ctx)
+	got, err := view.ClaimProvenance(s.ctx, s.db)
 	s.ok(err)
-	want := map[storage.ClaimKey]storage.Provenance{
+	want := map[view.ClaimKey]view.Provenance{
 		{Entry: 1, Claim: 1}: {Turns: []int64{1}, Changed: clock().UnixMilli()},
 		{Entry: 1, Claim: 2}: {Turns: []int64{2}, Changed: clock().UnixMilli()},
 	}

@@ -1,48 +1,83 @@
 package storage
 
-import "fmt"
+import (
+	"fmt"
+)
 
-// limit is what of table value, or of one with the same columns of periods, is in force at a moment. Its SQL takes ?1 as
-// the bound.
-type limit struct {
-	bound    any    // nil: none
-	revision string // the column of table revision that the bound is compared with
-	from     string // the columns of table value
-	until    string
-	end      int64 // the ids of table value are less
+// Limit is what of the codex was known at a moment. The zero Limit is none.
+type Limit struct {
+	ByRevision bool  // Last is a revision; else it is the scene until which the story was read
+	Last       int64 // the last revision, or scene, within the limit
+	Reach      int   // the furthest scene that was read; 0: no limit
 }
 
-func (m *Moment) limit() limit {
-	end := int64(m.reach.Scene()+1) << revisionBits
-	switch {
-	case m.snapshot != 0:
-		return limit{m.revision, "id", "set_by", "ended_by", end}
-	case !m.IsZero():
-		return limit{int64(m.whole), "seen", "from_seen", "until_seen", end}
+// IsNone reports whether there is no limit.
+func (l Limit) IsNone() bool { return l.Reach == 0 }
+
+// Bound is the argument ?1 of the conditions; nil where there is no limit.
+func (l Limit) Bound() any {
+	if l.IsNone() {
+		return nil
 	}
-	return limit{until: "ended_by", end: 1<<63 - 1}
+	return l.Last
 }
 
-// made is a condition on revisions that had been made.
-func (l *limit) made(table string) string { return l.before(table, l.revision) }
+// columns returns the columns that the bound is compared with: of table revision, and the beginning and end of a period in
+// table value, or in one with the same columns.
+func (l Limit) columns() (revision, from, until string) {
+	if l.ByRevision {
+		return "id", "set_by", "ended_by"
+	}
+	return "seen", "from_seen", "until_seen"
+}
 
-// known is a condition on rows that have begun.
-func (l *limit) known(table string) string { return l.before(table, l.from) }
+// End is a number that the ids of the values within the limit are less than.
+func (l Limit) End() int64 {
+	if l.IsNone() {
+		return 1<<63 - 1
+	}
+	return int64(l.Reach+1) << revisionBits
+}
 
-func (l *limit) before(table, column string) string {
-	if l.bound == nil {
+// Made is a condition on rows of table revision: they had been made.
+func (l Limit) Made(table string) string {
+	revision, _, _ := l.columns()
+	return l.before(table, revision)
+}
+
+// Known is a condition on rows that have begun.
+func (l Limit) Known(table string) string {
+	_, from, _ := l.columns()
+	return l.before(table, from)
+}
+
+func (l Limit) before(table, column string) string {
+	if l.IsNone() {
 		return `?1 IS NULL`
 	}
 	return fmt.Sprintf(`%s.%s <= ?1`, table, column)
 }
 
-// inForce is a condition on rows that have begun and not ended.
-func (l *limit) inForce(table string) string {
-	if l.bound == nil {
-		return fmt.Sprintf(`?1 IS NULL AND %s.ended_by IS NULL`, table)
+// InForce is a condition on rows that have begun and not ended.
+func (l Limit) InForce(table string) string { return l.inForce(table, "IS NULL") }
+
+// Counted is InForce for table mention_count, where 0 stands for no end.
+func (l Limit) Counted(table string) string { return l.inForce(table, "= 0") }
+
+func (l Limit) inForce(table, never string) string {
+	if l.IsNone() {
+		return fmt.Sprintf(`?1 IS NULL AND %s.ended_by %s`, table, never)
 	}
-	return fmt.Sprintf(`%[1]s.%[2]s <= ?1 AND (%[1]s.%[3]s IS NULL OR %[1]s.%[3]s > ?1)`, table, l.from, l.until)
+	_, from, until := l.columns()
+	return fmt.Sprintf(`%[1]s.%[2]s <= ?1 AND (%[1]s.ended_by %[4]s OR %[1]s.%[3]s > ?1)`, table, from, until, never)
 }
 
-// inForceThen is a condition on rows m of table mention that were in force at the end of the scene of their post.
-const inForceThen = `m.from_seen <= m.place / 1000000 AND (m.until_seen IS NULL OR m.until_seen > m.place / 1000000)`
+// Live is a condition on the id of an entry: no status in force takes it out of the codex.
+func (l Limit) Live(entry string) string {
+	return `NOT EXISTS (SELECT 1 FROM value s WHERE s.entry_id = ` + entry + ` AND ` + l.Gone("s") + `)`
+}
+
+// Gone is a condition on values that are in force: the status of an entry that is in the codex no more.
+func (l Limit) Gone(table string) string {
+	return table + `.field = 'status' AND ` + table + `.key IN ('retired', 'merged') AND ` + l.InForce(table)
+}

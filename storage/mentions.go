@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"annotator"
@@ -34,12 +32,12 @@ const maxPendingScenes = 200
 // Pending returns the scenes with an outcome in which names were not looked for, at most some hundred of them, and the
 // normalised names that were added to the codex or given up since the mentions were brought up to date.
 func (s *Mentions) Pending(ctx context.Context) (scenes []int, names []string, err error) {
-	scenes, err = readAll(ctx, s.db, "read the scenes", scanValue[int],
+	scenes, err = readAll(ctx, s.db, "read the scenes", ScanValue[int],
 		`SELECT n FROM scene WHERE mentioned = 0 AND state IN ('recorded', 'quarantined') ORDER BY n LIMIT ?`, maxPendingScenes)
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err = readAll(ctx, s.db, "read the names", scanValue[string], `WITH made AS MATERIALIZED (SELECT id, entry_id, field, seen FROM revision
+	names, err = readAll(ctx, s.db, "read the names", ScanValue[string], `WITH made AS MATERIALIZED (SELECT id, entry_id, field, seen FROM revision
 		    WHERE id > (SELECT mentions FROM run_state) AND field IN ('alias', 'status', 'retired', 'merge')),
 		  changed (entry_id) AS (SELECT DISTINCT r.entry_id FROM made r`+revisionValues+`
 		    WHERE r.field <> 'alias' AND coalesce(o.key IN ('retired', 'merged'), 0) <> (n.key IN ('retired', 'merged')))
@@ -59,7 +57,7 @@ func (s *Mentions) ScenesWith(ctx context.Context, words []string) ([]int, error
 	for i, word := range words {
 		terms[i] = matchWord(word)
 	}
-	return readAll(ctx, s.db, "look for a name", scanValue[int], `SELECT rowid FROM scene_word WHERE scene_word MATCH ? ORDER BY rowid`,
+	return readAll(ctx, s.db, "look for a name", ScanValue[int], `SELECT rowid FROM scene_word WHERE scene_word MATCH ? ORDER BY rowid`,
 		strings.Join(terms, " ")+"*")
 }
 
@@ -124,7 +122,7 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 
 // mentionsOf returns the mentions in a scene that have not ended.
 func (tx *tx) mentionsOf(scene int) []Mention {
-	found, err := collect(tx.ctx, tx, scanMention, `SELECT entry_id, place, start_at, end_at FROM mention
+	found, err := collect(tx.ctx, tx, ScanMention, `SELECT entry_id, place, start_at, end_at FROM mention
 		WHERE place BETWEEN ? AND ? AND ended_by IS NULL`, annotator.PlaceAt(scene, 0), annotator.PlaceAt(scene+1, 0)-1)
 	tx.fail(err)
 	return found
@@ -160,67 +158,6 @@ func (a aliasesSince) of(tx *tx, entry int64, text string) knownSince {
 	return cmp.Or(longest, newest)
 }
 
-func scanMention(rows *sql.Rows, m *Mention) error {
+func ScanMention(rows *sql.Rows, m *Mention) error {
 	return rows.Scan(&m.Entry, &m.Place, &m.Start, &m.End)
-}
-
-// SharedMention is a mention with the other entries that the same name stands for there.
-type SharedMention struct {
-	Mention
-	Others []int64
-}
-
-// visible is a condition on rows of table mention: the post is within the limit, and so is what makes the name stand for
-// the entry. A name that is revealed later must not be found in earlier posts: it would tell who is meant. The place is no
-// bound of an index, because SQLite would take it for the only one.
-func (v *View) visible(table string) string {
-	return fmt.Sprintf(`%s AND +%s.place <= %d`, v.limit.inForce(table), table, v.lastPlace())
-}
-
-// lastPlace returns the place of the last post within the limit.
-func (v *View) lastPlace() int64 {
-	if v.m.IsZero() {
-		return 1<<63 - 1
-	}
-	return int64(v.m.reach)
-}
-
-// Mentions returns the mentions of an entry, in the story's order, and how many there are without offset and limit.
-func (v *View) Mentions(ctx context.Context, entry int64, offset, limit int) (found []SharedMention, total int, err error) {
-	where := fmt.Sprintf(` FROM mention m WHERE m.entry_id = ?2 AND m.place <= %d AND %s`, v.lastPlace(), v.visible("m"))
-	if total, err = readValue[int](ctx, v.db, "count the mentions", `SELECT count(*)`+where, v.limit.bound, entry); err != nil {
-		return nil, 0, err
-	}
-	found, err = v.mentions(ctx, where+` ORDER BY m.place, m.start_at LIMIT iif(?3 > 0, ?3, -1) OFFSET ?4`, v.limit.bound, entry, limit, offset)
-	return found, total, err
-}
-
-// MentionsIn returns the mentions in some consecutive scenes, in the story's order.
-func (v *View) MentionsIn(ctx context.Context, first, last int) ([]Mention, error) {
-	return v.mentionsIn(ctx, first, last, v.limit.inForce("m"))
-}
-
-// MentionsThen returns the mentions in some consecutive scenes as their readers know them: of each scene, what MentionsIn
-// returns within a limit at its end.
-func (v *View) MentionsThen(ctx context.Context, first, last int) ([]Mention, error) {
-	return v.mentionsIn(ctx, first, last, v.limit.known("m")+` AND `+inForceThen)
-}
-
-func (v *View) mentionsIn(ctx context.Context, first, last int, condition string) ([]Mention, error) {
-	return readAll(ctx, v.db, "read the mentions", scanMention, fmt.Sprintf(`SELECT entry_id, place, start_at, end_at FROM mention m
-		WHERE m.place BETWEEN ?2 AND ?3 AND +m.place <= %d AND %s ORDER BY m.place, m.start_at, m.entry_id`, v.lastPlace(), condition),
-		v.limit.bound, annotator.PlaceAt(first, 0), annotator.PlaceAt(last+1, 0)-1)
-}
-
-func (v *View) mentions(ctx context.Context, rest string, args ...any) ([]SharedMention, error) {
-	scan := func(rows *sql.Rows, m *SharedMention) error {
-		var others string
-		if err := rows.Scan(&m.Entry, &m.Place, &m.Start, &m.End, &others); err != nil {
-			return err
-		}
-		return json.Unmarshal([]byte(others), &m.Others)
-	}
-	return readAll(ctx, v.db, "read the mentions", scan, `SELECT m.entry_id, m.place, m.start_at, m.end_at, (SELECT json_group_array(o.entry_id)
-		FROM mention o WHERE o.place = m.place AND o.start_at = m.start_at AND o.end_at = m.end_at AND o.entry_id <> m.entry_id AND `+v.visible("o")+`)`+
-		rest, args...)
 }

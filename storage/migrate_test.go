@@ -12,6 +12,7 @@ import (
 	"annotator"
 	"annotator/migrations"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,7 +28,7 @@ func TestMigrationKeepsTheRun(t *testing.T) {
 	const schema = `SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema ORDER BY type, name)`
 	s := newStory(t, t.TempDir(), scenesOf(2, 2))
 	s.read(creates("Dawn", "Dawn is a ship."))
-	codex := s.seenAt(s.db, storage.Point{Kind: storage.PointScene, ID: 1})
+	codex := s.seenAt(s.db, view.Point{Kind: view.PointScene, ID: 1})
 	s.ok(s.db.Close())
 	if _, err := storage.OpenOf(s.ctx, s.path, longer); reasonOf(err) != annotator.ReasonFormerSchema {
 		t.Errorf("a reader of the later schema: %v", err)
@@ -44,7 +45,7 @@ func TestMigrationKeepsTheRun(t *testing.T) {
 	s.db = db
 	s.read(creates("Mik", "Mik is a sailor."))
 	s.clean()
-	if diff := cmp.Diff(codex, s.seenAt(s.db, storage.Point{Kind: storage.PointScene, ID: 1})); diff != "" {
+	if diff := cmp.Diff(codex, s.seenAt(s.db, view.Point{Kind: view.PointScene, ID: 1})); diff != "" {
 		t.Errorf("the codex of before (-before +after):\n%s", diff)
 	}
 	if got := ask[string](t, s.path, `SELECT group_concat(name) FROM mood`); got != "calm,stormy" {

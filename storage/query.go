@@ -30,8 +30,8 @@ func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) err
 	return all, nil
 }
 
-// scanValue scans a row of one column.
-func scanValue[T any](rows *sql.Rows, v *T) error { return rows.Scan(v) }
+// ScanValue scans a row of one column.
+func ScanValue[T any](rows *sql.Rows, v *T) error { return rows.Scan(v) }
 
 // readAll is collect outside a transaction. Its error says what was read, and from which file.
 func readAll[T any](ctx context.Context, db *DB, what string, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
@@ -65,8 +65,24 @@ func orNone(err error) error {
 	return err
 }
 
-// jsonList encodes numbers or words for json_each.
-func jsonList[T ~int | ~int64 | ~string](list []T) string {
+// List encodes numbers or words for json_each.
+func List[T ~int | ~int64 | ~string](list []T) string {
 	text, _ := json.Marshal(append([]T{}, list...)) // fails for no such list
 	return string(text)
+}
+
+// Rows returns all rows of a query. The error says what was read, and from which file.
+func Rows[T any](ctx context.Context, r Reader, what string, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+	all, err := collect(ctx, r.q, scan, query, args...)
+	return all, sqlite.Wrap(err, "%s in %s", what, r.path)
+}
+
+// Each calls a function for each row of a query.
+func (r Reader) Each(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
+	return sqlite.Each(ctx, r.q, scan, query, args...)
+}
+
+// Row queries one row.
+func (r Reader) Row(ctx context.Context, query string, args ...any) *sql.Row {
+	return r.q.QueryRowContext(ctx, query, args...)
 }

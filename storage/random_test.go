@@ -13,6 +13,7 @@ import (
 	"annotator/codex"
 	"annotator/internal/sqlite"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -130,7 +131,7 @@ func (s *story) someEdit(t *rapid.T) edit {
 	case 1, 2:
 		return creates(term.Draw(t, "term"), definition.Draw(t, "definition"), tags.Draw(t, "tags")...)
 	}
-	ids, err := s.db.Glossary.Search(s.ctx, annotator.Query{})
+	ids, err := view.Glossary{Glossary: s.db.Glossary}.Search(s.ctx, annotator.Query{})
 	s.ok(err)
 	if len(ids) == 0 {
 		return reads

@@ -154,7 +154,7 @@ func (s *Run) RecentEnds(ctx context.Context) ([]time.Time, error) {
 const EstimatedScenes = 30
 
 func recentEnds(ctx context.Context, q querier) ([]time.Time, error) {
-	millis, err := collect(ctx, q, scanValue[int64],
+	millis, err := collect(ctx, q, ScanValue[int64],
 		`SELECT recorded_at FROM scene WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT ?`, EstimatedScenes+1)
 	ends := make([]time.Time, len(millis))
 	for i := range millis {

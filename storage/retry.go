@@ -15,7 +15,7 @@ func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 			return 0, err
 		}
 	}
-	list := jsonList(scenes)
+	list := List(scenes)
 	var put int64
 	err := s.db.update(ctx, "put quarantined scenes back", func(tx *tx) {
 		const chosen = `state = 'quarantined' AND n <> (SELECT open_scene FROM run_state)

@@ -119,8 +119,8 @@ func (tx *tx) insertScene(s *annotator.Scene, hash []byte) {
 		posts[i] = s.Posts[i].ID
 	}
 	tx.exec(`INSERT INTO scene (n, thread_id, idx, posts, words, hash) VALUES (?, ?, ?, ?, ?, ?)`,
-		s.N, s.Thread.ID, s.Index, jsonList(posts), s.Words(), hash)
-	tx.exec(`INSERT INTO scene_post SELECT value, ? * 1000000 + key FROM json_each(?)`, s.N, jsonList(posts))
+		s.N, s.Thread.ID, s.Index, List(posts), s.Words(), hash)
+	tx.exec(`INSERT INTO scene_post SELECT value, ? * 1000000 + key FROM json_each(?)`, s.N, List(posts))
 }
 
 // Configure records the endpoint, the model and the corpus file that the run uses from here on.
@@ -158,3 +158,18 @@ func (s *Run) KeepBudget(ctx context.Context, tokens int) error {
 
 // SetState sets the state of the machine that every transaction from here on records.
 func (s *Run) SetState(state annotator.State) { s.db.state = state }
+
+// Pulse is what changes while a run goes on. It is cheap enough for polling.
+type Pulse struct {
+	Title   string
+	Scenes  int   // of the story
+	Updated int64 // when the run last wrote, in unix milliseconds
+	Calls   int64 // the newest call
+}
+
+// Pulse returns the pulse of a run; the zero value where none has begun.
+func (s *Run) Pulse(ctx context.Context) (p Pulse, err error) {
+	err = s.db.read.QueryRowContext(ctx, `SELECT title, (SELECT coalesce(max(n), 0) FROM scene), updated_at, (SELECT coalesce(max(id), 0) FROM call)
+		FROM run_state`).Scan(&p.Title, &p.Scenes, &p.Updated, &p.Calls)
+	return p, sqlite.Wrap(orNone(err), "read the run's state in %s", s.db.path)
+}

@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -128,7 +129,7 @@ func TestFirstDivergence(t *testing.T) {
 func TestPositions(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1, 1))
-	positions := s.db.Scenes.Positions(s.ctx)
+	positions := view.NewPositions(s.ctx, s.db)
 	for place, want := range map[annotator.Place]annotator.Position{
 		0:                       {},
 		annotator.PlaceAt(2, 0): {Thread: 999, Scene: 2, Post: 20},

@@ -52,7 +52,7 @@ const (
 // FollowUps returns what the newest scenes tell of follow-ups, newest first, at most limit; those that tell nothing are
 // passed over.
 func (s *Scenes) FollowUps(ctx context.Context, limit int) ([]FollowUp, error) {
-	return readAll(ctx, s.db, "read the newest scenes", scanValue[FollowUp],
+	return readAll(ctx, s.db, "read the newest scenes", ScanValue[FollowUp],
 		`SELECT follow_up FROM scene WHERE follow_up <> '' ORDER BY turn DESC LIMIT ?`, limit)
 }
 
@@ -92,11 +92,11 @@ func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int, mentions []S
 	return taken, err
 }
 
-const sceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state, attempts, turn, reason,
+const SceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state, attempts, turn, reason,
 	  fault, (SELECT count(*) FROM refusal f WHERE f.scene = s.n)
 	FROM scene s JOIN thread_state USING (thread_id)`
 
-func scanScene(rows *sql.Rows, s *annotator.SceneRow) error {
+func ScanScene(rows *sql.Rows, s *annotator.SceneRow) error {
 	var posts string
 	var hash []byte
 	err := rows.Scan(&s.N, &s.Thread.ID, &s.Thread.Title, &s.Thread.Order, &s.Index, &posts, &s.Words, &hash, &s.Opens, &s.Ends,
@@ -110,7 +110,7 @@ func scanScene(rows *sql.Rows, s *annotator.SceneRow) error {
 
 // one returns the first scene of a query; the error is missing where there is none.
 func (s *Scenes) one(ctx context.Context, missing error, where string, args ...any) (*annotator.SceneRow, error) {
-	row, err := readFirst(ctx, s.db, "read a scene", missing, scanScene, sceneQuery+where, args...)
+	row, err := readFirst(ctx, s.db, "read a scene", missing, ScanScene, SceneQuery+where, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -137,13 +137,13 @@ func (s *Scenes) Next(ctx context.Context) (*annotator.SceneRow, error) {
 
 // Quarantined returns the scenes that were refused, in story order.
 func (s *Scenes) Quarantined(ctx context.Context) ([]annotator.SceneRow, error) {
-	return readAll(ctx, s.db, "read the quarantined scenes", scanScene, sceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
+	return readAll(ctx, s.db, "read the quarantined scenes", ScanScene, SceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
 }
 
 // FirstDivergence compares the scenes of a corpus with those of the run. It returns the number of the first scene of
 // the run whose text has changed or is gone, 0 if there is none, and the number of scenes in the corpus.
 func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotator.Scene, error]) (changed, total int, err error) {
-	known, err := readAll(ctx, s.db, "read the scenes", scanValue[[]byte], `SELECT hash FROM scene ORDER BY n`)
+	known, err := readAll(ctx, s.db, "read the scenes", ScanValue[[]byte], `SELECT hash FROM scene ORDER BY n`)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -191,7 +191,7 @@ func (s *Scenes) ConsecutiveFailures(ctx context.Context, limit int) (n int, rea
 func (s *Scenes) Raw(ctx context.Context, n int) ([]byte, error) {
 	missing := annotator.Errorf(annotator.NotFound, "nothing is kept of what the server sent for scene %d", n).
 		WithReason(annotator.ReasonNotQuarantined)
-	return readFirst(ctx, s.db, fmt.Sprintf("read scene %d", n), missing, scanValue[[]byte],
+	return readFirst(ctx, s.db, fmt.Sprintf("read scene %d", n), missing, ScanValue[[]byte],
 		`SELECT raw FROM scene WHERE n = ? AND state = 'quarantined' AND raw IS NOT NULL`, n)
 }
 
@@ -199,6 +199,6 @@ func (s *Scenes) Raw(ctx context.Context, n int) ([]byte, error) {
 func (s *Scenes) PlaceOf(ctx context.Context, post int64) (annotator.Place, error) {
 	missing := annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post).
 		WithAdvice("a reader's remark, or a post that is not there: name one that tells the story, or a scene: scene:N")
-	return readFirst(ctx, s.db, fmt.Sprintf("look for post %d", post), missing, scanValue[annotator.Place],
+	return readFirst(ctx, s.db, fmt.Sprintf("look for post %d", post), missing, ScanValue[annotator.Place],
 		`SELECT place FROM scene_post WHERE post_id = ?`, post)
 }

@@ -11,7 +11,7 @@ import (
 // foreignObjects returns the triggers and views that no migration made. They could undo what our transactions write.
 func (s schema) foreignObjects(ctx context.Context, q querier) ([]string, error) {
 	ours := strings.Join(s, "\n")
-	return collect(ctx, q, scanValue[string], `SELECT type || ' ' || name FROM sqlite_schema
+	return collect(ctx, q, ScanValue[string], `SELECT type || ' ' || name FROM sqlite_schema
 		WHERE type IN ('trigger', 'view') AND instr(?, sql) = 0 ORDER BY name`, ours)
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
-	"annotator/storage"
+	"annotator/view"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -34,7 +34,7 @@ func library(t testing.TB) *story {
 // names returns the names of the entries that a query finds, best first.
 func (s *story) names(q annotator.Query) []string {
 	s.Helper()
-	found, err := s.db.Glossary.Search(s.ctx, q)
+	found, err := view.Glossary{Glossary: s.db.Glossary}.Search(s.ctx, q)
 	s.ok(err)
 	var names []string
 	for i := range found {
@@ -90,7 +90,7 @@ func TestSearchIsNeverAnError(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune(`ab ()"':*^+-{}.,`+"\x00漢")))).Draw(t, "text")
-		if _, err := s.db.Glossary.Search(s.ctx, annotator.Query{Text: text, Limit: 3}); err != nil {
+		if _, err := (view.Glossary{Glossary: s.db.Glossary}).Search(s.ctx, annotator.Query{Text: text, Limit: 3}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -102,7 +102,7 @@ func FuzzSearch(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := s.db.Glossary.Search(t.Context(), annotator.Query{Text: text, Limit: 3}); err != nil {
+		if _, err := (view.Glossary{Glossary: s.db.Glossary}).Search(t.Context(), annotator.Query{Text: text, Limit: 3}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -133,7 +133,7 @@ func TestSearchFilters(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
-	if _, err := s.db.Glossary.Search(s.ctx, annotator.Query{Tags: []string{"?"}}); err == nil {
+	if _, err := (view.Glossary{Glossary: s.db.Glossary}).Search(s.ctx, annotator.Query{Tags: []string{"?"}}); err == nil {
 		t.Error("a tag without a word is taken for a tag")
 	}
 }
@@ -258,7 +258,7 @@ func TestWordsAreThoseOfTheIndex(t *testing.T) {
 	for query, want := range map[string]int64{
 		"egrets": 1, "ZOE'S": 1, "zoe": 1, "Half-Moon": 1, "half moon isle": 1, "angstrom": 2, "42B": 2, "ἀχιλλεύς": 3, "ἕκτωρ": 3, "ВОЙНА": 4, "塔": 5, "한국어": 6, "café": 7, "CAFE au": 7,
 	} {
-		page, err := s.db.View(storage.Moment{}).Find(s.ctx, annotator.Query{Text: query})
+		page, err := view.At(s.db, view.Moment{}).Find(s.ctx, annotator.Query{Text: query})
 		s.ok(err)
 		if len(page.Entries) != 1 || page.Entries[0].ID != want {
 			t.Errorf("%q finds %d entries", query, len(page.Entries))
@@ -267,7 +267,7 @@ func TestWordsAreThoseOfTheIndex(t *testing.T) {
 		}
 	}
 	for query, words := range map[string]int{"vessel1": 1, "essel1": 0, "": 0} {
-		page, err := s.db.View(storage.Moment{}).Find(s.ctx, annotator.Query{Text: query})
+		page, err := view.At(s.db, view.Moment{}).Find(s.ctx, annotator.Query{Text: query})
 		if s.ok(err); len(page.Entries) == 0 || len(page.Words) != words {
 			t.Errorf("%q finds %d entries by the words %q", query, len(page.Entries), page.Words)
 		}

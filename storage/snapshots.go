@@ -16,23 +16,23 @@ type SnapshotQuery struct {
 	Limit  int    // at most so many; 0: all
 }
 
-const snapshotQuery = `SELECT id, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, name, before_turn, alone FROM snapshot`
+const SnapshotRows = `SELECT id, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens, name, before_turn, alone FROM snapshot`
 
-func scanSnapshot(rows *sql.Rows, s *annotator.Snapshot) error {
+func ScanSnapshot(rows *sql.Rows, s *annotator.Snapshot) error {
 	return rows.Scan(&s.ID, &s.Kind, &s.Created, &s.Scene, &s.Thread, &s.Trace, &s.Revision, &s.Context, &s.Entries, &s.Tokens, &s.Name, &s.Before, &s.Alone)
 }
 
 // List returns the snapshots that a query finds, newest first.
 func (s *Snapshots) List(ctx context.Context, query SnapshotQuery) ([]annotator.Snapshot, error) {
-	return readAll(ctx, s.db, "read the snapshots", scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
-		AND id < ?4 ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit, rowOrLast(query.Before))
+	return readAll(ctx, s.db, "read the snapshots", ScanSnapshot, SnapshotRows+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
+		AND id < ?4 ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit, RowOrLast(query.Before))
 }
 
 // Get returns the snapshot with an id; NotFound if there is none.
 func (s *Snapshots) Get(ctx context.Context, id int64) (annotator.Snapshot, error) {
 	missing := annotator.Errorf(annotator.NotFound, "there is no snapshot %d in %s", id, s.db.path).
 		WithReason(annotator.ReasonUnknownSnapshot)
-	return readFirst(ctx, s.db, fmt.Sprintf("read snapshot %d", id), missing, scanSnapshot, snapshotQuery+` WHERE id = ?`, id)
+	return readFirst(ctx, s.db, fmt.Sprintf("read snapshot %d", id), missing, ScanSnapshot, SnapshotRows+` WHERE id = ?`, id)
 }
 
 // Create keeps the present position as a snapshot of the type "manual". The error is Misused while a scene is open,

@@ -28,12 +28,12 @@ func (s *Threads) All(ctx context.Context) ([]annotator.Thread, error) {
 // Order returns a thread's place in story order, from 1; NotFound for a thread without scenes.
 func (s *Threads) Order(ctx context.Context, thread int64) (int, error) {
 	missing := annotator.Errorf(annotator.NotFound, "thread %d has no scenes", thread)
-	return readFirst(ctx, s.db, fmt.Sprintf("read thread %d", thread), missing, scanValue[int], `SELECT ord FROM thread_state WHERE thread_id = ?`, thread)
+	return readFirst(ctx, s.db, fmt.Sprintf("read thread %d", thread), missing, ScanValue[int], `SELECT ord FROM thread_state WHERE thread_id = ?`, thread)
 }
 
 // Before returns the ids of the threads before a place in story order, from 1.
 func (s *Threads) Before(ctx context.Context, order int) ([]int64, error) {
-	return readAll(ctx, s.db, "read the threads", scanValue[int64], `SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord`, order)
+	return readAll(ctx, s.db, "read the threads", ScanValue[int64], `SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord`, order)
 }
 
 // lastTurn is the newest turn of a row of thread_state in which the model has read the thread; NULL for none.

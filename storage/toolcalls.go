@@ -115,22 +115,22 @@ type AuditFilter struct {
 const NoIntent = "-"
 
 const (
-	auditQuery = `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
+	AuditQuery = `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
 		coalesce(result_trace, 0), coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
 		FROM tool_interaction i LEFT JOIN tool_decision d ON d.trace_id = i.result_trace`
-	// auditFilter holds for the calls that an AuditFilter lets through. ?4 to ?7 are its fields.
-	auditFilter = `(?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5) AND (?6 = 0 OR verdict <> 'allow')
+	// AuditConditions holds for the calls that an AuditFilter lets through. ?4 to ?7 are its fields.
+	AuditConditions = `(?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5) AND (?6 = 0 OR verdict <> 'allow')
 		AND (?7 = '' OR coalesce(intent, '') = iif(?7 = '` + NoIntent + `', '', ?7))`
 )
 
 // Audit yields the tool calls in order, as Interactions does for the whole journal.
 func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, error] {
-	calls := pages(ctx, s.db, 0, scanAudited, auditQuery+` WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR i.turn = ?3)
-		AND `+auditFilter+` ORDER BY call_trace`, f.Scene, f.Tool, f.Denied, f.Intent)
+	calls := pages(ctx, s.db, 0, ScanAudited, AuditQuery+` WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR i.turn = ?3)
+		AND `+AuditConditions+` ORDER BY call_trace`, f.Scene, f.Tool, f.Denied, f.Intent)
 	return func(yield func(*Audited, error) bool) {
 		for call, err := range calls {
 			if err == nil {
-				err = s.revisionsOf(ctx, call)
+				err = s.RevisionsOf(ctx, call)
 			}
 			if !yield(call, err) || err != nil {
 				return
@@ -139,15 +139,15 @@ func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, 
 	}
 }
 
-// revisionsOf reads the revisions that a call made.
-func (s *Journal) revisionsOf(ctx context.Context, call *Audited) (err error) {
+// RevisionsOf reads the revisions that a call made.
+func (s *Journal) RevisionsOf(ctx context.Context, call *Audited) (err error) {
 	if call.Status == Success {
-		call.Revisions, err = collect(ctx, s.db.read, scanRevision, revisions+` WHERE r.trace_id = ? ORDER BY r.id`, call.result)
+		call.Revisions, err = collect(ctx, s.db.read, ScanRevision, Revisions+` WHERE r.trace_id = ? ORDER BY r.id`, call.result)
 	}
 	return err
 }
 
-func scanAudited(rows *sql.Rows, a *Audited) error {
+func ScanAudited(rows *sql.Rows, a *Audited) error {
 	var d ToolDecision
 	err := rows.Scan(&a.Trace, &a.CallID, &a.Turn, &a.Scene, &a.Tool, &a.Arguments, &a.Result, &a.Error, &a.Status,
 		&a.result, &d.Mode, &d.Intent, &d.Verdict, &d.Rule, &d.Reason)

@@ -126,7 +126,7 @@ func (v *verifier) checks() []check {
 
 // query adds the rows of a query, each a violation.
 func (f *Finding) query(ctx context.Context, q querier, query string) error {
-	rows, err := collect(ctx, q, scanValue[string], query)
+	rows, err := collect(ctx, q, ScanValue[string], query)
 	f.add(rows...)
 	return err
 }
@@ -157,7 +157,7 @@ func (v *verifier) verifyChain(ctx context.Context, f *Finding) error {
 		}
 		former = hash
 		return nil
-	}, `SELECT `+traceColumns+`, hash FROM trace ORDER BY id`)
+	}, `SELECT `+TraceColumns+`, hash FROM trace ORDER BY id`)
 }
 
 // RebuildIndex rebuilds the full-text index from the entries.

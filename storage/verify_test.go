@@ -16,6 +16,7 @@ import (
 	"annotator/migrations"
 	"annotator/runner/entries"
 	"annotator/storage"
+	"annotator/view"
 )
 
 // damages are ways for a database to be wrong. Each breaks a law; the check that holds it must say so.
@@ -391,7 +392,7 @@ func TestRebuildIndex(t *testing.T) {
 		INSERT INTO glossary_fts_claim (glossary_fts_claim) VALUES ('delete-all')`)
 	s.ok(err)
 	s.ok(pool.Close())
-	if found, err := s.db.Glossary.Search(t.Context(), annotator.Query{Text: "sails ship"}); err != nil || len(found) > 0 {
+	if found, err := (view.Glossary{Glossary: s.db.Glossary}).Search(t.Context(), annotator.Query{Text: "sails ship"}); err != nil || len(found) > 0 {
 		t.Fatalf("an emptied index finds %v, %v", found, err)
 	}
 	s.ok(s.db.Maintenance.RebuildIndex(t.Context()))

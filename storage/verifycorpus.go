@@ -49,7 +49,7 @@ func (v *verifier) verifyCorpusHash(ctx context.Context, f *Finding) error {
 
 // verifyCorpus compares the scenes with those of the corpus. The corpus may have more of them: it grows at its end.
 func (v *verifier) verifyCorpus(ctx context.Context, f *Finding) error {
-	known, err := collect(ctx, v.q, scanScene, sceneQuery+` ORDER BY n`)
+	known, err := collect(ctx, v.q, ScanScene, SceneQuery+` ORDER BY n`)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
 		return err
 	}
 	held := map[int]map[Mention]bool{}
-	read, err := collect(ctx, v.q, scanValue[int], `SELECT n FROM scene WHERE mentioned = 1`)
+	read, err := collect(ctx, v.q, ScanValue[int], `SELECT n FROM scene WHERE mentioned = 1`)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
 	}
 	err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var m Mention
-		err := scanMention(rows, &m)
+		err := ScanMention(rows, &m)
 		if scene := held[m.Place.Scene()]; scene != nil {
 			scene[m] = true
 		} else {

@@ -56,7 +56,7 @@ func (v *verifier) verifyWords(ctx context.Context, f *Finding) error {
 		f.Unchecked = "the words, since the posts were not read"
 		return nil
 	}
-	read, err := collect(ctx, v.q, scanValue[int], `SELECT n FROM scene WHERE mentioned = 1`)
+	read, err := collect(ctx, v.q, ScanValue[int], `SELECT n FROM scene WHERE mentioned = 1`)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -23,27 +24,27 @@ type seen struct {
 	Entries   []annotator.Entry
 	ByID      map[int64]*annotator.Entry
 	Named     map[string][]annotator.Entry
-	Found     map[string]storage.Page
+	Found     map[string]view.Page
 	Revisions map[int64][]annotator.Revision
-	Quotes    []storage.Quotation
-	Threads   []storage.ThreadSpan
+	Quotes    []view.Quotation
+	Threads   []view.ThreadSpan
 	Scenes    [][]annotator.SceneRow
 	Snapshots []annotator.Snapshot
 	Story     *annotator.Episode
 	Summaries []annotator.Episode
-	Totals    storage.Totals
-	Mentions  map[int64][]storage.SharedMention
+	Totals    view.Totals
+	Mentions  map[int64][]view.SharedMention
 	InScenes  [][]storage.Mention
-	ByThread  []storage.ThreadCount
-	Most      []storage.EntryCount
-	Pairs     []storage.Pair
-	Together  map[int64][]storage.EntryCount
+	ByThread  []view.ThreadCount
+	Most      []view.EntryCount
+	Pairs     []view.Pair
+	Together  map[int64][]view.EntryCount
 }
 
 // see reads all that a view shows of a story with some scenes.
-func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
+func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 	t.Helper()
-	s := &seen{Named: map[string][]annotator.Entry{}, Found: map[string]storage.Page{}, Revisions: map[int64][]annotator.Revision{}}
+	s := &seen{Named: map[string][]annotator.Entry{}, Found: map[string]view.Page{}, Revisions: map[int64][]annotator.Revision{}}
 	ctx := context.Background()
 	ok := func(err error) {
 		t.Helper()
@@ -105,7 +106,7 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 	ok(err)
 	s.Totals, err = v.Totals(ctx)
 	ok(err)
-	s.Mentions, s.Together = map[int64][]storage.SharedMention{}, map[int64][]storage.EntryCount{}
+	s.Mentions, s.Together = map[int64][]view.SharedMention{}, map[int64][]view.EntryCount{}
 	for _, id := range ids {
 		var total int
 		s.Mentions[id], total, err = v.Mentions(ctx, id, 0, 0)
@@ -114,13 +115,6 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 		}
 		s.Together[id], err = v.Companions(ctx, id, 10)
 		ok(err)
-		few, err := v.Companions(ctx, id, 2)
-		ok(err)
-		many, err := storage.CompanionsOfMany(ctx, v, id, 2)
-		ok(err)
-		if diff := cmp.Diff(few, many, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("companions of entry %d (-by its scenes +by theirs):\n%s", id, diff)
-		}
 	}
 	for n := range scenes {
 		list, err := v.MentionsIn(ctx, n+1, n+1)
@@ -140,7 +134,7 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 				counted += c.Count
 			}
 		}
-		if counted != len(list) || len(list) > 0 && !slices.Contains(all, storage.EntryCount{Entry: id, Count: len(list)}) {
+		if counted != len(list) || len(list) > 0 && !slices.Contains(all, view.EntryCount{Entry: id, Count: len(list)}) {
 			t.Errorf("entry %d has %d mentions, %d by thread, and the most are of %v", id, len(list), counted, all)
 		}
 	}
@@ -148,7 +142,7 @@ func see(t tester, v *storage.View, scenes []*annotator.Scene) *seen {
 	ok(err)
 	for _, pair := range s.Pairs {
 		counts, err := v.Companions(ctx, pair.A, 1000)
-		if ok(err); !slices.Contains(counts, storage.EntryCount{Entry: pair.B, Count: pair.Scenes}) {
+		if ok(err); !slices.Contains(counts, view.EntryCount{Entry: pair.B, Count: pair.Scenes}) {
 			t.Errorf("entries %d and %d share %d scenes, the companions are %v", pair.A, pair.B, pair.Scenes, counts)
 		}
 	}
@@ -191,18 +185,18 @@ func TestViewDoesNotDependOnWhatComesLater(t *testing.T) {
 
 // pointsBefore returns the points whose view a branch at a snapshot has to share: the snapshot, and the scenes and posts before it
 // but for those that one of the two is still to read again.
-func (s *story) pointsBefore(snapshot int64, branch *storage.DB) []storage.Point {
+func (s *story) pointsBefore(snapshot int64, branch *storage.DB) []view.Point {
 	s.Helper()
-	points := []storage.Point{{Kind: storage.PointSnapshot, ID: snapshot}}
+	points := []view.Point{{Kind: view.PointSnapshot, ID: snapshot}}
 	last, err := s.db.Snapshots.Get(s.ctx, snapshot)
 	s.ok(err)
 	for n := 1; n < last.Scene; n++ {
 		if !s.hasOutcome(s.db, n) || !s.hasOutcome(branch, n) {
 			continue
 		}
-		points = append(points, storage.Point{Kind: storage.PointScene, ID: int64(n)})
+		points = append(points, view.Point{Kind: view.PointScene, ID: int64(n)})
 		for _, p := range s.scenes[n-1].Posts {
-			points = append(points, storage.Point{Kind: storage.PointPost, ID: p.ID})
+			points = append(points, view.Point{Kind: view.PointPost, ID: p.ID})
 		}
 	}
 	return points
@@ -215,11 +209,11 @@ func (s *story) hasOutcome(db *storage.DB, scene int) bool {
 	return row.State == annotator.SceneRecorded || row.State == annotator.SceneQuarantined
 }
 
-func (s *story) seenAt(db *storage.DB, point storage.Point) *seen {
+func (s *story) seenAt(db *storage.DB, point view.Point) *seen {
 	s.Helper()
-	m, err := db.History.Moment(s.ctx, point)
+	m, err := view.MomentAt(s.ctx, db, point)
 	s.ok(err)
-	seen := see(s, db.View(m), s.scenes)
+	seen := see(s, view.At(db, m), s.scenes)
 	for _, scenes := range seen.Scenes {
 		for i := range scenes {
 			scenes[i].State, scenes[i].Attempts, scenes[i].Refusals, scenes[i].Turn, scenes[i].Reason, scenes[i].Fault = "", 0, 0, 0, "", ""

@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 )
 
 // The sizes of the story that the view is timed with.
@@ -88,83 +89,83 @@ func BenchmarkView(b *testing.B) {
 	db := longCodex(b)
 	asks := []struct {
 		name string
-		ask  func(context.Context, *storage.View) error
+		ask  func(context.Context, *view.View) error
 	}{
-		{"list", func(ctx context.Context, v *storage.View) error {
+		{"list", func(ctx context.Context, v *view.View) error {
 			_, err := v.Find(ctx, annotator.Query{Limit: 50})
 			return err
 		}},
-		{"list of a tag", func(ctx context.Context, v *storage.View) error {
+		{"list of a tag", func(ctx context.Context, v *view.View) error {
 			_, err := v.Find(ctx, annotator.Query{Tags: []string{"place"}, Limit: 50})
 			return err
 		}},
-		{"a page behind", func(ctx context.Context, v *storage.View) error {
+		{"a page behind", func(ctx context.Context, v *view.View) error {
 			_, err := v.Find(ctx, annotator.Query{Offset: 9_000, Limit: 50})
 			return err
 		}},
-		{"search of a name", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "name777") }},
-		{"search of a common word", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "captain") }},
-		{"search of rare and common words", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "the harbour 777") }},
-		{"search of common words", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "the captain of the ship") }},
-		{"search inside names", func(ctx context.Context, v *storage.View) error { return found(ctx, v, "ame777") }},
-		{"entry", func(ctx context.Context, v *storage.View) error {
+		{"search of a name", func(ctx context.Context, v *view.View) error { return found(ctx, v, "name777") }},
+		{"search of a common word", func(ctx context.Context, v *view.View) error { return found(ctx, v, "captain") }},
+		{"search of rare and common words", func(ctx context.Context, v *view.View) error { return found(ctx, v, "the harbour 777") }},
+		{"search of common words", func(ctx context.Context, v *view.View) error { return found(ctx, v, "the captain of the ship") }},
+		{"search inside names", func(ctx context.Context, v *view.View) error { return found(ctx, v, "ame777") }},
+		{"entry", func(ctx context.Context, v *view.View) error {
 			_, err := v.Entry(ctx, 777)
 			return err
 		}},
-		{"entry of many claims", func(ctx context.Context, v *storage.View) error {
+		{"entry of many claims", func(ctx context.Context, v *view.View) error {
 			_, err := v.Entry(ctx, 7)
 			return err
 		}},
-		{"name", func(ctx context.Context, v *storage.View) error {
+		{"name", func(ctx context.Context, v *view.View) error {
 			_, err := v.Named(ctx, "Name777")
 			return err
 		}},
-		{"totals", func(ctx context.Context, v *storage.View) error {
+		{"totals", func(ctx context.Context, v *view.View) error {
 			_, err := v.Totals(ctx)
 			return err
 		}},
-		{"threads", func(ctx context.Context, v *storage.View) error {
+		{"threads", func(ctx context.Context, v *view.View) error {
 			_, err := v.Threads(ctx)
 			return err
 		}},
-		{"summaries", func(ctx context.Context, v *storage.View) error {
+		{"summaries", func(ctx context.Context, v *view.View) error {
 			_, err := v.Summaries(ctx)
 			return err
 		}},
-		{"snapshots", func(ctx context.Context, v *storage.View) error {
+		{"snapshots", func(ctx context.Context, v *view.View) error {
 			_, err := v.Snapshots(ctx, storage.SnapshotQuery{Limit: 50})
 			return err
 		}},
-		{"mentions of a main character", func(ctx context.Context, v *storage.View) error {
+		{"mentions of a main character", func(ctx context.Context, v *view.View) error {
 			_, _, err := v.Mentions(ctx, 7, 0, 50)
 			return err
 		}},
-		{"mentions in a scene", func(ctx context.Context, v *storage.View) error {
+		{"mentions in a scene", func(ctx context.Context, v *view.View) error {
 			_, err := v.MentionsIn(ctx, 900, 900)
 			return err
 		}},
-		{"cast by thread", func(ctx context.Context, v *storage.View) error {
+		{"cast by thread", func(ctx context.Context, v *view.View) error {
 			_, err := v.MentionCounts(ctx, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
 			return err
 		}},
-		{"most mentioned", func(ctx context.Context, v *storage.View) error {
+		{"most mentioned", func(ctx context.Context, v *view.View) error {
 			_, err := v.MostMentioned(ctx, 20)
 			return err
 		}},
-		{"companions", func(ctx context.Context, v *storage.View) error {
+		{"companions", func(ctx context.Context, v *view.View) error {
 			_, err := v.Companions(ctx, 7, 20)
 			return err
 		}},
-		{"place of a post", func(ctx context.Context, v *storage.View) error {
+		{"place of a post", func(ctx context.Context, v *view.View) error {
 			_, err := v.PlaceOf(ctx, 99_990)
 			return err
 		}},
 	}
-	limits := map[string]storage.Moment{"no limit": {}}
+	limits := map[string]view.Moment{"no limit": {}}
 	for _, point := range []string{"scene:10000", "scene:1000", "snapshot:10000"} {
-		p, err := storage.ParsePoint(point)
+		p, err := view.ParsePoint(point)
 		if err == nil {
-			limits[point], err = db.History.Moment(b.Context(), p)
+			limits[point], err = view.MomentAt(b.Context(), db, p)
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -174,7 +175,7 @@ func BenchmarkView(b *testing.B) {
 		for _, limit := range []string{"no limit", "scene:10000", "scene:1000", "snapshot:10000"} {
 			b.Run(fmt.Sprintf("%s/%s", a.name, limit), func(b *testing.B) {
 				for b.Loop() {
-					if err := a.ask(b.Context(), db.View(limits[limit])); err != nil && annotator.KindOf(err) != annotator.NotFound {
+					if err := a.ask(b.Context(), view.At(db, limits[limit])); err != nil && annotator.KindOf(err) != annotator.NotFound {
 						b.Fatal(err)
 					}
 				}
@@ -183,7 +184,7 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-func found(ctx context.Context, v *storage.View, text string) error {
+func found(ctx context.Context, v *view.View, text string) error {
 	page, err := v.Find(ctx, annotator.Query{Text: text, Limit: 50})
 	if err == nil && page.Total == 0 {
 		err = fmt.Errorf("%q is not found", text)

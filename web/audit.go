@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"annotator/storage"
+	"annotator/view"
 )
 
 // auditPage is a page of the tool calls, newest first.
@@ -14,7 +15,7 @@ type auditPage struct {
 	Denied bool
 	Calls  []audited
 	Older  int64 // the next page begins below this id; 0: there is none
-	Model  []storage.CallRow
+	Model  []view.CallRow
 }
 
 // audited is a tool call as a page shows it.

@@ -7,7 +7,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/exporters"
-	"annotator/storage"
+	"annotator/view"
 )
 
 // entryList is a page of a search.
@@ -64,7 +64,7 @@ type card struct {
 	Fact *fact // the first with the most words of the search, marked; nil if none has any
 }
 
-func cards(found storage.Page) []card {
+func cards(found view.Page) []card {
 	words, list := codex.NewWords(found.Words), make([]card, len(found.Entries))
 	for i := range found.Entries {
 		list[i].Entry = &found.Entries[i]

@@ -119,7 +119,7 @@ func (r *request) claimRange(claims []int64) claimRange {
 }
 
 // heading returns an entry without its claims.
-func (v *view) heading(ctx context.Context, id int64) (*annotator.Entry, error) {
+func (v *codexView) heading(ctx context.Context, id int64) (*annotator.Entry, error) {
 	found, err := v.Headings(ctx, []int64{id})
 	if err == nil && found[id] == nil {
 		err = notFound()
@@ -128,7 +128,7 @@ func (v *view) heading(ctx context.Context, id int64) (*annotator.Entry, error) 
 }
 
 // present returns the present statement of an entry, which the page may have read without all its claims.
-func (v *view) present(ctx context.Context, e *annotator.Entry) (string, error) {
+func (v *codexView) present(ctx context.Context, e *annotator.Entry) (string, error) {
 	if e.Present == "" {
 		return "", nil
 	}

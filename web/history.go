@@ -17,7 +17,7 @@ type change struct {
 }
 
 // changes converts revisions for pages.
-func (v *view) changes(revisions []annotator.Revision) []change {
+func (v *codexView) changes(revisions []annotator.Revision) []change {
 	places := make([]annotator.Place, len(revisions))
 	for i := range revisions {
 		places[i] = revisions[i].At

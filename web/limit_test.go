@@ -13,7 +13,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/internal/longtest"
-	"annotator/storage"
+	"annotator/view"
 	"annotator/web"
 )
 
@@ -265,7 +265,7 @@ func beyond(s *site, scene int) (paths []string) {
 				under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene)+"&format=json")
 		}
 	}
-	calls, err := s.db.View(storage.Moment{}).Calls(s.Context(), 0, 0, 1<<20)
+	calls, err := view.At(s.db, view.Moment{}).Calls(s.Context(), 0, 0, 1<<20)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 )
 
 // live is the state of a run on live pages. Each page polls for changes, because the run is another process. A state is
@@ -23,7 +24,7 @@ type live struct {
 	mu       sync.Mutex
 	pulse    storage.Pulse
 	running  bool
-	rendered map[storage.Moment]event // for the current pulse
+	rendered map[view.Moment]event // for the current pulse
 }
 
 // event is a rendered state. Its id is its hash, so that a page does not receive the same state twice.
@@ -39,7 +40,7 @@ func (d *servedDatabase) state(ctx context.Context, l limit) (event, error) {
 	d.live.mu.Lock()
 	defer d.live.mu.Unlock()
 	if pulse != d.live.pulse || running != d.live.running || len(d.live.rendered) >= maxStreams {
-		d.live.pulse, d.live.running, d.live.rendered = pulse, running, map[storage.Moment]event{}
+		d.live.pulse, d.live.running, d.live.rendered = pulse, running, map[view.Moment]event{}
 	}
 	e, ok := d.live.rendered[l.moment]
 	if ok {

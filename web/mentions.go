@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"annotator"
-	"annotator/storage"
+	"annotator/view"
 )
 
 // threadGroup is a group of consecutive threads, which a chart shows as one column.
 type threadGroup struct {
-	First, Last storage.ThreadSpan
+	First, Last view.ThreadSpan
 	From, To    int // their numbers in the order of the story, from 1
 }
 
@@ -25,7 +25,7 @@ func (g *threadGroup) Label() string {
 }
 
 // threadGroups divides the threads into groups of the same size. The map has the index of a thread's group.
-func (v *view) threadGroups(ctx context.Context, maxGroups int) ([]*threadGroup, map[int64]int, error) {
+func (v *codexView) threadGroups(ctx context.Context, maxGroups int) ([]*threadGroup, map[int64]int, error) {
 	threads, err := v.Threads(ctx)
 	size := max(1, (len(threads)+maxGroups-1)/maxGroups)
 	var groups []*threadGroup
@@ -55,7 +55,7 @@ type coMention struct {
 	Scenes int
 }
 
-func (v *view) mentionLine(ctx context.Context, entry int64) (*mentionLine, error) {
+func (v *codexView) mentionLine(ctx context.Context, entry int64) (*mentionLine, error) {
 	groups, of, err := v.threadGroups(ctx, plotGroups)
 	if err != nil {
 		return nil, err
@@ -85,13 +85,13 @@ func (v *view) mentionLine(ctx context.Context, entry int64) (*mentionLine, erro
 	return m, err
 }
 
-func (v *view) coMentions(ctx context.Context, entry int64) ([]coMention, error) {
+func (v *codexView) coMentions(ctx context.Context, entry int64) ([]coMention, error) {
 	const limit = 12
 	counts, err := v.Companions(ctx, entry, limit)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := v.Headings(ctx, idsOf(counts, func(c *storage.EntryCount) int64 { return c.Entry }))
+	entries, err := v.Headings(ctx, idsOf(counts, func(c *view.EntryCount) int64 { return c.Entry }))
 	var list []coMention
 	for _, c := range counts {
 		if e := entries[c.Entry]; e != nil {
@@ -160,7 +160,7 @@ func showCast(r *request) (*page, error) {
 	}
 	c := new(castPage)
 	if err := c.fillRows(ctx, r.view, idsOf(mentioned,
-		func(m *storage.EntryCount) int64 { return m.Entry })); err != nil {
+		func(m *view.EntryCount) int64 { return m.Entry })); err != nil {
 		return nil, err
 	}
 	c.Height = float64(castTop + len(c.Rows)*castStep + castBottom)
@@ -168,7 +168,7 @@ func showCast(r *request) (*page, error) {
 }
 
 // fillRows makes the heat map.
-func (c *castPage) fillRows(ctx context.Context, v *view, ids []int64) error {
+func (c *castPage) fillRows(ctx context.Context, v *codexView, ids []int64) error {
 	entries, err := v.Headings(ctx, ids)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (c *castPage) fillRows(ctx context.Context, v *view, ids []int64) error {
 }
 
 // fillGraph places the first entries on an ellipse, with edges between those that are mentioned together.
-func (c *castPage) fillGraph(ctx context.Context, v *view) error {
+func (c *castPage) fillGraph(ctx context.Context, v *codexView) error {
 	shown := c.Rows[:min(castGraph, len(c.Rows))]
 	at := map[int64]int{}
 	const centerX, centerY, radiusX, radiusY = castWidth / 2, 240, 250, 200

@@ -14,7 +14,7 @@ import (
 )
 
 // mentionSpans returns the names in a scene, by the rank of the post.
-func (v *view) mentionSpans(ctx context.Context, scene int) (map[int][]namedSpan, error) {
+func (v *codexView) mentionSpans(ctx context.Context, scene int) (map[int][]namedSpan, error) {
 	found, err := v.MentionsIn(ctx, scene, scene)
 	posts := map[int][]namedSpan{}
 	for _, m := range found {

@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 )
 
 // home shows the list of databases, or redirects to the only one. Links keep the limit of the URL.
@@ -65,7 +66,7 @@ type progress struct {
 	Usage       annotator.Usage
 	Calls       int
 	Failed      int
-	Scenes      []storage.SceneEnd
+	Scenes      []view.SceneEnd
 	Tools       []storage.Audited
 	Changed     map[int64]*annotator.Entry // the first that each tool call changed
 }
@@ -74,7 +75,7 @@ type progress struct {
 func (p *progress) Done() int { return p.Recorded + p.Quarantined }
 
 // readProgress reads the state of a run up to the limit of a view.
-func (v *view) readProgress(ctx context.Context) (*progress, error) {
+func (v *codexView) readProgress(ctx context.Context) (*progress, error) {
 	p := new(progress)
 	db := v.db.DB
 	run, err := db.Run.Status(ctx)
@@ -146,7 +147,7 @@ func showOverview(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := idsOf(mentioned, func(m *storage.EntryCount) int64 { return m.Entry })
+	ids := idsOf(mentioned, func(m *view.EntryCount) int64 { return m.Entry })
 	entries, err := r.view.Outlines(ctx, ids)
 	o.Entries = present(ids, entries)
 	return &page{template: "overview", Title: "Overview", Section: "overview", Data: o}, err

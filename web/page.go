@@ -14,7 +14,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
-	"annotator/storage"
+	"annotator/view"
 )
 
 // page is the data of a template.
@@ -169,7 +169,7 @@ func (p *page) Bar() (limitBar, error) {
 	}
 	bar.Action = p.Link("limit")
 	if bar.Limited {
-		bar.AtScene = strings.HasPrefix(bar.Point, string(storage.PointScene)+":")
+		bar.AtScene = strings.HasPrefix(bar.Point, string(view.PointScene)+":")
 		bar.Scene = p.limit.moment.Place.Scene()
 	}
 	if err != nil || p.view == nil || !bar.Limited || bar.Scene == 0 {

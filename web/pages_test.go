@@ -13,7 +13,7 @@ import (
 
 	"annotator"
 	"annotator/exporters"
-	"annotator/storage"
+	"annotator/view"
 	"annotator/web"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,7 +65,7 @@ func TestPages(t *testing.T) {
 			s.want(row, http.StatusOK, "curator", `id="row-`+path.Base(row)+`"`)
 		}
 	}
-	compactions, err := s.db.View(storage.Moment{}).Compactions(s.Context())
+	compactions, err := view.At(s.db, view.Moment{}).Compactions(s.Context())
 	if err != nil || len(compactions) == 0 {
 		t.Fatalf("%d compactions, %v", len(compactions), err)
 	}

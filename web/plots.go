@@ -3,7 +3,7 @@ package web
 import (
 	"fmt"
 
-	"annotator/storage"
+	"annotator/view"
 )
 
 // plotGroups is the maximum number of groups of scenes in a plot.
@@ -11,11 +11,11 @@ const plotGroups = 72
 
 // plotsPage shows the tokens of a run and the size of its window.
 type plotsPage struct {
-	Costs       []storage.SceneCost
+	Costs       []view.SceneCost
 	Tokens      chart
-	Sizes       []storage.WindowSize
+	Sizes       []view.WindowSize
 	Window      chart
-	Compactions []storage.CompactionRow
+	Compactions []view.CompactionRow
 	More        int // compactions that are not listed
 	Group       int // scenes of a bar
 }
@@ -46,7 +46,7 @@ func showPlots(r *request) (*page, error) {
 }
 
 // tokenChart draws the tokens of each group of scenes: those from the server's cache, the others, and the replies.
-func tokenChart(costs []storage.SceneCost, scenes int) chart {
+func tokenChart(costs []view.SceneCost, scenes int) chart {
 	c := newChart("Tokens for each group of scenes", scenes)
 	for i := range costs {
 		c.reach(costs[i].Usage.Prompt + costs[i].Usage.Completion)
@@ -63,7 +63,7 @@ func tokenChart(costs []storage.SceneCost, scenes int) chart {
 }
 
 // windowChart draws the size of the window after each group of scenes, with a mark for each compaction.
-func windowChart(sizes []storage.WindowSize, compactions []storage.CompactionRow, scenes int) chart {
+func windowChart(sizes []view.WindowSize, compactions []view.CompactionRow, scenes int) chart {
 	c := newChart("Tokens of the window, with its compactions", scenes)
 	for i := range sizes {
 		c.reach(sizes[i].Most)

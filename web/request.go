@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"annotator"
-	"annotator/storage"
+	"annotator/view"
 )
 
 // request is a request for a page of a database.
@@ -20,7 +20,7 @@ type request struct {
 	w     http.ResponseWriter
 	db    *servedDatabase
 	limit limit
-	view  *view
+	view  *codexView
 	made  func() // releases the slot of Server.making, before a wait for the reader or a model
 }
 
@@ -28,7 +28,7 @@ type request struct {
 type limit struct {
 	point    string // of the reader: "scene:200"; noLimit; or empty for none
 	explicit bool   // it is in the URL
-	moment   storage.Moment
+	moment   view.Moment
 }
 
 // noLimit is the value of as-of that removes a remembered limit. It does not remove the server's.
@@ -130,8 +130,8 @@ func pointOf(u *url.URL) (point string, err error) {
 }
 
 // moment finds the moment of a point, and the form of the point in links.
-func (r *request) moment(named string) (point string, m storage.Moment, err error) {
-	p, err := storage.ParsePoint(named)
+func (r *request) moment(named string) (point string, m view.Moment, err error) {
+	p, err := view.ParsePoint(named)
 	if err != nil {
 		return named, m, err
 	}
@@ -245,7 +245,7 @@ func setLimit(r *request) (*page, error) {
 			return nil, annotator.Errorf(annotator.Misused, "%q is no scene", r.PostFormValue("scene"))
 		}
 		step, _ := strconv.Atoi(r.PostFormValue("step"))
-		point = storage.Point{Kind: storage.PointScene, ID: int64(max(1, n+step))}.String()
+		point = view.Point{Kind: view.PointScene, ID: int64(max(1, n+step))}.String()
 	}
 	cookie := &http.Cookie{
 		Name: limitCookie, Path: "/" + url.PathEscape(r.db.Name) + "/", MaxAge: 400 * 24 * 3600, HttpOnly: true,

@@ -21,6 +21,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 )
 
 //go:embed templates static
@@ -45,8 +46,8 @@ type Database struct {
 	DB    *storage.DB
 	Story Story // nil if the corpus is not there
 	// Limit is the furthest limit of all readers, and zero for none. Point names it.
-	Limit storage.Moment
-	Point storage.Point
+	Limit view.Moment
+	Point view.Point
 	// Source returns the corpus for verification; nil if it is missing.
 	Source func(context.Context) (*storage.Source, error)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"annotator/storage"
+	"annotator/view"
 	"annotator/web"
 )
 
@@ -141,7 +141,7 @@ func TestServersLimit(t *testing.T) {
 	for _, ceiling := range []string{"scene:6", "thread", "post", "snapshot:6"} {
 		t.Run(ceiling, func(t *testing.T) {
 			t.Parallel()
-			var at storage.Moment
+			var at view.Moment
 			s := open(t, func(o *web.Options) {
 				o.Asker = &asker{answer: "Nobody knows. [post 99]"}
 				o.Unreadable = []web.Unreadable{{File: "other.db", Err: errors.New("broken")}}
@@ -156,11 +156,11 @@ func TestServersLimit(t *testing.T) {
 				case "thread":
 					ceiling = fmt.Sprintf("thread:%d", scene.Thread.ID)
 				}
-				point, err := storage.ParsePoint(ceiling)
+				point, err := view.ParsePoint(ceiling)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if at, err = db.History.Limit(t.Context(), point); err != nil {
+				if at, err = view.LimitAt(t.Context(), db, point); err != nil {
 					t.Fatal(err)
 				}
 				o.Databases[0].Limit, o.Databases[0].Point = at, point
@@ -248,9 +248,9 @@ func TestServersLimit(t *testing.T) {
 func TestUnderTheServersLimit(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(o *web.Options) {
-		o.Databases[0].Point = storage.Point{Kind: storage.PointScene, ID: 9}
+		o.Databases[0].Point = view.Point{Kind: view.PointScene, ID: 9}
 		var err error
-		if o.Databases[0].Limit, err = o.Databases[0].DB.History.Limit(context.Background(),
+		if o.Databases[0].Limit, err = view.LimitAt(context.Background(), o.Databases[0].DB,
 			o.Databases[0].Point); err != nil {
 			t.Fatal(err)
 		}

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/storage"
+	"annotator/view"
 )
 
 // storyPage is the list of the threads.
 type storyPage struct {
 	part
-	Threads []storage.ThreadSpan
+	Threads []view.ThreadSpan
 }
 
 // listSize is the number of threads or scenes on a page of a list.
@@ -32,7 +32,7 @@ func showStory(r *request) (*page, error) {
 
 // threadPage is a thread with its scenes.
 type threadPage struct {
-	storage.ThreadSpan
+	view.ThreadSpan
 	part
 	Scenes  []annotator.SceneRow
 	Summary *annotator.Episode // nil if there is none

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"annotator"
-	"annotator/storage"
+	"annotator/view"
 )
 
 // servedDatabase is a served database with its state in memory.
@@ -21,10 +21,10 @@ func (d *servedDatabase) bounded() bool { return !d.Limit.IsZero() }
 
 // moment finds the moment of a reader's point. A point after the server's limit gives the same error as one that does
 // not exist.
-func (d *servedDatabase) moment(ctx context.Context, p storage.Point) (storage.Moment, error) {
-	m, err := d.DB.History.Limit(ctx, p)
+func (d *servedDatabase) moment(ctx context.Context, p view.Point) (view.Moment, error) {
+	m, err := view.LimitAt(ctx, d.DB, p)
 	if err == nil && !m.Within(&d.Limit) {
-		return storage.Moment{}, notFound()
+		return view.Moment{}, notFound()
 	}
 	return m, err
 }
@@ -37,32 +37,32 @@ func (d *servedDatabase) lastChoice(ctx context.Context, scenes int) (int, error
 	}
 	n := d.Limit.Place.Scene()
 	for _, last := range []int{n, n - 1} { // the limit may be inside its scene
-		if _, err := d.moment(ctx, storage.Point{Kind: storage.PointScene, ID: int64(last)}); !isNotFound(err) {
+		if _, err := d.moment(ctx, view.Point{Kind: view.PointScene, ID: int64(last)}); !isNotFound(err) {
 			return last, err
 		}
 	}
 	return 0, nil
 }
 
-// view is a storage.View with the positions of places.
-type view struct {
-	*storage.View
+// codexView is a view.View with the positions of places.
+type codexView struct {
+	*view.View
 	db *servedDatabase
-	at *storage.Positions
+	at *view.Positions
 }
 
-func newView(ctx context.Context, d *servedDatabase, m storage.Moment) *view {
-	return &view{View: d.DB.View(m), db: d, at: d.DB.Scenes.Positions(ctx)}
+func newView(ctx context.Context, d *servedDatabase, m view.Moment) *codexView {
+	return &codexView{View: view.At(d.DB, m), db: d, at: view.NewPositions(ctx, d.DB)}
 }
 
 // limited reports whether there is a limit.
-func (v *view) limited() bool {
+func (v *codexView) limited() bool {
 	m := v.Moment()
 	return !m.IsZero()
 }
 
 // lastScene returns the number of the last scene up to the limit; 0 if there is none.
-func (v *view) lastScene(ctx context.Context) (int, error) {
+func (v *codexView) lastScene(ctx context.Context) (int, error) {
 	threads, err := v.Threads(ctx)
 	if len(threads) == 0 {
 		return 0, err
@@ -80,7 +80,7 @@ func idsOf[T any](list []T, id func(*T) int64) []int64 {
 }
 
 // named returns the live entry with a name; nil if there is none, or several.
-func (v *view) named(ctx context.Context, name string) (*annotator.Entry, error) {
+func (v *codexView) named(ctx context.Context, name string) (*annotator.Entry, error) {
 	found, err := v.Named(ctx, name)
 	if err != nil || len(found) != 1 || !found[0].Status.Live() {
 		return nil, err
@@ -89,4 +89,4 @@ func (v *view) named(ctx context.Context, name string) (*annotator.Entry, error)
 }
 
 // place returns the position of a place; the zero position for one before the story.
-func (v *view) place(at annotator.Place) annotator.Position { return v.at.At(at) }
+func (v *codexView) place(at annotator.Place) annotator.Position { return v.at.At(at) }

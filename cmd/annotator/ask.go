@@ -7,6 +7,7 @@ import (
 	"annotator"
 	"annotator/snapshot"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -41,22 +42,22 @@ model answers by quoting.`,
 			return annotator.Errorf(annotator.Misused, "there is no question").
 				WithAdvice("put it after the command, in quotation marks")
 		}
-		view, err := viewAt(ctx, db, asOf)
+		shown, err := viewAt(ctx, db, asOf)
 		if err != nil {
 			return err
 		}
-		at, err := newestSnapshot(ctx, view)
+		at, err := newestSnapshot(ctx, shown)
 		if err != nil {
 			return err
 		}
-		o.view = view
+		o.view = shown
 		return o.run(ctx, db, at, question)
 	})
 }
 
 // newestSnapshot returns the newest snapshot of a view.
-func newestSnapshot(ctx context.Context, view *storage.View) (*annotator.Snapshot, error) {
-	found, err := view.Snapshots(ctx, storage.SnapshotQuery{Kind: annotator.SnapshotCheckpoint, Limit: 1})
+func newestSnapshot(ctx context.Context, shown *view.View) (*annotator.Snapshot, error) {
+	found, err := shown.Snapshots(ctx, storage.SnapshotQuery{Kind: annotator.SnapshotCheckpoint, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func newestSnapshot(ctx context.Context, view *storage.View) (*annotator.Snapsho
 }
 
 // relevantEntries renders the entries of a view that match the words of a question.
-func relevantEntries(ctx context.Context, view *storage.View, question string) (string, error) {
-	page, err := view.FindWhole(ctx, annotator.Query{Text: question, Limit: askedEntries})
+func relevantEntries(ctx context.Context, shown *view.View, question string) (string, error) {
+	page, err := shown.FindWhole(ctx, annotator.Query{Text: question, Limit: askedEntries})
 	return snapshot.Entries(page.Entries), err
 }

@@ -12,6 +12,7 @@ import (
 	"annotator"
 	"annotator/exporters"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -85,7 +86,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	view, err := viewAt(ctx, db, o.asOf)
+	shown, err := viewAt(ctx, db, o.asOf)
 	if err != nil {
 		return err
 	}
@@ -93,12 +94,12 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if selection.Statuses, selection.Tags, err = o.filter.resolve(); err != nil {
 		return err
 	}
-	document, err := documentOf(ctx, db, view, &run.Corpus, &selection)
+	document, err := documentOf(ctx, db, shown, &run.Corpus, &selection)
 	if err != nil {
 		return err
 	}
 	codex := &exporters.Codex{
-		Document: document, Selection: selection, History: view, Name: storyName(run.Corpus.Path),
+		Document: document, Selection: selection, History: shown, Name: storyName(run.Corpus.Path),
 		Updated: time.UnixMilli(run.Updated),
 	}
 	if !format.Story {
@@ -109,7 +110,7 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 		return err
 	}
 	codex.Book = cmp.Or(o.book, bookOf(posts.Path()))
-	codex.Text = &storyText{view: view, corpus: posts}
+	codex.Text = &storyText{view: shown, corpus: posts}
 	return cmp.Or(o.write(ctx, &format, codex), posts.Close())
 }
 
@@ -153,17 +154,17 @@ func (o *exportOptions) write(ctx context.Context, format *exporters.Format, cod
 func isStdout(out string) bool { return out == "-" || out == "/dev/stdout" }
 
 // documentOf returns the entries of a view that the user has selected.
-func documentOf(ctx context.Context, db *storage.DB, view *storage.View, c *storage.Corpus,
+func documentOf(ctx context.Context, db *storage.DB, shown *view.View, c *storage.Corpus,
 	selection *exporters.Selection,
 ) (*exporters.Document, error) {
-	entries, err := allEntries(ctx, view)
+	entries, err := allEntries(ctx, shown)
 	if err != nil {
 		return nil, err
 	}
-	at := db.Scenes.Positions(ctx)
+	at := view.NewPositions(ctx, db)
 	story := exporters.Story{Title: c.Title, CorpusHash: c.Hash, Threads: c.Threads, Scenes: c.Scenes}
 	document := exporters.Build(story, exporters.Select(entries, selection.Statuses, selection.Tags), at.At)
-	document.AsOf = positionOf(view, at)
-	document.Summaries, err = summaries(ctx, view)
+	document.AsOf = positionOf(shown, at)
+	document.Summaries, err = summaries(ctx, shown)
 	return &document, cmp.Or(err, at.Err)
 }

@@ -8,11 +8,12 @@ import (
 	"annotator/corpus"
 	"annotator/exporters"
 	"annotator/storage"
+	"annotator/view"
 )
 
 // storyText is the text of the story within the limit of a view.
 type storyText struct {
-	view   *storage.View
+	view   *view.View
 	corpus *corpus.DB
 }
 

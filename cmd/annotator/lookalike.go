@@ -10,7 +10,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
-	"annotator/storage"
+	"annotator/view"
 )
 
 // lookAlike is an entry that may be a duplicate of another, with the name that looks the same.
@@ -21,7 +21,7 @@ type lookAlike struct {
 
 // lookAlikes returns the live entries of a view with a name that looks like a given name, or like a name of the given
 // entries. It omits these entries.
-func lookAlikes(ctx context.Context, v *storage.View, name string,
+func lookAlikes(ctx context.Context, v *view.View, name string,
 	entries []annotator.Entry,
 ) (found []lookAlike, err error) {
 	all, err := v.Names(ctx)

@@ -21,6 +21,7 @@ import (
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/storage"
+	"annotator/view"
 	"annotator/web"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -316,11 +317,11 @@ func checkVariety(t *testing.T, db *storage.DB) {
 	if late == 0 {
 		t.Error("no scene was read late")
 	}
-	story, err := db.View(storage.Moment{}).Summaries(t.Context())
+	story, err := view.At(db, view.Moment{}).Summaries(t.Context())
 	if err != nil || len(story) < 3 {
 		t.Errorf("%d summaries: %v", len(story), err)
 	}
-	if compactions, err := db.View(storage.Moment{}).Compactions(t.Context()); err != nil || len(compactions) < 2 {
+	if compactions, err := view.At(db, view.Moment{}).Compactions(t.Context()); err != nil || len(compactions) < 2 {
 		t.Errorf("%d compactions: %v", len(compactions), err)
 	}
 }

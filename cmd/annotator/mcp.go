@@ -10,6 +10,7 @@ import (
 	"annotator"
 	"annotator/mcpserver"
 	"annotator/storage"
+	"annotator/view"
 	"annotator/web"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -55,7 +56,7 @@ func (o *mcpOptions) run(ctx context.Context, db *storage.DB) error {
 	if err := o.load(o.app); err != nil {
 		return err
 	}
-	view, err := viewAt(ctx, db, o.asOf)
+	shown, err := viewAt(ctx, db, o.asOf)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (o *mcpOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	config := mcpserver.Config{DB: db, Limit: view.Moment(), Version: version(), Ask: o.answerer(db)}
+	config := mcpserver.Config{DB: db, Limit: shown.Moment(), Version: version(), Ask: o.answerer(db)}
 	if posts != nil {
 		defer func() { _ = posts.Close() }()
 		config.Posts = posts
@@ -121,13 +122,13 @@ func requireToken(token string, next http.Handler) http.Handler {
 
 // answerer returns a function that asks the model as `annotator ask` does, each question in its own conversation.
 func (o *mcpOptions) answerer(db *storage.DB) mcpserver.Asker {
-	return func(ctx context.Context, view *storage.View, question string) (answer *mcpserver.Answer, err error) {
-		at, err := newestSnapshot(ctx, view)
+	return func(ctx context.Context, shown *view.View, question string) (answer *mcpserver.Answer, err error) {
+		at, err := newestSnapshot(ctx, shown)
 		if err != nil {
 			return nil, err
 		}
 		one := *o.snapshotAskOptions
-		one.view = view
+		one.view = shown
 		err = one.converse(ctx, db, at, func(c *conversation) error {
 			text, err := c.answer(ctx, question)
 			if err != nil {

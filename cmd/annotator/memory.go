@@ -11,6 +11,7 @@ import (
 	"annotator"
 	"annotator/exporters"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -178,8 +179,8 @@ type fact struct {
 
 func semanticRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
-		provenance, err := db.History.ClaimProvenance(ctx)
-		at := db.Scenes.Positions(ctx)
+		provenance, err := view.ClaimProvenance(ctx, db)
+		at := view.NewPositions(ctx, db)
 		for e, readErr := range db.Glossary.All(ctx) {
 			if err = cmp.Or(err, readErr, at.Err); err != nil {
 				yield(record{}, err)
@@ -204,11 +205,11 @@ func semanticRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter
 	}
 }
 
-func facts(e *annotator.Entry, at *storage.Positions, provenance map[storage.ClaimKey]storage.Provenance) []fact {
+func facts(e *annotator.Entry, at *view.Positions, provenance map[view.ClaimKey]view.Provenance) []fact {
 	exported := exporters.NewEntry(e, at.At)
 	list := make([]fact, len(e.Claims))
 	for i := range e.Claims {
-		c, p := &exported.Claims[i], provenance[storage.ClaimKey{Entry: e.ID, Claim: e.Claims[i].ID}]
+		c, p := &exported.Claims[i], provenance[view.ClaimKey{Entry: e.ID, Claim: e.Claims[i].ID}]
 		list[i] = fact{
 			ID: fmt.Sprintf("%d.%d", e.ID, e.Claims[i].ID), Time: unixSeconds(p.Changed),
 			Turns: append([]int64{}, p.Turns...),

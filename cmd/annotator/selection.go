@@ -14,6 +14,7 @@ import (
 	"annotator/codex"
 	"annotator/exporters"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,11 +27,11 @@ func asOfFlag(flags *pflag.FlagSet, point *string) {
 
 // codexView is the codex at a point of the story.
 type codexView struct {
-	*storage.View
+	*view.View
 	db        *storage.DB
 	point     string              // that --as-of names; empty: now
 	asOf      *annotator.Position // nil: now
-	positions *storage.Positions
+	positions *view.Positions
 }
 
 // answersAsOf makes a command print the result of find in the codex at the point that --as-of names.
@@ -40,32 +41,32 @@ func (a *app) answersAsOf(cmd *cobra.Command,
 	var point string
 	asOfFlag(cmd.Flags(), &point)
 	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
-		view, err := viewAt(ctx, db, point)
+		shown, err := viewAt(ctx, db, point)
 		if err != nil {
 			return nil, err
 		}
-		v := &codexView{View: view, db: db, point: point, positions: db.Scenes.Positions(ctx)}
-		v.asOf = positionOf(view, v.positions)
+		v := &codexView{View: shown, db: db, point: point, positions: view.NewPositions(ctx, db)}
+		v.asOf = positionOf(shown, v.positions)
 		found, err := find(ctx, v, args)
 		return found, cmp.Or(err, v.positions.Err)
 	})
 }
 
 // viewAt returns the view up to a point; an empty point is now.
-func viewAt(ctx context.Context, db *storage.DB, point string) (*storage.View, error) {
+func viewAt(ctx context.Context, db *storage.DB, point string) (*view.View, error) {
 	if point == "" {
-		return db.View(storage.Moment{}), nil
+		return view.At(db, view.Moment{}), nil
 	}
-	parsed, err := storage.ParsePoint(point)
+	parsed, err := view.ParsePoint(point)
 	if err != nil {
 		return nil, err
 	}
-	moment, err := db.History.Moment(ctx, parsed)
-	return db.View(moment), err
+	moment, err := view.MomentAt(ctx, db, parsed)
+	return view.At(db, moment), err
 }
 
 // positionOf returns the position of a view's limit; nil for now.
-func positionOf(v *storage.View, p *storage.Positions) *annotator.Position {
+func positionOf(v *view.View, p *view.Positions) *annotator.Position {
 	moment := v.Moment()
 	if moment.IsZero() {
 		return nil
@@ -81,7 +82,7 @@ func printAsOf(w io.Writer, p *annotator.Position) {
 }
 
 // allEntries reads every entry of a view, of any status, in the order of their ids.
-func allEntries(ctx context.Context, v *storage.View) (entries []annotator.Entry, err error) {
+func allEntries(ctx context.Context, v *view.View) (entries []annotator.Entry, err error) {
 	for e, err := range v.All(ctx) {
 		if err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 	"annotator"
 	"annotator/corpus"
 	"annotator/storage"
+	"annotator/view"
 	"annotator/web"
 
 	"github.com/spf13/cobra"
@@ -197,10 +198,10 @@ func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closer
 	open.add(db.Close)
 	database := &web.Database{DB: db}
 	if o.asOf != "" {
-		if database.Point, err = storage.ParsePoint(o.asOf); err != nil {
+		if database.Point, err = view.ParsePoint(o.asOf); err != nil {
 			return nil, err
 		}
-		if database.Limit, err = db.History.Limit(ctx, database.Point); err != nil {
+		if database.Limit, err = view.LimitAt(ctx, db, database.Point); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -48,7 +49,7 @@ func viewSnapshot(ctx context.Context, db *storage.DB, s *annotator.Snapshot) (s
 
 // findSnapshot reads the snapshot with the number that an argument holds.
 func findSnapshot(ctx context.Context, db *storage.DB, number string) (annotator.Snapshot, error) {
-	point, err := storage.ParsePoint("snapshot:" + number)
+	point, err := view.ParsePoint("snapshot:" + number)
 	if err != nil {
 		return annotator.Snapshot{}, annotator.Errorf(annotator.Misused, "%q is not the number of a snapshot", number).
 			WithAdvice("`annotator snapshot list` lists them")

@@ -18,6 +18,7 @@ import (
 	"annotator/runner"
 	"annotator/snapshot"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -29,7 +30,7 @@ type snapshotAskOptions struct {
 	corpus      string
 	interactive bool
 	json        bool
-	view        *storage.View // its matching entries are in the context; nil: the snapshot only
+	view        *view.View // its matching entries are in the context; nil: the snapshot only
 }
 
 // askSettings name the settings of a question to the model.
@@ -90,7 +91,7 @@ The endpoint comes from the same places as that of run, and may be another than 
 type conversation struct {
 	*snapshotAskOptions
 	db      *storage.DB
-	shown   *storage.View // of the citable posts
+	shown   *view.View // of the citable posts
 	writer  *storage.SnapshotWriter
 	story   *corpus.DB // nil if it was not found
 	context *snapshot.Context
@@ -161,14 +162,14 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annot
 // postsUpTo returns the view of the citable posts: up to the limit, else up to the snapshot.
 func (o *snapshotAskOptions) postsUpTo(ctx context.Context, db *storage.DB,
 	at *annotator.Snapshot,
-) (*storage.View, error) {
+) (*view.View, error) {
 	if o.view != nil {
 		if limit := o.view.Moment(); !limit.IsZero() {
 			return o.view, nil
 		}
 	}
-	moment, err := db.History.MomentOf(ctx, at)
-	return db.View(moment), err
+	moment, err := view.MomentOf(ctx, db, at)
+	return view.At(db, moment), err
 }
 
 // prepareClient sets the client. The default model is the run's if the server has it, else the server's first.
@@ -310,7 +311,7 @@ func (c *conversation) ask(ctx context.Context, question string) error {
 // citations looks up the posts that an answer cites, each once.
 func (c *conversation) citations(ctx context.Context, text string) ([]citation, error) {
 	posts, seen := []citation{}, map[int64]bool{}
-	at := c.db.Scenes.Positions(ctx)
+	at := view.NewPositions(ctx, c.db)
 	for _, cited := range codex.Citations(text) {
 		for _, id := range cited.Posts {
 			if seen[id] {
@@ -356,7 +357,7 @@ type citation struct {
 }
 
 // cite looks up a cited post. A post after the limit is reported like one that does not exist.
-func (c *conversation) cite(ctx context.Context, at *storage.Positions, id int64) (citation, error) {
+func (c *conversation) cite(ctx context.Context, at *view.Positions, id int64) (citation, error) {
 	p := citation{Post: id}
 	place, err := c.shown.PlaceOf(ctx, id)
 	if annotator.KindOf(err) == annotator.NotFound {

@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -80,7 +81,7 @@ func diffSnapshots(ctx context.Context, db *storage.DB, a, b string) (*snapshotD
 	if from.ID > to.ID {
 		from, to = to, from
 	}
-	before, after, err := db.History.Between(ctx, &from, &to)
+	before, after, err := view.Between(ctx, db, &from, &to)
 	if err != nil {
 		return nil, err
 	}

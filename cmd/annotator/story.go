@@ -7,7 +7,7 @@ import (
 
 	"annotator"
 	"annotator/exporters"
-	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -69,7 +69,7 @@ func (s *storyAnswer) print(w io.Writer) {
 }
 
 // summaries returns the summaries of an export.
-func summaries(ctx context.Context, v *storage.View) (*exporters.Summaries, error) {
+func summaries(ctx context.Context, v *view.View) (*exporters.Summaries, error) {
 	story, err := v.Story(ctx)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package storage
+package view
 
 import (
 	"context"
@@ -10,18 +10,19 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/internal/sqlite"
+	"annotator/storage"
 )
 
 // View reads the codex and the story up to a limit. It returns nothing that comes later: no entry, claim, name,
 // revision, scene, thread, count, snapshot or post. Everything that shows a codex to people reads it through a View.
 type View struct {
-	reader
-	db *DB
+	r  storage.Reader
+	db *storage.DB
 	m  Moment
 }
 
-// View returns the view up to a moment. The zero Moment is no limit.
-func (db *DB) View(m Moment) *View { return &View{reader{db.read, db.path, m.limit()}, db, m} }
+// At returns the view of a database up to a moment. The zero Moment is no limit.
+func At(db *storage.DB, m Moment) *View { return &View{db.Reader(m.limit()), db, m} }
 
 // Moment returns the limit of the view.
 func (v *View) Moment() Moment { return v.m }
@@ -31,23 +32,26 @@ func (v *View) Shows(place annotator.Place) bool { return v.m.IsZero() || place 
 
 // Entry returns the entry with an id, live or not; NotFound if there is none within the limit.
 func (v *View) Entry(ctx context.Context, id int64) (*annotator.Entry, error) {
-	return v.one(ctx, id, whole)
+	return v.r.One(ctx, id, storage.Whole)
 }
 
 // EntriesByID returns the entries with the given ids, by id. Ids without an entry within the limit are left out.
 func (v *View) EntriesByID(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	return v.entries(ctx, ids, whole)
+	return v.r.Entries(ctx, ids, storage.Whole)
 }
+
+// headings is a condition on the values v of entries without their claims; each field is a range of the index.
+const headings = ` AND v.field IN ('term', 'alias', 'tag', 'present', 'status', 'lock')`
 
 // Headings returns entries as EntriesByID does, without their claims and without what is counted of their revisions.
 func (v *View) Headings(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	return v.sums(ctx, ids, headings)
+	return v.r.Sums(ctx, ids, headings)
 }
 
 // ClaimIDs returns the ids of the claims of an entry, in the order of the story.
 func (v *View) ClaimIDs(ctx context.Context, entry int64) ([]int64, error) {
-	return readAll(ctx, v.db, "read the claims", scanValue[int64], `SELECT CAST(v.key AS INTEGER) FROM value v
-		WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.limit.inForce("v")+` ORDER BY v.json ->> 'from', v.json ->> 'ord', 1`, v.limit.bound, entry)
+	return readAll(ctx, v, "read the claims", storage.ScanValue[int64], `SELECT CAST(v.key AS INTEGER) FROM value v
+		WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.r.Limit.InForce("v")+` ORDER BY v.json ->> 'from', v.json ->> 'ord', 1`, v.r.Limit.Bound(), entry)
 }
 
 // States returns the claims of an entry that describe a state, without their evidence, by id.
@@ -59,34 +63,34 @@ func (v *View) States(ctx context.Context, entry int64) ([]annotator.Claim, erro
 		}
 		return json.Unmarshal([]byte(text), c)
 	}
-	return readAll(ctx, v.db, "read the claims", scan, `SELECT v.set_by, v.json FROM value v
-		WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.limit.inForce("v")+` AND v.json ->> 'state' ORDER BY CAST(v.key AS INTEGER)`, v.limit.bound, entry)
+	return readAll(ctx, v, "read the claims", scan, `SELECT v.set_by, v.json FROM value v
+		WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.r.Limit.InForce("v")+` AND v.json ->> 'state' ORDER BY CAST(v.key AS INTEGER)`, v.r.Limit.Bound(), entry)
 }
 
 // WithClaims returns the entry with an id and some of its claims, in the order of their ids; NotFound as Entry does.
 func (v *View) WithClaims(ctx context.Context, id int64, claims []int64) (*annotator.Entry, error) {
-	return v.one(ctx, id, ` AND (v.field NOT IN ('claim', 'evidence') OR CAST(v.key AS INTEGER) IN (SELECT value FROM json_each(?3)))`,
-		jsonList(claims))
+	return v.r.One(ctx, id, ` AND (v.field NOT IN ('claim', 'evidence') OR CAST(v.key AS INTEGER) IN (SELECT value FROM json_each(?3)))`,
+		storage.List(claims))
 }
 
 // All yields every entry, live or not, by id. It reads page by page.
-func (v *View) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] { return v.all(ctx) }
+func (v *View) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] { return v.r.All(ctx) }
 
 // Named returns the entries that a name stands for, by id: entries with that full name before those of which it is an
 // alias, and of each, live ones before others. All are of the first kind that there is.
 func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
 	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))} // as it is, and without invisible characters
 	query := `WITH called (entry_id, term) AS (
-		  SELECT v.entry_id, 0 FROM value v WHERE v.field = 'alias' AND v.key IN (SELECT value FROM json_each(?2)) AND ` + v.limit.inForce("v") + `
-		  UNION SELECT t.entry_id, 1 FROM value t WHERE t.field = 'term' AND t.key IN (SELECT value FROM json_each(?2)) AND ` + v.limit.inForce("t") + `)
+		  SELECT v.entry_id, 0 FROM value v WHERE v.field = 'alias' AND v.key IN (SELECT value FROM json_each(?2)) AND ` + v.r.Limit.InForce("v") + `
+		  UNION SELECT t.entry_id, 1 FROM value t WHERE t.field = 'term' AND t.key IN (SELECT value FROM json_each(?2)) AND ` + v.r.Limit.InForce("t") + `)
 		SELECT entry_id, min(CASE WHEN live AND term THEN 0 WHEN live THEN 1 WHEN term THEN 2 ELSE 3 END) AS rank
-		FROM (SELECT *, ` + v.limit.live("entry_id") + ` AS live FROM called) GROUP BY entry_id ORDER BY rank, entry_id`
+		FROM (SELECT *, ` + v.r.Limit.Live("entry_id") + ` AS live FROM called) GROUP BY entry_id ORDER BY rank, entry_id`
 	type match struct {
 		entry int64
 		rank  int
 	}
 	scan := func(rows *sql.Rows, m *match) error { return rows.Scan(&m.entry, &m.rank) }
-	matches, err := readAll(ctx, v.db, "look for a name", scan, query, v.limit.bound, jsonList(keys))
+	matches, err := readAll(ctx, v, "look for a name", scan, query, v.r.Limit.Bound(), storage.List(keys))
 	if err != nil || len(matches) == 0 {
 		return nil, err
 	}
@@ -97,7 +101,7 @@ func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error
 		}
 	}
 	entries, err := v.EntriesByID(ctx, ids)
-	return inOrder(ids, entries), err
+	return storage.InOrder(ids, entries), err
 }
 
 // Page is a part of the entries that a query finds.
@@ -120,25 +124,25 @@ func (v *View) FindWhole(ctx context.Context, query annotator.Query) (Page, erro
 }
 
 func (v *View) find(ctx context.Context, query annotator.Query, condition string) (Page, error) {
-	found, err := v.search(ctx, query)
+	found, err := (&search{v.r}).find(ctx, query)
 	if err != nil {
 		return Page{}, err
 	}
-	entries, err := v.entries(ctx, found.ids, condition)
-	return Page{Entries: inOrder(found.ids, entries), Total: found.total, Words: found.words}, err
+	entries, err := v.r.Entries(ctx, found.ids, condition)
+	return Page{Entries: storage.InOrder(found.ids, entries), Total: found.total, Words: found.words}, err
 }
 
 // outline is a condition on the values of entries without evidence, without claims that no longer hold, and without a
 // present statement that was written before the end of a state, which codex.Present would not see.
 func (v *View) outline() string {
 	return ` AND v.holds = 1 AND v.field <> 'evidence' AND NOT (v.field = 'present' AND EXISTS (SELECT 1 FROM value c
-		WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.set_by > v.set_by AND ` + v.limit.inForce("c") + `
+		WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.set_by > v.set_by AND ` + v.r.Limit.InForce("c") + `
 		  AND c.json ->> 'state'))`
 }
 
 // Outlines returns entries as Find does, without what is counted of their revisions.
 func (v *View) Outlines(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	return v.sums(ctx, ids, v.outline())
+	return v.r.Sums(ctx, ids, v.outline())
 }
 
 // Names returns the names of the live entries by their ids: of all, or of some.
@@ -148,29 +152,29 @@ func (v *View) Names(ctx context.Context, ids ...int64) (map[int64][]string, err
 		from = `json_each(?2) c CROSS JOIN value v ON v.entry_id = c.value`
 	}
 	names := map[int64][]string{}
-	err := sqlite.Each(ctx, v.db.read, func(rows *sql.Rows) error {
+	err := v.r.Each(ctx, func(rows *sql.Rows) error {
 		var entry int64
 		var name string
 		err := rows.Scan(&entry, &name)
 		names[entry] = append(names[entry], name)
 		return err
-	}, `SELECT v.entry_id, v.json ->> 'name' FROM `+from+` WHERE v.field = 'alias' AND `+v.limit.inForce("v")+` AND `+v.limit.live("v.entry_id"),
-		v.limit.bound, jsonList(ids))
-	return names, sqlite.Wrap(err, "read the names in %s", v.db.path)
+	}, `SELECT v.entry_id, v.json ->> 'name' FROM `+from+` WHERE v.field = 'alias' AND `+v.r.Limit.InForce("v")+` AND `+v.r.Limit.Live("v.entry_id"),
+		v.r.Limit.Bound(), storage.List(ids))
+	return names, sqlite.Wrap(err, "read the names in %s", v.db.Path())
 }
 
 // Revisions returns the history of an entry within the limit, oldest first.
 func (v *View) Revisions(ctx context.Context, entry int64) ([]annotator.Revision, error) {
-	return readAll(ctx, v.db, "read the revisions", scanRevision, revisions+` WHERE r.entry_id = ?2 AND `+
-		v.limit.made("r")+` ORDER BY r.id`, v.limit.bound, entry)
+	return readAll(ctx, v, "read the revisions", storage.ScanRevision, storage.Revisions+` WHERE r.entry_id = ?2 AND `+
+		v.r.Limit.Made("r")+` ORDER BY r.id`, v.r.Limit.Bound(), entry)
 }
 
 // RevisionsAfter returns the revisions of an entry with higher ids than one, at most limit of them, oldest first: those of
 // a claim and its evidence, or all where claim is 0.
 func (v *View) RevisionsAfter(ctx context.Context, entry, claim, after int64, limit int) ([]annotator.Revision, error) {
-	return readAll(ctx, v.db, "read the revisions", scanRevision, revisions+` WHERE r.entry_id = ?2 AND r.id > ?4 AND `+
-		v.limit.made("r")+` AND ?3 IN (0, iif(r.field IN ('claim', 'evidence'), CAST(n.key AS INTEGER), NULL)) ORDER BY r.id LIMIT ?5`,
-		v.limit.bound, entry, claim, after, limit)
+	return readAll(ctx, v, "read the revisions", storage.ScanRevision, storage.Revisions+` WHERE r.entry_id = ?2 AND r.id > ?4 AND `+
+		v.r.Limit.Made("r")+` AND ?3 IN (0, iif(r.field IN ('claim', 'evidence'), CAST(n.key AS INTEGER), NULL)) ORDER BY r.id LIMIT ?5`,
+		v.r.Limit.Bound(), entry, claim, after, limit)
 }
 
 // Quotation is evidence that stands in a post, with the claim that it supports.
@@ -192,10 +196,27 @@ func (v *View) Quotations(ctx context.Context, posts []int64) ([]Quotation, erro
 		}
 		return json.Unmarshal([]byte(claim), &q.Claim)
 	}
-	found, err := readAll(ctx, v.db, "read the quotations", scan, `SELECT e.entry_id, e.json, c.json FROM json_each(?2) p
+	found, err := readAll(ctx, v, "read the quotations", scan, `SELECT e.entry_id, e.json, c.json FROM json_each(?2) p
 		CROSS JOIN value e ON e.field = 'evidence' AND e.json ->> 'post' = p.value
 		JOIN value c ON c.entry_id = e.entry_id AND c.field = 'claim' AND c.key = e.json ->> 'claim'
-		WHERE `+v.limit.inForce("e")+` AND `+v.limit.inForce("c"), v.limit.bound, jsonList(posts))
+		WHERE `+v.r.Limit.InForce("e")+` AND `+v.r.Limit.InForce("c"), v.r.Limit.Bound(), storage.List(posts))
 	slices.SortFunc(found, compareQuotations)
 	return found, err
+}
+
+// readAll returns all rows of a query.
+func readAll[T any](ctx context.Context, v *View, what string, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+	return storage.Rows(ctx, v.r, what, scan, query, args...)
+}
+
+// readFirst is readAll for the first row. The error is missing where there is none.
+func readFirst[T any](ctx context.Context, v *View, what string, missing error, scan func(*sql.Rows, *T) error, query string, args ...any) (first T, err error) {
+	all, err := readAll(ctx, v, what, scan, query, args...)
+	if err == nil && len(all) == 0 {
+		err = missing
+	}
+	if err != nil {
+		return first, err
+	}
+	return all[0], nil
 }

@@ -1,4 +1,4 @@
-package storage
+package view
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"annotator"
+	"annotator/storage"
 )
 
 // Positions translates places to the ids of threads and posts. It reads each scene once.
@@ -13,13 +14,13 @@ type Positions struct {
 	Err error // the first
 
 	ctx    context.Context
-	db     *DB
+	db     *storage.DB
 	scenes map[int]*annotator.SceneRow
 }
 
-// Positions returns an empty one.
-func (s *Scenes) Positions(ctx context.Context) *Positions {
-	return &Positions{ctx: ctx, db: s.db, scenes: map[int]*annotator.SceneRow{}}
+// NewPositions returns an empty one.
+func NewPositions(ctx context.Context, db *storage.DB) *Positions {
+	return &Positions{ctx: ctx, db: db, scenes: map[int]*annotator.SceneRow{}}
 }
 
 // Read reads the scenes of places at once, for a page with many.
@@ -31,7 +32,7 @@ func (p *Positions) Read(places []annotator.Place) {
 		}
 	}
 	slices.Sort(scenes)
-	found, err := readAll(p.ctx, p.db, "read scenes", scanScene, sceneQuery+` WHERE n IN (SELECT value FROM json_each(?))`, jsonList(slices.Compact(scenes)))
+	found, err := storage.Rows(p.ctx, p.db.Reader(storage.Limit{}), "read scenes", storage.ScanScene, storage.SceneQuery+` WHERE n IN (SELECT value FROM json_each(?))`, storage.List(slices.Compact(scenes)))
 	p.Err = cmp.Or(p.Err, err)
 	for i := range found {
 		p.scenes[found[i].N] = &found[i]

@@ -1,4 +1,4 @@
-package storage
+package view
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/internal/sqlite"
+	"annotator/storage"
 )
 
 // PointKind says what names a point of the story or of the run.
@@ -63,6 +64,13 @@ type Moment struct {
 // IsZero reports whether the moment is no limit.
 func (m *Moment) IsZero() bool { return m.reach == 0 }
 
+func (m *Moment) limit() storage.Limit {
+	if m.snapshot != 0 {
+		return storage.Limit{ByRevision: true, Last: m.revision, Reach: m.reach.Scene()}
+	}
+	return storage.Limit{Last: int64(m.whole), Reach: m.reach.Scene()}
+}
+
 // Holds reports whether a revision had been made by then.
 func (m *Moment) Holds(r *annotator.Revision) bool {
 	if m.snapshot != 0 {
@@ -83,52 +91,57 @@ func (m *Moment) Within(limit *Moment) bool {
 	return !m.IsZero() && m.reach <= limit.reach
 }
 
-// Moment finds a point in the story; NotFound, with advice, for one that does not exist or is not read yet.
-func (s *History) Moment(ctx context.Context, p Point) (Moment, error) { return s.moment(ctx, p, true) }
+// MomentAt finds a point in the story; NotFound, with advice, for one that does not exist or is not read yet.
+func MomentAt(ctx context.Context, db *storage.DB, p Point) (Moment, error) {
+	return moment(ctx, db, p, true)
+}
 
-// Limit is Moment for a point that need not be read yet, as a reader sets who waits for a run.
-func (s *History) Limit(ctx context.Context, p Point) (Moment, error) { return s.moment(ctx, p, false) }
+// LimitAt is MomentAt for a point that need not be read yet, as a reader sets who waits for a run.
+func LimitAt(ctx context.Context, db *storage.DB, p Point) (Moment, error) {
+	return moment(ctx, db, p, false)
+}
 
-func (s *History) moment(ctx context.Context, p Point, mustBeRead bool) (Moment, error) {
+func moment(ctx context.Context, db *storage.DB, p Point, mustBeRead bool) (Moment, error) {
 	n, rank := int(p.ID), -1
 	var err error
 	switch p.Kind {
 	case PointSnapshot:
-		snapshot, err := s.db.Snapshots.Get(ctx, p.ID)
+		snapshot, err := db.Snapshots.Get(ctx, p.ID)
 		if err != nil {
 			return Moment{}, err
 		}
-		return s.MomentOf(ctx, &snapshot)
+		return MomentOf(ctx, db, &snapshot)
 	case PointPost:
 		var place annotator.Place
-		place, err = s.db.Scenes.PlaceOf(ctx, p.ID)
+		place, err = db.Scenes.PlaceOf(ctx, p.ID)
 		n, rank = place.Scene(), place.Rank()
 	case PointThread:
-		n, err = s.db.Threads.LastScene(ctx, p.ID)
+		n, err = db.Threads.LastScene(ctx, p.ID)
 	}
 	if err != nil {
 		return Moment{}, err
 	}
-	return s.placeMoment(ctx, n, rank, mustBeRead)
+	return placeMoment(ctx, db, n, rank, mustBeRead)
 }
 
 // MomentOf returns the moment of a snapshot.
-func (s *History) MomentOf(ctx context.Context, snapshot *annotator.Snapshot) (Moment, error) {
-	scene, err := s.db.Scenes.Get(ctx, snapshot.Scene)
+func MomentOf(ctx context.Context, db *storage.DB, snapshot *annotator.Snapshot) (Moment, error) {
+	scene, err := db.Scenes.Get(ctx, snapshot.Scene)
 	if err != nil {
 		return Moment{}, err
 	}
-	reach, err := readValue[annotator.Place](ctx, s.db, "read the snapshots", `SELECT n * 1000000 + json_array_length(posts) - 1 FROM scene
-		WHERE n = (SELECT max(scene) FROM snapshot WHERE id <= ?)`, snapshot.ID)
+	var reach annotator.Place
+	err = db.Reader(storage.Limit{}).Row(ctx, `SELECT n * 1000000 + json_array_length(posts) - 1 FROM scene
+		WHERE n = (SELECT max(scene) FROM snapshot WHERE id <= ?)`, snapshot.ID).Scan(&reach)
 	return Moment{
 		Place: annotator.PlaceAt(scene.N, len(scene.Posts)-1), reach: reach, whole: reach.Scene(),
 		snapshot: snapshot.ID, revision: snapshot.Revision, trace: snapshot.Trace,
-	}, err
+	}, sqlite.Wrap(err, "read the snapshots in %s", db.Path())
 }
 
 // placeMoment returns the moment of the post with a rank in a scene; a negative rank is the scene's last post.
-func (s *History) placeMoment(ctx context.Context, n, rank int, mustBeRead bool) (Moment, error) {
-	scene, err := s.db.Scenes.Get(ctx, n)
+func placeMoment(ctx context.Context, db *storage.DB, n, rank int, mustBeRead bool) (Moment, error) {
+	scene, err := db.Scenes.Get(ctx, n)
 	if err != nil {
 		return Moment{}, err
 	}
@@ -147,25 +160,25 @@ func (s *History) placeMoment(ctx context.Context, n, rank int, mustBeRead bool)
 }
 
 // Between returns the entries that changed between two snapshots, as they were at each. New ones are only in after.
-func (s *History) Between(ctx context.Context, from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
-	ids, err := readAll(ctx, s.db, "read the revisions", scanValue[int64], `SELECT DISTINCT entry_id FROM revision WHERE id > ? AND id <= ? ORDER BY 1`,
+func Between(ctx context.Context, db *storage.DB, from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
+	ids, err := storage.Rows(ctx, db.Reader(storage.Limit{}), "read the revisions", storage.ScanValue[int64], `SELECT DISTINCT entry_id FROM revision WHERE id > ? AND id <= ? ORDER BY 1`,
 		from.Revision, to.Revision)
 	if err != nil {
 		return nil, nil, err
 	}
-	if before, err = s.entriesAt(ctx, from, ids); err == nil {
-		after, err = s.entriesAt(ctx, to, ids)
+	if before, err = entriesAt(ctx, db, from, ids); err == nil {
+		after, err = entriesAt(ctx, db, to, ids)
 	}
 	return before, after, err
 }
 
-func (s *History) entriesAt(ctx context.Context, snapshot *annotator.Snapshot, ids []int64) ([]annotator.Entry, error) {
-	m, err := s.MomentOf(ctx, snapshot)
+func entriesAt(ctx context.Context, db *storage.DB, snapshot *annotator.Snapshot, ids []int64) ([]annotator.Entry, error) {
+	m, err := MomentOf(ctx, db, snapshot)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := s.db.View(m).EntriesByID(ctx, ids)
-	return inOrder(ids, entries), err
+	entries, err := At(db, m).EntriesByID(ctx, ids)
+	return storage.InOrder(ids, entries), err
 }
 
 // Provenance is how a claim, with its evidence, came about.
@@ -178,9 +191,9 @@ type Provenance struct {
 type ClaimKey struct{ Entry, Claim int64 }
 
 // ClaimProvenance returns the provenance of every claim.
-func (s *History) ClaimProvenance(ctx context.Context) (map[ClaimKey]Provenance, error) {
+func ClaimProvenance(ctx context.Context, db *storage.DB) (map[ClaimKey]Provenance, error) {
 	provenance := map[ClaimKey]Provenance{}
-	err := sqlite.Each(ctx, s.db.read, func(rows *sql.Rows) error {
+	err := db.Reader(storage.Limit{}).Each(ctx, func(rows *sql.Rows) error {
 		var key ClaimKey
 		var turn, changed int64
 		if err := rows.Scan(&key.Entry, &key.Claim, &turn, &changed); err != nil {
@@ -195,5 +208,5 @@ func (s *History) ClaimProvenance(ctx context.Context) (map[ClaimKey]Provenance,
 		return nil
 	}, `SELECT r.entry_id, CAST(v.key AS INTEGER), r.turn, r.changed_at FROM value v JOIN revision r ON r.id = v.set_by
 		WHERE v.field IN ('claim', 'evidence') ORDER BY r.id`)
-	return provenance, sqlite.Wrap(err, "read the revisions in %s", s.db.path)
+	return provenance, sqlite.Wrap(err, "read the revisions in %s", db.Path())
 }

@@ -1,4 +1,4 @@
-package storage
+package view
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"annotator"
 	"annotator/internal/sqlite"
+	"annotator/storage"
 )
 
 func compareQuotations(a, b Quotation) int {
@@ -34,13 +35,13 @@ func (v *View) lastScene() int {
 
 // Threads returns the threads with scenes, in story order.
 func (v *View) Threads(ctx context.Context) ([]ThreadSpan, error) {
-	return readAll(ctx, v.db, "read the threads", scanThreadSpan, threadSpans+` ORDER BY ord`, v.lastScene())
+	return readAll(ctx, v, "read the threads", scanThreadSpan, threadSpans+` ORDER BY ord`, v.lastScene())
 }
 
 // Thread returns the thread with an id; NotFound if it has no scene within the limit.
 func (v *View) Thread(ctx context.Context, id int64) (ThreadSpan, error) {
 	missing := annotator.Errorf(annotator.NotFound, "the story has no thread %d", id)
-	return readFirst(ctx, v.db, "read a thread", missing, scanThreadSpan, threadSpans+` AND thread_id = ?2`, v.lastScene(), id)
+	return readFirst(ctx, v, "read a thread", missing, scanThreadSpan, threadSpans+` AND thread_id = ?2`, v.lastScene(), id)
 }
 
 const threadSpans = `SELECT thread_id, title, ord, first_scene, min(last_scene, ?1) FROM thread_state WHERE first_scene <= ?1`
@@ -68,8 +69,8 @@ func (v *View) Scenes(ctx context.Context, thread int64) ([]annotator.SceneRow, 
 
 // ScenesFrom returns the scenes of a thread after so many of its first ones, at most limit of them, in story order.
 func (v *View) ScenesFrom(ctx context.Context, thread int64, offset, limit int) ([]annotator.SceneRow, error) {
-	scenes, err := readAll(ctx, v.db, fmt.Sprintf("read the scenes of thread %d", thread), scanScene,
-		sceneQuery+` WHERE s.thread_id = ? AND n <= ? AND idx >= ? ORDER BY idx LIMIT ?`, thread, v.lastScene(), offset, limit)
+	scenes, err := readAll(ctx, v, fmt.Sprintf("read the scenes of thread %d", thread), storage.ScanScene,
+		storage.SceneQuery+` WHERE s.thread_id = ? AND n <= ? AND idx >= ? ORDER BY idx LIMIT ?`, thread, v.lastScene(), offset, limit)
 	for i := range scenes {
 		v.cut(&scenes[i])
 	}
@@ -96,13 +97,13 @@ func (v *View) PlaceOf(ctx context.Context, post int64) (annotator.Place, error)
 
 // Snapshots returns the snapshots that a query finds, newest first: those that were taken before anything after the
 // limit was read.
-func (v *View) Snapshots(ctx context.Context, query SnapshotQuery) ([]annotator.Snapshot, error) {
+func (v *View) Snapshots(ctx context.Context, query storage.SnapshotQuery) ([]annotator.Snapshot, error) {
 	within, bound := `id < coalesce((SELECT min(l.id) FROM snapshot l WHERE l.scene > ?4), 1 << 62)`, int64(v.wholeScene())
 	if v.m.snapshot != 0 {
 		within, bound = `id <= ?4`, v.m.snapshot
 	}
-	return readAll(ctx, v.db, "read the snapshots", scanSnapshot, snapshotQuery+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
-		AND id < ?5 AND `+within+` ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit, bound, rowOrLast(query.Before))
+	return readAll(ctx, v, "read the snapshots", storage.ScanSnapshot, storage.SnapshotRows+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
+		AND id < ?5 AND `+within+` ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit, bound, storage.RowOrLast(query.Before))
 }
 
 // wholeScene returns the number of the last scene that is within the limit to its end.
@@ -139,7 +140,7 @@ func (v *View) Summaries(ctx context.Context) ([]annotator.Episode, error) {
 // episodes returns the newest episode of each thread.
 func (v *View) episodes(ctx context.Context, kind annotator.EpisodeKind, thread int64) ([]annotator.Episode, error) {
 	within, bound := v.writtenWithin(`?3`)
-	return readAll(ctx, v.db, "read the summaries", scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE id IN
+	return readAll(ctx, v, "read the summaries", storage.ScanEpisode, `SELECT `+storage.EpisodeColumns+` FROM episode WHERE id IN
 		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2) AND `+within+` GROUP BY thread_id)
 		ORDER BY from_scene, id`, kind, thread, bound)
 }
@@ -162,19 +163,19 @@ type Totals struct {
 // Totals returns them.
 func (v *View) Totals(ctx context.Context) (Totals, error) {
 	t := Totals{Entries: map[annotator.Status]int{}}
-	err := v.db.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM thread_state WHERE first_scene <= ?1),
+	err := v.r.Row(ctx, `SELECT (SELECT count(*) FROM thread_state WHERE first_scene <= ?1),
 		(SELECT count(*) FROM scene WHERE n <= ?1)`, v.lastScene()).Scan(&t.Threads, &t.Scenes)
 	if err != nil {
-		return t, sqlite.Wrap(err, "count the scenes in %s", v.db.path)
+		return t, sqlite.Wrap(err, "count the scenes in %s", v.db.Path())
 	}
 	statuses := [...]annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged}
 	var counts [len(statuses)]int
 	count := func(condition string) string {
-		return `(SELECT count(*) FROM value v WHERE ` + condition + ` AND ` + v.limit.inForce("v") + `)`
+		return `(SELECT count(*) FROM value v WHERE ` + condition + ` AND ` + v.r.Limit.InForce("v") + `)`
 	}
 	var entries int
-	err = v.db.read.QueryRowContext(ctx, `SELECT `+count(`v.field = 'term'`)+`, `+count(`v.field = 'status' AND v.key = 'confirmed'`)+`, `+
-		count(`v.field = 'status' AND v.key = 'retired'`)+`, `+count(`v.field = 'status' AND v.key = 'merged'`), v.limit.bound).
+	err = v.r.Row(ctx, `SELECT `+count(`v.field = 'term'`)+`, `+count(`v.field = 'status' AND v.key = 'confirmed'`)+`, `+
+		count(`v.field = 'status' AND v.key = 'retired'`)+`, `+count(`v.field = 'status' AND v.key = 'merged'`), v.r.Limit.Bound()).
 		Scan(&entries, &counts[1], &counts[2], &counts[3])
 	counts[0] = entries - counts[1] - counts[2] - counts[3]
 	for i, n := range counts {
@@ -182,5 +183,5 @@ func (v *View) Totals(ctx context.Context) (Totals, error) {
 			t.Entries[statuses[i]] = n
 		}
 	}
-	return t, sqlite.Wrap(err, "count the entries in %s", v.db.path)
+	return t, sqlite.Wrap(err, "count the entries in %s", v.db.Path())
 }

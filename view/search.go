@@ -1,4 +1,4 @@
-package storage
+package view
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
-	"annotator/internal/sqlite"
+	"annotator/storage"
 )
 
 // What a search looks at of a query.
@@ -31,14 +31,21 @@ const (
 // more than one in a claim. Common words, such as "the", count only where no other word finds anything. Every word is
 // taken literally, so no text is a syntax error. Words that FTS5 does not index, as in scripts without spaces, are
 // looked for inside names. A query without a word finds everything, by term.
-func (g *Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
-	found, err := g.now().search(ctx, query)
+func (g Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
+	r := g.Reader()
+	found, err := (&search{r}).find(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := g.Entries(ctx, found.ids)
-	return inOrder(found.ids, entries), err
+	entries, err := r.Entries(ctx, found.ids, storage.Whole)
+	return storage.InOrder(found.ids, entries), err
 }
+
+// Glossary is the glossary inside the transaction of a tool, with the search of a View.
+type Glossary struct{ *storage.Glossary }
+
+// search finds entries at a limit.
+type search struct{ storage.Reader }
 
 // finding is what a query finds.
 type finding struct {
@@ -47,9 +54,9 @@ type finding struct {
 	words []string // as in Page
 }
 
-// search returns what a query finds. Nothing that comes after the limit affects what is found, or its order: all counts are of
+// find returns what a query finds. Nothing that comes after the limit affects what is found, or its order: all counts are of
 // what is within it.
-func (s *reader) search(ctx context.Context, query annotator.Query) (found finding, err error) {
+func (s *search) find(ctx context.Context, query annotator.Query) (found finding, err error) {
 	query.Text = codex.Visible(query.Text)
 	words := searchWords(query.Text)
 	if len(words) == 0 {
@@ -61,11 +68,11 @@ func (s *reader) search(ctx context.Context, query annotator.Query) (found findi
 			found.ids = found.ids[:min(query.Limit, len(found.ids))]
 		}
 	}
-	return found, sqlite.Wrap(err, "search the glossary in %s", s.path)
+	return found, err
 }
 
 // listed returns the entries that the filters let through, by term.
-func (s *reader) listed(ctx context.Context, query annotator.Query) (ids []int64, total int, err error) {
+func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64, total int, err error) {
 	clause, args, err := s.filter(query)
 	if err != nil {
 		return nil, 0, err
@@ -73,58 +80,53 @@ func (s *reader) listed(ctx context.Context, query annotator.Query) (ids []int64
 	const from = ` FROM value e WHERE `
 	count := `SELECT count(*)` + from + clause
 	if len(query.Tags) == 1 && len(query.Statuses) == 0 { // nearly all entries that have the tag are live
-		tag := `v.field = 'tag' AND v.key = ?3 AND ` + s.limit.inForce("v")
+		tag := `v.field = 'tag' AND v.key = ?3 AND ` + s.Limit.InForce("v")
 		tagged := ` AND EXISTS (SELECT 1 FROM value v WHERE v.entry_id = e.entry_id AND ` + tag + `)`
-		count = `SELECT (SELECT count(*) FROM value v WHERE ` + tag + `) - (SELECT count(*)` + from + s.limit.gone("e") + tagged + `)`
-		if err := s.q.QueryRowContext(ctx, count, args...).Scan(&total); err != nil {
+		count = `SELECT (SELECT count(*) FROM value v WHERE ` + tag + `) - (SELECT count(*)` + from + s.Limit.Gone("e") + tagged + `)`
+		if err := s.Row(ctx, count, args...).Scan(&total); err != nil {
 			return nil, 0, err
 		}
 		if total > commonWord { // the first by term are found without sorting all that have the tag
-			clause = s.limit.named("e") + tagged
+			clause = named(s.Limit, "e") + tagged
 		}
-	} else if err := s.q.QueryRowContext(ctx, count, args...).Scan(&total); err != nil {
+	} else if err := s.Row(ctx, count, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
 	args = append(args, max(query.Limit, 0), max(query.Offset, 0))
-	ids, err = collect(ctx, s.q, scanValue[int64], fmt.Sprintf(`SELECT entry_id%s ORDER BY key, entry_id LIMIT iif(?%[2]d > 0, ?%[2]d, -1) OFFSET ?%[3]d`,
+	ids, err = storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64], fmt.Sprintf(`SELECT entry_id%s ORDER BY key, entry_id LIMIT iif(?%[2]d > 0, ?%[2]d, -1) OFFSET ?%[3]d`,
 		from+clause, len(args)-1, len(args)), args...)
 	return ids, total, err
 }
 
-// gone is a condition on values s that are a status of an entry that is in the codex no more.
-func (l *limit) gone(table string) string {
-	return table + `.field = 'status' AND ` + table + `.key IN ('retired', 'merged') AND ` + l.inForce(table)
-}
-
 // named is a condition on values e that are the term of an entry in the codex.
-func (l *limit) named(table string) string {
+func named(l storage.Limit, table string) string {
 	return fmt.Sprintf(`%[1]s.field = 'term' AND %[2]s AND ?2 IS NOT NULL
-		AND %[1]s.entry_id NOT IN (SELECT g.entry_id FROM value g WHERE %[3]s)`, table, l.inForce(table), l.gone("g"))
+		AND %[1]s.entry_id NOT IN (SELECT g.entry_id FROM value g WHERE %[3]s)`, table, l.InForce(table), l.Gone("g"))
 }
 
 // filter returns a condition on values e that are the term of an entry, with its arguments, of which the first is the limit.
-func (s *reader) filter(query annotator.Query) (clause string, args []any, err error) {
+func (s *search) filter(query annotator.Query) (clause string, args []any, err error) {
 	tags, err := codex.Tags(query.Tags)
 	if err != nil {
 		return "", nil, err
 	}
-	args = []any{s.limit.bound, jsonList(query.Statuses)}
-	clause = s.limit.named("e")
+	args = []any{s.Limit.Bound(), storage.List(query.Statuses)}
+	clause = named(s.Limit, "e")
 	if len(query.Statuses) > 0 {
-		clause = `e.field = 'term' AND ` + s.limit.inForce("e") + ` AND coalesce((SELECT s.key FROM value s WHERE s.entry_id = e.entry_id
-		  AND s.field = 'status' AND ` + s.limit.inForce("s") + `), 'tentative') IN (SELECT value FROM json_each(?2))`
+		clause = `e.field = 'term' AND ` + s.Limit.InForce("e") + ` AND coalesce((SELECT s.key FROM value s WHERE s.entry_id = e.entry_id
+		  AND s.field = 'status' AND ` + s.Limit.InForce("s") + `), 'tentative') IN (SELECT value FROM json_each(?2))`
 	}
 	for _, tag := range tags {
 		args = append(args, tag)
 		clause += fmt.Sprintf(` AND e.entry_id IN (SELECT entry_id FROM value v WHERE v.field = 'tag' AND v.key = ?%d AND %s)`,
-			len(args), s.limit.inForce("v"))
+			len(args), s.Limit.InForce("v"))
 	}
 	return clause, args, nil
 }
 
 // ranked returns the entries that the words find and the filters let through, best first, and by which words; none where
 // they are looked for inside names.
-func (s *reader) ranked(ctx context.Context, query annotator.Query, words []string) (ids []int64, by []string, err error) {
+func (s *search) ranked(ctx context.Context, query annotator.Query, words []string) (ids []int64, by []string, err error) {
 	rare, err := s.rare(ctx, words)
 	if err != nil {
 		return nil, nil, err
@@ -146,15 +148,15 @@ func (s *reader) ranked(ctx context.Context, query annotator.Query, words []stri
 }
 
 // rare returns those of the words that are not common; all if every one is.
-func (s *reader) rare(ctx context.Context, words []string) ([]string, error) {
+func (s *search) rare(ctx context.Context, words []string) ([]string, error) {
 	if len(words) == 1 {
 		return words, nil
 	}
 	var rare []string
 	for _, word := range words {
 		var n int
-		err := s.q.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM (`+s.rows(names)+`)) + (SELECT count(*) FROM (`+s.rows(claims)+`))`,
-			s.limit.bound, phrase(word), s.limit.end, commonWord+1).Scan(&n)
+		err := s.Row(ctx, `SELECT (SELECT count(*) FROM (`+s.rows(names)+`)) + (SELECT count(*) FROM (`+s.rows(claims)+`))`,
+			s.Limit.Bound(), phrase(word), s.Limit.End(), commonWord+1).Scan(&n)
 		if err != nil {
 			return nil, err
 		}
@@ -175,9 +177,9 @@ const (
 )
 
 // rows is a query for what an index has with a term, as far as it is known: the first ?4 in the story.
-func (s *reader) rows(index string) string {
+func (s *search) rows(index string) string {
 	return `SELECT v.* FROM ` + index + ` f CROSS JOIN value v ON v.id = f.rowid WHERE ` + index + ` MATCH ?2 AND f.rowid < ?3
-		AND ` + s.limit.known("v") + ` ORDER BY f.rowid LIMIT ?4`
+		AND ` + s.Limit.Known("v") + ` ORDER BY f.rowid LIMIT ?4`
 }
 
 // score is how well an entry matches.
@@ -187,7 +189,7 @@ type score struct {
 }
 
 // scores returns the entries that pass the filters and have all words, else those that have any.
-func (s *reader) scores(ctx context.Context, query annotator.Query, words []string) (map[int64]score, error) {
+func (s *search) scores(ctx context.Context, query annotator.Query, words []string) (map[int64]score, error) {
 	all := map[int64]score{}
 	for _, word := range words {
 		hits, err := s.hits(ctx, phrase(word))
@@ -242,10 +244,10 @@ func (h *hit) weight() float64 {
 
 // hits returns the entries of which a name or a claim that holds has a term. A claim's row in the index is that of its
 // first version, which is the only one of most.
-func (s *reader) hits(ctx context.Context, term string) ([]hit, error) {
+func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 	scan := func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.entry, &h.name) }
-	hits, err := collect(ctx, s.q, scan, `SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
-		FROM (`+s.rows(names)+`) v WHERE `+s.limit.inForce("v")+` GROUP BY v.entry_id`, s.limit.bound, term, s.limit.end, maxHits)
+	hits, err := storage.Rows(ctx, s.Reader, "search the glossary", scan, `SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
+		FROM (`+s.rows(names)+`) v WHERE `+s.Limit.InForce("v")+` GROUP BY v.entry_id`, s.Limit.Bound(), term, s.Limit.End(), maxHits)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +255,7 @@ func (s *reader) hits(ctx context.Context, term string) ([]hit, error) {
 	for i := range hits {
 		at[hits[i].entry] = i
 	}
-	err = sqlite.Each(ctx, s.q, func(rows *sql.Rows) error {
+	err = s.Each(ctx, func(rows *sql.Rows) error {
 		var h hit
 		err := rows.Scan(&h.entry, &h.claims)
 		if i, named := at[h.entry]; named {
@@ -262,27 +264,27 @@ func (s *reader) hits(ctx context.Context, term string) ([]hit, error) {
 			hits = append(hits, h)
 		}
 		return err
-	}, `SELECT v.entry_id, count(*) FROM (`+s.rows(claims)+`) v WHERE v.holds AND `+s.limit.inForce("v")+` OR EXISTS (SELECT 1 FROM value w
-		  WHERE w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key AND w.holds AND `+s.limit.inForce("w")+`) GROUP BY v.entry_id`,
-		s.limit.bound, term, s.limit.end, maxHits)
+	}, `SELECT v.entry_id, count(*) FROM (`+s.rows(claims)+`) v WHERE v.holds AND `+s.Limit.InForce("v")+` OR EXISTS (SELECT 1 FROM value w
+		  WHERE w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key AND w.holds AND `+s.Limit.InForce("w")+`) GROUP BY v.entry_id`,
+		s.Limit.Bound(), term, s.Limit.End(), maxHits)
 	return hits, err
 }
 
 // filtered returns those of some entries that pass the filters, by term.
-func (s *reader) filtered(ctx context.Context, query annotator.Query, ids []int64) ([]int64, error) {
+func (s *search) filtered(ctx context.Context, query annotator.Query, ids []int64) ([]int64, error) {
 	clause, args, err := s.filter(query)
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(ids)
-	args = append(args, jsonList(ids))
-	return collect(ctx, s.q, scanValue[int64], fmt.Sprintf(`SELECT e.entry_id FROM json_each(?%d) c CROSS JOIN value e ON e.entry_id = c.value
+	args = append(args, storage.List(ids))
+	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64], fmt.Sprintf(`SELECT e.entry_id FROM json_each(?%d) c CROSS JOIN value e ON e.entry_id = c.value
 		WHERE %s ORDER BY e.key, e.entry_id`, len(args), clause), args...)
 }
 
 // sorted returns the entries by their scores, after those with the very name, which may come after what is read of a common
 // word.
-func (s *reader) sorted(ctx context.Context, query annotator.Query, scores map[int64]score, err error) ([]int64, error) {
+func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[int64]score, err error) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -310,15 +312,15 @@ func (s *reader) sorted(ctx context.Context, query annotator.Query, scores map[i
 }
 
 // called returns the entries with an alias, which the term is one of.
-func (s *reader) called(ctx context.Context, name string) ([]int64, error) {
-	return collect(ctx, s.q, scanValue[int64], `SELECT v.entry_id FROM value v WHERE v.field = 'alias' AND v.key = ?2 AND `+s.limit.inForce("v"),
-		s.limit.bound, codex.Normalize(name))
+func (s *search) called(ctx context.Context, name string) ([]int64, error) {
+	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64], `SELECT v.entry_id FROM value v WHERE v.field = 'alias' AND v.key = ?2 AND `+s.Limit.InForce("v"),
+		s.Limit.Bound(), codex.Normalize(name))
 }
 
 // inside returns the entries with a text inside a name.
-func (s *reader) inside(ctx context.Context, query annotator.Query) ([]int64, error) {
-	return collect(ctx, s.q, scanValue[int64], `SELECT DISTINCT v.entry_id FROM value v WHERE v.field = 'alias' AND instr(v.key, ?2) > 0 AND `+
-		s.limit.inForce("v"), s.limit.bound, codex.Normalize(query.Text))
+func (s *search) inside(ctx context.Context, query annotator.Query) ([]int64, error) {
+	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64], `SELECT DISTINCT v.entry_id FROM value v WHERE v.field = 'alias' AND instr(v.key, ?2) > 0 AND `+
+		s.Limit.InForce("v"), s.Limit.Bound(), codex.Normalize(query.Text))
 }
 
 // searchWords returns each word of a query once. It omits words without a letter or digit: they would be empty phrases.

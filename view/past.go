@@ -1,21 +1,24 @@
-package storage
+package view
 
 import (
 	"context"
+	"database/sql"
 	"iter"
 
 	"annotator"
+	"annotator/storage"
 )
 
 // Histories yields the revisions of each entry, oldest first, by the entries' ids. It reads page by page.
 func (v *View) Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, error] {
 	const page = 500 // entries
 	return func(yield func([]annotator.Revision, error) bool) {
-		last, err := readValue[int64](ctx, v.db, "count the entries", `SELECT coalesce(max(entry_id), 0) FROM revision`)
+		var last int64
+		err := v.r.Row(ctx, `SELECT coalesce(max(id), 0) FROM entry`).Scan(&last)
 		for first := int64(1); err == nil && first <= last; first += page {
 			var found []annotator.Revision
-			found, err = readAll(ctx, v.db, "read the revisions", scanRevision, revisions+`
-				WHERE r.entry_id BETWEEN ?2 AND ?3 AND `+v.limit.made("r")+` ORDER BY r.entry_id, r.id`, v.limit.bound, first, first+page-1)
+			found, err = readAll(ctx, v, "read the revisions", storage.ScanRevision, storage.Revisions+`
+				WHERE r.entry_id BETWEEN ?2 AND ?3 AND `+v.r.Limit.Made("r")+` ORDER BY r.entry_id, r.id`, v.r.Limit.Bound(), first, first+page-1)
 			for len(found) > 0 {
 				n := 1
 				for n < len(found) && found[n].Entry == found[0].Entry {
@@ -37,12 +40,17 @@ func (v *View) Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, er
 // read, oldest first. Of each it returns the scene from whose end it is known: the furthest that had been begun.
 func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scenes []int, err error) {
 	within, bound := v.writtenWithin(`?1`)
-	episodes, err = readAll(ctx, v.db, "read the summaries", scanEpisode, `SELECT `+episodeColumns+` FROM episode WHERE kind <> 'chunk' AND `+within+`
+	episodes, err = readAll(ctx, v, "read the summaries", storage.ScanEpisode, `SELECT `+storage.EpisodeColumns+` FROM episode WHERE kind <> 'chunk' AND `+within+`
 		ORDER BY id`, bound)
 	if err != nil {
 		return nil, nil, err
 	}
-	openings, err := readAll(ctx, v.db, "read the journal", scanOpening, `SELECT id, scene FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0 ORDER BY id`)
+	type opening struct {
+		row   int64
+		scene int
+	}
+	scan := func(rows *sql.Rows, o *opening) error { return rows.Scan(&o.row, &o.scene) }
+	openings, err := readAll(ctx, v, "read the journal", scan, `SELECT id, scene FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0 ORDER BY id`)
 	furthest := 0
 	for i := range episodes {
 		for ; len(openings) > 0 && openings[0].row < episodes[i].Trace; openings = openings[1:] {

@@ -1,4 +1,4 @@
-package storage
+package view
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/internal/sqlite"
+	"annotator/storage"
 )
 
 // records bounds what a view shows of a run's records. What is within it was made before anything after the limit was
@@ -28,27 +29,12 @@ func (v *View) records(ctx context.Context) (records, error) {
 	r.scene = v.m.whole
 	const before = `SELECT coalesce((SELECT min(id) - 1 FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0 AND scene > ?1), ?2),
 		coalesce((SELECT min(id) - 1 FROM call INDEXED BY call_scene WHERE scene > ?1), ?2)`
-	err := v.db.read.QueryRowContext(ctx, before, r.scene, int64(math.MaxInt64)).Scan(&r.trace, &r.call)
+	err := v.r.Row(ctx, before, r.scene, int64(math.MaxInt64)).Scan(&r.trace, &r.call)
 	if err == nil && v.m.snapshot != 0 {
 		r.trace = min(r.trace, v.m.trace)
-		err = v.db.read.QueryRowContext(ctx, `SELECT min(?2, coalesce((SELECT max(id) FROM call WHERE trace_id <= ?1), 0))`, r.trace, r.call).Scan(&r.call)
+		err = v.r.Row(ctx, `SELECT min(?2, coalesce((SELECT max(id) FROM call WHERE trace_id <= ?1), 0))`, r.trace, r.call).Scan(&r.call)
 	}
-	return r, sqlite.Wrap(err, "read the journal in %s", v.db.path)
-}
-
-// Pulse is what changes while a run goes on. It is cheap enough for polling.
-type Pulse struct {
-	Title   string
-	Scenes  int   // of the story
-	Updated int64 // when the run last wrote, in unix milliseconds
-	Calls   int64 // the newest call
-}
-
-// Pulse returns the pulse of a run; the zero value where none has begun.
-func (s *Run) Pulse(ctx context.Context) (p Pulse, err error) {
-	err = s.db.read.QueryRowContext(ctx, `SELECT title, (SELECT coalesce(max(n), 0) FROM scene), updated_at, (SELECT coalesce(max(id), 0) FROM call)
-		FROM run_state`).Scan(&p.Title, &p.Scenes, &p.Updated, &p.Calls)
-	return p, sqlite.Wrap(orNone(err), "read the run's state in %s", s.db.path)
+	return r, sqlite.Wrap(err, "read the journal in %s", v.db.Path())
 }
 
 // SceneCost is what the calls for some consecutive scenes have cost.
@@ -69,7 +55,7 @@ func (v *View) Costs(ctx context.Context, group int) ([]SceneCost, error) {
 	scan := func(rows *sql.Rows, c *SceneCost) error {
 		return rows.Scan(&c.From, &c.To, &c.Calls, &c.Failed, &c.Usage.Prompt, &c.Usage.Cached, &c.Usage.Completion, &c.Millis)
 	}
-	return readAll(ctx, v.db, "read the calls", scan, `SELECT min(scene), max(scene), count(*), sum(outcome NOT IN ('ok', 'open')), sum(prompt_tokens),
+	return readAll(ctx, v, "read the calls", scan, `SELECT min(scene), max(scene), count(*), sum(outcome NOT IN ('ok', 'open')), sum(prompt_tokens),
 		sum(cached_tokens), sum(completion_tokens), sum(total_ms) FROM call
 		WHERE purpose <> 'probe' AND scene BETWEEN 1 AND ?1 AND id <= ?2 GROUP BY (scene - 1) / ?3 ORDER BY 1`, x.scene, x.call, group)
 }
@@ -91,10 +77,10 @@ func (v *View) Calls(ctx context.Context, scene int, before int64, limit int) ([
 		return rows.Scan(&c.ID, &c.Turn, &c.Scene, &c.Purpose, &c.Attempt, &c.Outcome, &c.Decision, &c.Reason, &c.Fault, &c.Model, &c.Finish,
 			&c.Usage.Prompt, &c.Usage.Cached, &c.Usage.Completion, &c.Usage.Exact, &c.Trace, &c.At)
 	}
-	return readAll(ctx, v.db, "read the calls", scan, `SELECT id, turn, scene, purpose, attempt, outcome, decision, reason, fault, model, finish,
+	return readAll(ctx, v, "read the calls", scan, `SELECT id, turn, scene, purpose, attempt, outcome, decision, reason, fault, model, finish,
 		prompt_tokens, cached_tokens, completion_tokens, exact, coalesce(trace_id, 0), started_at FROM call
 		WHERE id <= ?1 AND id < ?2 AND scene <= ?3 AND (?4 = 0 OR scene = ?4) ORDER BY id DESC LIMIT ?5`,
-		x.call, rowOrLast(before), x.scene, scene, limit)
+		x.call, storage.RowOrLast(before), x.scene, scene, limit)
 }
 
 // CompactionRow is a compaction as it was recorded.
@@ -115,7 +101,7 @@ func (v *View) Compactions(ctx context.Context) ([]CompactionRow, error) {
 	scan := func(rows *sql.Rows, c *CompactionRow) error {
 		return rows.Scan(&c.Trace, &c.Tier, &c.Before, &c.After, &c.Reason, &c.Scene)
 	}
-	return readAll(ctx, v.db, "read the compactions", scan, `SELECT trace_id, tier, tokens_before, tokens_after, reason,
+	return readAll(ctx, v, "read the compactions", scan, `SELECT trace_id, tier, tokens_before, tokens_after, reason,
 		coalesce((SELECT scene FROM trace t WHERE t.id > trace_id AND t.id <= ?1 AND t.scene > 0 ORDER BY t.id LIMIT 1), 0)
 		FROM compaction WHERE tier <> 'quarantine' AND trace_id <= ?1 ORDER BY trace_id`, x.trace)
 }
@@ -133,7 +119,7 @@ func (v *View) WindowSizes(ctx context.Context, group int) ([]WindowSize, error)
 		return nil, err
 	}
 	scan := func(rows *sql.Rows, w *WindowSize) error { return rows.Scan(&w.From, &w.To, &w.Least, &w.Most) }
-	return readAll(ctx, v.db, "read the snapshots", scan, `SELECT min(scene), max(scene), min(tokens), max(tokens) FROM snapshot
+	return readAll(ctx, v, "read the snapshots", scan, `SELECT min(scene), max(scene), min(tokens), max(tokens) FROM snapshot
 		WHERE type = 'checkpoint' AND scene <= ?1 AND trace_id <= ?2 GROUP BY (scene - 1) / ?3 ORDER BY 1`, x.scene, x.trace, group)
 }
 
@@ -155,36 +141,36 @@ func (v *View) LatestScenes(ctx context.Context, limit int) ([]SceneEnd, error) 
 	scan := func(rows *sql.Rows, e *SceneEnd) error {
 		return rows.Scan(&e.N, &e.Thread.ID, &e.Thread.Title, &e.State, &e.Reason, &e.At)
 	}
-	return readAll(ctx, v.db, "read the newest scenes", scan, `SELECT n, thread_id, title, state, reason, recorded_at
+	return readAll(ctx, v, "read the newest scenes", scan, `SELECT n, thread_id, title, state, reason, recorded_at
 		FROM scene JOIN thread_state USING (thread_id) WHERE recorded_at IS NOT NULL AND n <= ? ORDER BY n DESC LIMIT ?`, x.scene, limit)
 }
 
 // ToolCalls returns the newest tool calls that a filter lets through, newest first, with ids below before (0: any).
-func (v *View) ToolCalls(ctx context.Context, f AuditFilter, before int64, limit int) ([]Audited, error) {
+func (v *View) ToolCalls(ctx context.Context, f storage.AuditFilter, before int64, limit int) ([]storage.Audited, error) {
 	x, err := v.records(ctx)
 	if err != nil {
 		return nil, err
 	}
-	least, before := int64(0), rowOrLast(before)
+	least, before := int64(0), storage.RowOrLast(before)
 	switch { // the view reads all rows of its range
 	case f.Scene != 0:
 		var last int64
-		err = v.db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 0), coalesce((SELECT max(id) FROM trace t WHERE t.turn = max(o.turn)), 0)
+		err = v.r.Row(ctx, `SELECT coalesce(min(id), 0), coalesce((SELECT max(id) FROM trace t WHERE t.turn = max(o.turn)), 0)
 			FROM trace o WHERE turn > 0 AND seq = 0 AND scene = ?`, f.Scene).Scan(&least, &last)
 		before = min(before, last+1)
-	case f == (AuditFilter{}):
-		err = v.db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 0) FROM (SELECT id FROM trace
+	case f == (storage.AuditFilter{}):
+		err = v.r.Row(ctx, `SELECT coalesce(min(id), 0) FROM (SELECT id FROM trace
 			WHERE kind IN ('tool_call', 'update') AND id <= ?1 AND id < ?2 AND scene <= ?3 ORDER BY id DESC LIMIT ?4)`, x.trace, before, x.scene, limit).Scan(&least)
 	}
 	if err != nil {
-		return nil, sqlite.Wrap(err, "read the tool calls in %s", v.db.path)
+		return nil, sqlite.Wrap(err, "read the tool calls in %s", v.db.Path())
 	}
-	calls, err := readAll(ctx, v.db, "read the tool calls", scanAudited, auditQuery+` WHERE call_trace <= ?1 AND call_trace < ?2 AND call_trace >= ?9
-		AND i.scene <= ?3 AND `+auditFilter+` ORDER BY call_trace DESC LIMIT ?8`,
+	calls, err := readAll(ctx, v, "read the tool calls", storage.ScanAudited, storage.AuditQuery+` WHERE call_trace <= ?1 AND call_trace < ?2 AND call_trace >= ?9
+		AND i.scene <= ?3 AND `+storage.AuditConditions+` ORDER BY call_trace DESC LIMIT ?8`,
 		x.trace, before, x.scene, f.Scene, f.Tool, f.Denied, f.Intent, limit, least)
 	for i := range calls {
 		if err == nil {
-			err = v.db.Journal.revisionsOf(ctx, &calls[i])
+			err = v.db.Journal.RevisionsOf(ctx, &calls[i])
 		}
 	}
 	return calls, err
@@ -193,7 +179,7 @@ func (v *View) ToolCalls(ctx context.Context, f AuditFilter, before int64, limit
 // Revision returns a revision by its id; NotFound if there is none within the limit.
 func (v *View) Revision(ctx context.Context, id int64) (annotator.Revision, error) {
 	missing := annotator.Errorf(annotator.NotFound, "there is no revision %d", id)
-	r, err := readFirst(ctx, v.db, "read a revision", missing, scanRevision, revisions+` WHERE r.id = ?`, id)
+	r, err := readFirst(ctx, v, "read a revision", missing, storage.ScanRevision, storage.Revisions+` WHERE r.id = ?`, id)
 	if err == nil && !v.m.IsZero() && !v.m.Holds(&r) {
 		return annotator.Revision{}, missing
 	}
@@ -206,8 +192,8 @@ func (v *View) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) 
 	if err != nil {
 		return nil, err
 	}
-	return readAll(ctx, v.db, fmt.Sprintf("read turn %d", turn), scanTrace,
-		`SELECT `+traceColumns+` FROM trace WHERE turn = ? AND id <= ? AND scene <= ? ORDER BY seq`, turn, x.trace, x.scene)
+	return readAll(ctx, v, fmt.Sprintf("read turn %d", turn), storage.ScanTrace,
+		`SELECT `+storage.TraceColumns+` FROM trace WHERE turn = ? AND id <= ? AND scene <= ? ORDER BY seq`, turn, x.trace, x.scene)
 }
 
 // Exchange returns the rows of the turn that a row of the journal belongs to, as Turn does. A reply that belongs to none is
@@ -218,24 +204,24 @@ func (v *View) Exchange(ctx context.Context, row int64) ([]annotator.Trace, erro
 		return nil, err
 	}
 	var turn int64
-	err = v.db.read.QueryRowContext(ctx, `SELECT turn FROM trace WHERE id = ? AND id <= ?`, row, x.trace).Scan(&turn)
+	err = v.r.Row(ctx, `SELECT turn FROM trace WHERE id = ? AND id <= ?`, row, x.trace).Scan(&turn)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, sqlite.Wrap(err, "read row %d in %s", row, v.db.path)
+		return nil, sqlite.Wrap(err, "read row %d in %s", row, v.db.Path())
 	}
 	if turn != 0 {
 		return v.Turn(ctx, turn)
 	}
-	return readAll(ctx, v.db, fmt.Sprintf("read row %d", row), scanTrace, `SELECT `+traceColumns+` FROM trace WHERE turn = 0 AND id <= ?1 AND id >=
+	return readAll(ctx, v, fmt.Sprintf("read row %d", row), storage.ScanTrace, `SELECT `+storage.TraceColumns+` FROM trace WHERE turn = 0 AND id <= ?1 AND id >=
 		coalesce((SELECT q.id FROM trace r CROSS JOIN trace q ON q.id < r.id WHERE r.id = ?1 AND r.kind = 'reply' AND q.kind = 'note' AND q.turn = 0
 		ORDER BY q.id DESC LIMIT 1), ?1) ORDER BY id`, row)
 }
 
 // Snapshot returns the snapshot with an id; NotFound if there is none within the limit.
 func (v *View) Snapshot(ctx context.Context, id int64) (annotator.Snapshot, error) {
-	found, err := v.Snapshots(ctx, SnapshotQuery{Before: id + 1, Limit: 1})
+	found, err := v.Snapshots(ctx, storage.SnapshotQuery{Before: id + 1, Limit: 1})
 	if err == nil && (len(found) == 0 || found[0].ID != id) {
 		err = annotator.Errorf(annotator.NotFound, "there is no snapshot %d", id)
 	}
@@ -249,8 +235,8 @@ func (v *View) Snapshot(ctx context.Context, id int64) (annotator.Snapshot, erro
 func (v *View) Outcomes(ctx context.Context) (recorded, quarantined int, err error) {
 	x, err := v.records(ctx)
 	if err == nil {
-		err = v.db.read.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE state = 'recorded'), count(*) FILTER (WHERE state = 'quarantined')
+		err = v.r.Row(ctx, `SELECT count(*) FILTER (WHERE state = 'recorded'), count(*) FILTER (WHERE state = 'quarantined')
 			FROM scene WHERE n <= ?`, x.scene).Scan(&recorded, &quarantined)
 	}
-	return recorded, quarantined, sqlite.Wrap(err, "count the scenes in %s", v.db.path)
+	return recorded, quarantined, sqlite.Wrap(err, "count the scenes in %s", v.db.Path())
 }

@@ -1,0 +1,184 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"annotator/internal/sqlite"
+	"annotator/storage"
+)
+
+// The entries whose mentions View.blocks counts, as the source of a table's rows t.
+const (
+	ofAll    = `%s t`
+	ofListed = `json_each(?2) c CROSS JOIN %s t ON t.entry_id = c.value`
+)
+
+// blocks is a query for how often, and in which of its scenes, a block mentions entries: entry_id, block, mentions and
+// scenes, with a row for each name at least. Of the block of the limit it counts the posts within the limit.
+func (v *View) blocks(entries string) string {
+	columns := `SELECT t.entry_id, t.block, t.mentions, t.scenes FROM ` + fmt.Sprintf(entries, "mention_count")
+	if v.m.IsZero() {
+		return columns + ` WHERE ` + v.r.Limit.Counted("t")
+	}
+	block := fmt.Sprintf(`(SELECT n - idx %% %d FROM scene WHERE n = %d)`, storage.BlockScenes, v.lastScene())
+	return fmt.Sprintf(columns+` WHERE t.block < %[1]s AND %[2]s
+		UNION ALL SELECT t.entry_id, %[1]s, count(*), sum(DISTINCT 1 << (t.place / 1000000 - %[1]s)) FROM %[3]s
+		WHERE t.place BETWEEN %[1]s * 1000000 AND %[5]d AND %[4]s GROUP BY t.entry_id`,
+		block, v.r.Limit.Counted("t"), fmt.Sprintf(entries, "mention"), v.visible("t"), v.lastPlace())
+}
+
+// ThreadCount is how often an entry is mentioned in a thread.
+type ThreadCount struct {
+	Entry  int64
+	Thread int64
+	Count  int
+}
+
+// MentionCounts counts the mentions of entries by thread: by entry, then in the story's order, without threads that do
+// not mention it.
+func (v *View) MentionCounts(ctx context.Context, entries []int64) ([]ThreadCount, error) {
+	scan := func(rows *sql.Rows, c *ThreadCount) error { return rows.Scan(&c.Entry, &c.Thread, &c.Count) }
+	return readAll(ctx, v, "count the mentions", scan, `SELECT entry_id, thread_id, sum(mentions) FROM (`+v.blocks(ofListed)+`)
+		JOIN scene ON n = block JOIN thread_state USING (thread_id) GROUP BY entry_id, thread_id ORDER BY entry_id, ord`, v.r.Limit.Bound(), storage.List(entries))
+}
+
+// EntryCount is an entry with a count.
+type EntryCount struct {
+	Entry int64
+	Count int
+}
+
+func scanEntryCount(rows *sql.Rows, c *EntryCount) error { return rows.Scan(&c.Entry, &c.Count) }
+
+// MostMentioned returns the entries with the most mentions, at most limit of them.
+func (v *View) MostMentioned(ctx context.Context, limit int) ([]EntryCount, error) {
+	const query = `SELECT entry_id, sum(mentions) FROM (%s) GROUP BY entry_id ORDER BY 2 DESC, entry_id LIMIT ?3`
+	likely, err := v.everMentioned(ctx, 0, 8*limit)
+	if err != nil {
+		return nil, err
+	}
+	most, err := readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofListed)), v.r.Limit.Bound(), storage.List(ids(likely)), limit)
+	if err != nil || len(likely) < 8*limit || len(most) == limit && compareCounts(most[limit-1], likely[8*limit-1]) <= 0 {
+		return most, err
+	}
+	return readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofAll)), v.r.Limit.Bound(), "", limit)
+}
+
+// everMentioned returns the entries with the most mentions of all times: none has more within a limit.
+func (v *View) everMentioned(ctx context.Context, offset, limit int) ([]EntryCount, error) {
+	return readAll(ctx, v, "count the mentions", scanEntryCount, `SELECT entry_id, mentions FROM mention_total
+		ORDER BY mentions DESC, entry_id LIMIT ? OFFSET ?`, limit, offset)
+}
+
+func ids(counts []EntryCount) []int64 {
+	list := make([]int64, len(counts))
+	for i := range counts {
+		list[i] = counts[i].Entry
+	}
+	return list
+}
+
+// compareCounts puts the higher counts first.
+func compareCounts(a, b EntryCount) int {
+	return cmp.Or(b.Count-a.Count, cmp.Compare(a.Entry, b.Entry))
+}
+
+// sceneSet is a set of scenes: by block, a bit for each.
+type sceneSet map[int]uint64
+
+func (s sceneSet) len() int { return s.shared(s) }
+
+// shared returns the number of scenes that two sets have in common.
+func (s sceneSet) shared(other sceneSet) (n int) {
+	for block, scenes := range s {
+		n += bits.OnesCount64(scenes & other[block])
+	}
+	return n
+}
+
+// scenesOf returns the scenes that mention entries, by entry.
+func (v *View) scenesOf(ctx context.Context, entries ...int64) (map[int64]sceneSet, error) {
+	found := map[int64]sceneSet{}
+	err := v.r.Each(ctx, func(rows *sql.Rows) error {
+		var entry int64
+		var block int
+		var scenes uint64
+		err := rows.Scan(&entry, &block, &scenes)
+		if found[entry] == nil {
+			found[entry] = sceneSet{}
+		}
+		found[entry][block] |= scenes
+		return err
+	}, `SELECT entry_id, block, scenes FROM (`+v.blocks(ofListed)+`)`, v.r.Limit.Bound(), storage.List(entries))
+	return found, sqlite.Wrap(err, "read the mentions in %s", v.db.Path())
+}
+
+// Pair is two entries with the number of the scenes that mention both.
+type Pair struct {
+	A, B   int64
+	Scenes int
+}
+
+// Together returns the pairs of entries that some scene mentions together, in the order of the list.
+func (v *View) Together(ctx context.Context, entries []int64) ([]Pair, error) {
+	scenes, err := v.scenesOf(ctx, entries...)
+	var pairs []Pair
+	for i, a := range entries {
+		for _, b := range entries[i+1:] {
+			if n := scenes[a].shared(scenes[b]); n > 0 {
+				pairs = append(pairs, Pair{a, b, n})
+			}
+		}
+	}
+	return pairs, err
+}
+
+// fewScenes is the number of scenes of which all mentions are read to count companions. The scenes of an entry that has
+// more are compared block by block.
+const fewScenes = 200
+
+// Companions returns the entries that are mentioned in the most scenes that mention an entry, at most limit of them,
+// with the number of these scenes.
+func (v *View) Companions(ctx context.Context, entry int64, limit int) ([]EntryCount, error) {
+	scenes, err := v.scenesOf(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	if scenes[entry].len() > fewScenes {
+		return v.companionsOfMany(ctx, entry, scenes[entry], limit)
+	}
+	return readAll(ctx, v, "count the mentions", scanEntryCount, `SELECT o.entry_id, count(DISTINCT o.place / 1000000) FROM
+		  (SELECT DISTINCT m.place / 1000000 AS n FROM mention m WHERE m.entry_id = ?2 AND `+v.visible("m")+`) s
+		  CROSS JOIN mention o ON o.place BETWEEN s.n * 1000000 AND s.n * 1000000 + 999999
+		WHERE o.entry_id <> ?2 AND `+v.visible("o")+` GROUP BY o.entry_id ORDER BY 2 DESC, o.entry_id LIMIT ?3`, v.r.Limit.Bound(), entry, limit)
+}
+
+// companionsOfMany compares an entry with others, those with the most mentions first: an entry shares no more scenes than
+// it has mentions, so the others need not be read once enough share more.
+func (v *View) companionsOfMany(ctx context.Context, entry int64, scenes sceneSet, limit int) (best []EntryCount, err error) {
+	for compared, next := 0, 8*limit; ; compared, next = compared+next, 8*next {
+		others, err := v.everMentioned(ctx, compared, next)
+		if err != nil {
+			return nil, err
+		}
+		sets, err := v.scenesOf(ctx, ids(others)...)
+		if err != nil {
+			return nil, err
+		}
+		for other, set := range sets {
+			if n := set.shared(scenes); n > 0 && other != entry {
+				best = append(best, EntryCount{other, n})
+			}
+		}
+		slices.SortFunc(best, compareCounts)
+		best = best[:min(limit, len(best))]
+		if len(others) < next || len(best) == limit && compareCounts(best[limit-1], others[next-1]) <= 0 {
+			return best, nil
+		}
+	}
+}
