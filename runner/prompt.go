@@ -100,8 +100,8 @@ func (s *session) checkPrompt(before, now *storage.Prompt, settings map[string]s
 	if before.Hash == "" || s.config.Accept["prompt"] {
 		return nil
 	}
-	recorded, err := recordedSettings(before)
-	if err != nil {
+	recorded := map[string]string{}
+	if err := json.Unmarshal([]byte(before.Settings), &recorded); err != nil {
 		return err
 	}
 	what := "the questions to the summariser or the curator have changed since this run began"
@@ -122,31 +122,6 @@ func (s *session) checkPrompt(before, now *storage.Prompt, settings map[string]s
 			"the model is sent its window anew once, and the run goes on")
 	}
 	return nil
-}
-
-// recordedSettings returns the choices under which a prompt was recorded. A former version did not keep them: of those, the list
-// of tools tells all but the files of prompts.
-func recordedSettings(p *storage.Prompt) (map[string]string, error) {
-	settings := map[string]string{}
-	if p.Settings != "" {
-		recorded := map[string]string{}
-		err := json.Unmarshal([]byte(p.Settings), &recorded)
-		for name, value := range recorded {
-			settings[strings.TrimPrefix(name, "--")] = value // as former versions have recorded them
-		}
-		return settings, err
-	}
-	definitions, err := tools.DecodeDefinitions(p.Tools)
-	has := func(name string) bool {
-		return slices.ContainsFunc(definitions, func(d annotator.ToolDefinition) bool { return d.Name == name })
-	}
-	if has(policy.SelectIntent) {
-		settings["governance"] = "on"
-	}
-	if !has(tools.SummonName) {
-		settings["snapshot-tools"] = "off"
-	}
-	return settings, err
 }
 
 // changedSettings names the settings whose value is not the recorded one.

@@ -116,7 +116,7 @@ type Prompt struct {
 	SystemPrompt string
 	Tools        string // as tools.EncodeDefinitions writes them
 	Workarounds  string // that the chat template needs, as model.Workarounds.Rendering names them
-	Settings     string // what the user chose that shapes both, as JSON; empty where a former version recorded them
+	Settings     string // what the user chose that shapes both, as JSON
 }
 
 // HashPrompt is the SHA-256 of a system prompt with its recorded tools and the workarounds, in 64 hexadecimal digits.

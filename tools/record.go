@@ -23,13 +23,9 @@ func EncodeDefinitions(definitions []annotator.ToolDefinition) string {
 	return annotator.EncodeJSON(list)
 }
 
-// DecodeDefinitions reads what EncodeDefinitions wrote, or the form of chat completions that older databases hold. An
-// empty record has no tools. An error has the kind annotator.Violation.
-func DecodeDefinitions(record string) ([]annotator.ToolDefinition, error) {
-	var list []struct {
-		definitionRecord
-		Function *definitionRecord `json:"function"`
-	}
+// DecodeDefinitions reads what EncodeDefinitions wrote. An empty record has no tools. An error has the kind annotator.Violation.
+func DecodeDefinitions(record string) (definitions []annotator.ToolDefinition, err error) {
+	var list []definitionRecord
 	if record == "" {
 		return nil, nil
 	}
@@ -37,15 +33,8 @@ func DecodeDefinitions(record string) ([]annotator.ToolDefinition, error) {
 		return nil, annotator.Errorf(annotator.Violation, "the tools on record cannot be read: %w", err).
 			WithReason(annotator.ReasonDatabaseDamaged)
 	}
-	var definitions []annotator.ToolDefinition
-	for i := range list {
-		d := &list[i].definitionRecord
-		if f := list[i].Function; f != nil {
-			d = f
-		}
-		definitions = append(definitions, annotator.ToolDefinition{
-			Name: d.Name, Description: d.Description, Schema: d.Parameters,
-		})
+	for _, d := range list {
+		definitions = append(definitions, annotator.ToolDefinition{Name: d.Name, Description: d.Description, Schema: d.Parameters})
 	}
 	return definitions, nil
 }

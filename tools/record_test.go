@@ -30,14 +30,9 @@ func TestDefinitionsRoundTrip(t *testing.T) {
 func TestFromRecord(t *testing.T) {
 	t.Parallel()
 	want := []annotator.ToolDefinition{{Name: "a", Description: "<b>", Schema: []byte(`{"type":"object"}`)}}
-	for _, record := range []string{
-		`[{"name":"a","description":"<b>","parameters":{"type":"object"}}]`,
-		`[{"type":"function","function":{"name":"a","description":"<b>","parameters":{"type":"object"}}}]`,
-	} {
-		got, err := tools.DecodeDefinitions(record)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v %s", record, err, diff)
-		}
+	got, err := tools.DecodeDefinitions(`[{"name":"a","description":"<b>","parameters":{"type":"object"}}]`)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
 	}
 	for _, none := range []string{"", "[]"} {
 		if got, err := tools.DecodeDefinitions(none); got != nil || err != nil {

@@ -38,8 +38,7 @@ func TestPromptsDocument(t *testing.T) {
 	b.WriteString(`# The prompts
 
 What a model is told, whole. ` + "`annotator prompts init DIR`" + ` writes these files for editing, ` + "`run --prompts DIR`" + ` uses them,
-and ` + "`annotator prompts show`" + ` prints the system prompt of a run. A file that still speaks of definitions, which entries had
-before they had facts, gets a warning. This page is written by ` + "`go test ./context/prompt -run PromptsDocument -update`" + `.
+and ` + "`annotator prompts show`" + ` prints the system prompt of a run. This page is written by ` + "`go test ./context/prompt -run PromptsDocument -update`" + `.
 
 A run that was begun with an earlier version's default prompt goes on with the present one and says so; its window keeps the bytes it had.
 `)
