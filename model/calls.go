@@ -12,24 +12,29 @@ import (
 type CallRules struct {
 	// Tools are what may be called.
 	Tools textcalls.Tools
-	// Updates reads the JSON arrays of a reply's codex_updates blocks. An error says what is wrong with one, in words for the model.
+	// Updates reads the JSON arrays of a reply's codex_updates blocks. An error describes for the model what is wrong
+	// with one.
 	Updates func(arrays []string) ([]annotator.ParsedCall, error)
-	// Together returns why calls written as text must not stand beside codex updates; nil where they may.
+	// Together returns why a reply must not have both these calls, written as text, and codex updates; nil if it may.
 	Together func(calls []annotator.ToolCall) error
-	// Shown returns what the model was shown of the story. What stands there is a quotation and no call.
+	// Shown returns the texts of the story that the model was shown. A call in them is a quotation.
 	Shown func() ([]string, error)
 }
 
-// NoAnswer is the text of a reply whose calls stand in its reasoning, where none is run, and that says nothing else.
+// NoAnswer is the text of a reply with calls only in its reasoning, from which none is made, and without text.
 const NoAnswer = "(no answer)"
 
-// ReadCalls finds the calls in a normalized reply: its structured calls, or else those written as text, and what else its text holds.
-// rest is the text without the calls written as text. Where one of those is a problem, none of them is returned. Beside structured
-// calls they are no calls: rest keeps what is not also a structured call. Of a reply that was cut, calls written as text are returned
-// if none of them was cut: in a text, where calls end is known only if all of it can be read, and what is made of a reply that goes on
-// otherwise cannot be taken back. The model is asked for all of them again. Of structured calls those that are whole are made; the
-// last may be incomplete: see Reply.Incomplete. An error is one of rules.Shown.
-func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest string, content annotator.ReplyContent, err error) {
+// ReadCalls returns the calls in a normalized reply, and the other content of its text. The calls are the structured
+// ones, or else those written as text. rest is the text without these.
+//
+// If one of the calls written as text is a problem, none of them is returned. In a reply with structured calls they are
+// no calls: rest keeps those that are not also structured calls. Of a reply that was cut, they are returned only if
+// none of them was cut. A call cannot be undone if the whole text means something else. Otherwise the model is asked
+// for all of them again. Of structured calls the complete ones are made; the last may be incomplete: see
+// Reply.Incomplete. An error is one of rules.Shown.
+func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest string, content annotator.ReplyContent,
+	err error,
+) {
 	for i := range reply.Calls {
 		calls = append(calls, readStructured(reply.Calls[i], rules))
 	}
@@ -52,7 +57,8 @@ func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest
 	updates, wrong := readUpdates(rest, shown, rules)
 	if len(written) > 0 && len(updates) > 0 {
 		if err := rules.Together(written); err != nil {
-			calls, rest, problem = calls[:len(reply.Calls)], text, &annotator.CallProblem{Origin: annotator.OriginText, Text: err.Error()}
+			calls, rest, problem = calls[:len(reply.Calls)], text,
+				&annotator.CallProblem{Origin: annotator.OriginText, Text: err.Error()}
 		}
 	}
 	switch {
@@ -77,8 +83,8 @@ func ReadCalls(reply *Reply, rules *CallRules) (calls []annotator.ToolCall, rest
 // thoughtTurn begins the thoughts of gpt-oss, which are a turn of their own. Nothing in them is executed.
 const thoughtTurn = "<|channel|>analysis"
 
-// endTurn leaves out of a reply what follows the model's own turn, where its calls stand in that turn and none behind it. A server
-// that does not know where the turn ends has the model go on, and invent what its calls return.
+// endTurn removes the text after the model's own turn, if the turn has calls and the rest has none. If a server does
+// not recognise the end of the turn, the model continues, and invents the results of its calls.
 func (r *Reply) endTurn(q *Request) (ended bool, err error) {
 	at, mark := nextTurn(q, r.Text)
 	if mark == "" || q.Rules == nil || len(r.Calls) > 0 || strings.Contains(r.Text, thoughtTurn) {
@@ -98,13 +104,13 @@ func (r *Reply) endTurn(q *Request) (ended bool, err error) {
 	return true, nil
 }
 
-// thinksCall reports whether a reply says nothing, and its reasoning has what looks like a call.
+// thinksCall reports whether a reply has no text, and its reasoning has a text that looks like a call.
 func thinksCall(reply *Reply, rules *CallRules) bool {
 	return (reply.Text == "" || reply.Text == NoAnswer) && textcalls.Slip(reply.Reasoning, &rules.Tools) != ""
 }
 
-// readStructured returns a structured call as it is read: the name without what its server left around it, the
-// arguments as strict JSON. What cannot be read stays as it was written.
+// readStructured returns a structured call with its name without additions of the server, and its arguments as strict
+// JSON. What cannot be read is unchanged.
 func readStructured(call annotator.ToolCall, rules *CallRules) annotator.ToolCall {
 	if name := textcalls.CleanName(call.Name); rules.Tools.Known(name) {
 		call.Name = name
@@ -117,12 +123,12 @@ func readStructured(call annotator.ToolCall, rules *CallRules) annotator.ToolCal
 	return call
 }
 
-// without returns the calls written as text that are not among the structured ones. Each of those stands for one.
+// without returns the calls written as text that are not among the structured ones. Each structured call matches one.
 func without(written, structured []annotator.ToolCall) (others []annotator.ToolCall) {
 	left := map[string]int{}
 	key := func(c *annotator.ToolCall) string {
 		var fields map[string]any
-		_ = json.Unmarshal([]byte(c.Arguments), &fields) // of an object, or of nothing
+		_ = json.Unmarshal([]byte(c.Arguments), &fields) // no fields if it is no object
 		return c.Name + annotator.EncodeJSON(fields)
 	}
 	for i := range structured {

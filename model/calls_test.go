@@ -72,37 +72,96 @@ func TestReadCalls(t *testing.T) {
 		structured bool
 		want       []annotator.ToolCall
 		rest       string
-		problem    annotator.Origin // "none" stands for no problem
+		problem    annotator.Origin // "none" means no problem
 	}{
 		{"words", "Nothing new here.", false, nil, "Nothing new here.", "none"},
 		{"a call", "So: " + hermes, false, []annotator.ToolCall{text}, "So:", "none"},
 		{"another call beside structured ones", "So: " + hermes, true, nil, "So: " + hermes, "none"},
-		{"a structured call again", "So: " + strings.Replace(hermes, `"a"`, `"structured"`, 1), true, nil, "So:", "none"},
+		{
+			"a structured call again", "So: " + strings.Replace(hermes, `"a"`, `"structured"`, 1), true, nil, "So:",
+			"none",
+		},
 		{"half a call beside structured ones", `<tool_call>{"name":"a"`, true, nil, `<tool_call>{"name":"a"`, "none"},
 		{"a call in a sentence", `I call a(q="x").`, false, nil, `I call a(q="x").`, annotator.OriginText},
-		{"two blocks", block(dawn+","+mik) + block(newDawn), false, []annotator.ToolCall{update(dawn), update(mik), update(newDawn)}, block(dawn+","+mik) + block(newDawn), "none"},
+		{
+			"two blocks", block(dawn+","+mik) + block(newDawn), false,
+			[]annotator.ToolCall{update(dawn), update(mik), update(newDawn)},
+			block(dawn+","+mik) + block(newDawn),
+			"none",
+		},
 		{"a call in reasoning", "<think>" + hermes + "</think> No change.", false, nil, "No change.", "none"},
 		{"a call in unclosed reasoning", "<think>" + hermes, false, nil, "", "none"},
-		{"a call in reasoning that the server opened", hermes + "</think> No change.", false, nil, "No change.", "none"},
+		{
+			"a call in reasoning that the server opened", hermes + "</think> No change.", false, nil, "No change.",
+			"none",
+		},
 		{"a call in upper case reasoning", "<THINKING>" + hermes + "</Thinking>", false, nil, "", "none"},
-		{"a call behind reasoning of two marks", "<analysis>" + hermes + "</think>" + hermes + "</analysis>", false, nil, "", "none"},
-		{"a call after reasoning", "<think>" + hermes + "</think>\n" + hermes, false, []annotator.ToolCall{text}, "", "none"},
+		{
+			"a call behind reasoning of two marks", "<analysis>" + hermes + "</think>" + hermes + "</analysis>", false,
+			nil, "", "none",
+		},
+		{
+			"a call after reasoning", "<think>" + hermes + "</think>\n" + hermes, false,
+			[]annotator.ToolCall{text},
+			"",
+			"none",
+		},
 		{"half a call", `<tool_call>{"name":"a"`, false, nil, `<tool_call>{"name":"a"`, annotator.OriginText},
-		{"updates", "Well. " + block(dawn+","+mik), false, []annotator.ToolCall{update(dawn), update(mik)}, "Well. " + block(dawn+","+mik), "none"},
+		{
+			"updates", "Well. " + block(dawn+","+mik), false,
+			[]annotator.ToolCall{update(dawn), update(mik)},
+			"Well. " + block(dawn+","+mik), "none",
+		},
 		{"no updates", block(""), false, nil, block(""), "none"},
 		{"updates beside structured calls", block(dawn), true, []annotator.ToolCall{update(dawn)}, block(dawn), "none"},
-		{"updates beside a call", block(dawn) + hermes, false, []annotator.ToolCall{text, update(dawn)}, block(dawn), "none"},
-		{"updates beside a declaration", block(dawn) + declare, false, []annotator.ToolCall{update(dawn)}, block(dawn) + declare, annotator.OriginText},
-		{"unreadable updates", opening + "none" + closing, false, nil, opening + "none" + closing, annotator.OriginUpdates},
+		{
+			"updates beside a call", block(dawn) + hermes, false,
+			[]annotator.ToolCall{text, update(dawn)},
+			block(dawn),
+			"none",
+		},
+		{
+			"updates beside a declaration", block(dawn) + declare, false,
+			[]annotator.ToolCall{update(dawn)},
+			block(dawn) + declare, annotator.OriginText,
+		},
+		{
+			"unreadable updates", opening + "none" + closing, false, nil, opening + "none" + closing,
+			annotator.OriginUpdates,
+		},
 		{"updates in reasoning", "<thinking>" + block(dawn) + "</thinking>", false, nil, "", "none"},
 		{"updates in unclosed reasoning", "<think>" + block(dawn), false, nil, "", "none"},
-		{"updates in reasoning that the server opened", block(dawn) + "</think> No change.", false, nil, "No change.", "none"},
-		{"updates after reasoning", "<analysis>" + block(dawn) + "</analysis>" + block(mik), false, []annotator.ToolCall{update(mik)}, block(mik), "none"},
-		{"updates before reasoning", block(mik) + "<analysis>" + block(dawn) + "</analysis>", false, []annotator.ToolCall{update(mik)}, block(mik), "none"},
-		{"unreadable in reasoning", "<thinking>" + opening + "…</thinking>" + block(dawn), false, []annotator.ToolCall{update(dawn)}, block(dawn), "none"},
-		{"unreadable in reasoning that the server opened", opening + "…</think>" + block(dawn), false, []annotator.ToolCall{update(dawn)}, block(dawn), "none"},
-		{"reasoning in reasoning", "<thinking><analysis></analysis>" + block(dawn) + "</thinking>", false, nil, "", "none"},
-		{"marks within marks within marks", strings.Repeat("<th", 99) + "<think></think>" + strings.Repeat("ink>", 99) + hermes, false, nil, strings.Repeat("<th", 98), "none"},
+		{
+			"updates in reasoning that the server opened", block(dawn) + "</think> No change.", false, nil,
+			"No change.",
+			"none",
+		},
+		{
+			"updates after reasoning", "<analysis>" + block(dawn) + "</analysis>" + block(mik), false,
+			[]annotator.ToolCall{update(mik)},
+			block(mik), "none",
+		},
+		{
+			"updates before reasoning", block(mik) + "<analysis>" + block(dawn) + "</analysis>", false,
+			[]annotator.ToolCall{update(mik)},
+			block(mik), "none",
+		},
+		{
+			"unreadable in reasoning", "<thinking>" + opening + "…</thinking>" + block(dawn), false,
+			[]annotator.ToolCall{update(dawn)},
+			block(dawn), "none",
+		},
+		{
+			"unreadable in reasoning that the server opened", opening + "…</think>" + block(dawn), false,
+			[]annotator.ToolCall{update(dawn)},
+			block(dawn), "none",
+		},
+		{
+			"reasoning in reasoning", "<thinking><analysis></analysis>" + block(dawn) + "</thinking>", false, nil, "",
+			"none",
+		},
+		{"marks within marks within marks", strings.Repeat("<th", 99) + "<think></think>" + strings.Repeat("ink>", 99) +
+			hermes, false, nil, strings.Repeat("<th", 98), "none"},
 		{"marks that make a mark", "<th<think></think>ink>" + hermes + block(dawn), false, nil, "", "none"},
 		{
 			"a quoted call", "They sang " + `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`, false, nil,
@@ -119,13 +178,15 @@ func TestReadCalls(t *testing.T) {
 			}
 			calls, rest, content, err := model.ReadCalls(&r, callRules(`{"name":"quoted","arguments":{}}`))
 			problem := content.Problem
-			if diff := cmp.Diff(test.want, asked(calls[min(len(calls), len(r.Calls)):], content.Updates)); err != nil || diff != "" || rest != test.rest {
+			if diff := cmp.Diff(test.want, asked(calls[min(len(calls), len(r.Calls)):], content.Updates)); err != nil ||
+				diff != "" || rest != test.rest {
 				t.Errorf("%s rest %q, %v", diff, rest, err)
 			}
 			if content.Left != (test.structured && strings.Contains(test.rest, "<tool_call>")) {
 				t.Errorf("calls are left in the text: %v", content.Left)
 			}
-			if (problem == nil) != (test.problem == "none") || problem != nil && (problem.Origin != test.problem || problem.Text == "") {
+			if (problem == nil) != (test.problem == "none") || problem != nil &&
+				(problem.Origin != test.problem || problem.Text == "") {
 				t.Errorf("problem %+v, want %q", problem, test.problem)
 			}
 		})
@@ -134,14 +195,15 @@ func TestReadCalls(t *testing.T) {
 	rules := callRules("")
 	rules.Shown = func() ([]string, error) { return nil, broken }
 	for _, text := range []string{hermes, block(dawn)} {
-		if calls, rest, _, err := model.ReadCalls(&model.Reply{Text: text}, rules); !errors.Is(err, broken) || calls != nil || rest != text {
+		if calls, rest, _, err := model.ReadCalls(&model.Reply{Text: text}, rules); !errors.Is(err, broken) ||
+			calls != nil || rest != text {
 			t.Errorf("%q, %q, %v", calls, rest, err)
 		}
 	}
 }
 
-// TestThoughtCall: a call in the reasoning of a reply that says nothing else is told, with where it stands. It is never made,
-// and beside an answer, a call or in a quotation it is no problem.
+// TestThoughtCall: a call in the reasoning of a reply without text is a problem, which names the reasoning. It is never
+// made. In a quotation, or with a text or a call in the reply, it is no problem.
 func TestThoughtCall(t *testing.T) {
 	t.Parallel()
 	const quoted = `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`
@@ -153,7 +215,10 @@ func TestThoughtCall(t *testing.T) {
 		{"no answer", model.Reply{Text: model.NoAnswer, Reasoning: hermes}, true},
 		{"no text", model.Reply{Reasoning: "I shall note it. a(q=\"x\")"}, true},
 		{"an answer", model.Reply{Text: "No change.", Reasoning: hermes}, false},
-		{"a structured call", model.Reply{Reasoning: hermes, Calls: []annotator.ToolCall{{Name: "structured", Arguments: "{}"}}}, false},
+		{"a structured call", model.Reply{
+			Reasoning: hermes,
+			Calls:     []annotator.ToolCall{{Name: "structured", Arguments: "{}"}},
+		}, false},
 		{"a quotation", model.Reply{Text: model.NoAnswer, Reasoning: "They sang " + quoted}, false},
 		{"words", model.Reply{Text: model.NoAnswer, Reasoning: "I need to call a tool."}, false},
 	} {
@@ -162,7 +227,8 @@ func TestThoughtCall(t *testing.T) {
 		if len(calls) != len(test.reply.Calls) || err != nil {
 			t.Errorf("%s: %v, %v", test.name, calls, err)
 		}
-		if (problem != nil) != test.told || problem != nil && (problem.Origin != annotator.OriginText || !strings.Contains(problem.Text, "in your reasoning")) {
+		if (problem != nil) != test.told || problem != nil &&
+			(problem.Origin != annotator.OriginText || !strings.Contains(problem.Text, "in your reasoning")) {
 			t.Errorf("%s: the model is told %+v", test.name, problem)
 		}
 	}

@@ -66,9 +66,9 @@ func (x *Exchange) Try(ctx context.Context) (*Reply, error) {
 	return nil, &Unanswered{Fault: fault, Action: x.decision.Action}
 }
 
-// reclassifySlots treats a refusal for length as an overload if the request fits the context. The slots of llama.cpp share
-// one context by default, which other requests may fill. If the request itself is too long, llama.cpp names its context
-// or answers 400.
+// reclassifySlots treats a refusal for length as an overload if the request fits the context. The slots of llama.cpp
+// share one context by default, which other requests may fill. If the request itself is too long, llama.cpp names its
+// context or answers 400.
 func (x *Exchange) reclassifySlots(f *Fault, r *Request) {
 	limit := x.client.Capabilities.Budget.Server()
 	unexplained := f.Kind == annotator.PromptTooLong && f.Status == http.StatusInternalServerError && f.MaxContext == 0

@@ -11,9 +11,10 @@ import (
 type Reply struct {
 	Text      string
 	Reasoning string
-	Calls     []annotator.ToolCall // structured, or else those in the text; ids as the server gave them, perhaps empty or doubled
-	Finish    string               // why it ended, in the server's word
-	Model     string               // the model that the server says answered
+	// structured, or else those in the text; ids as the server gave them, perhaps empty or doubled
+	Calls     []annotator.ToolCall
+	Finish    string // why it ended, in the server's word
+	Model     string // the model that the server says answered
 	Usage     annotator.Usage
 	FirstByte time.Duration // until the headers of the answer
 	Duration  time.Duration
@@ -86,8 +87,8 @@ func (r *Reply) contextShown(request *Request) int {
 	return u.Prompt + u.Completion
 }
 
-// ReasoningOnly reports whether a reply that was not cut has only reasoning. That occurs if a server parses the text of a
-// model without reasoning as reasoning.
+// ReasoningOnly reports whether a reply that was not cut has only reasoning. That occurs if a server parses the text of
+// a model without reasoning as reasoning.
 func (r *Reply) ReasoningOnly() bool {
 	return r.Text == "" && len(r.Calls) == 0 && r.Reasoning != "" && !r.Cut
 }

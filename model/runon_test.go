@@ -91,7 +91,8 @@ func TestRunOn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(test.want, asked(reply.Calls, reply.Updates)); diff != "" || reply.Text != test.rest ||
+				if diff := cmp.Diff(test.want, asked(reply.Calls, reply.Updates)); diff != "" ||
+					reply.Text != test.rest ||
 					reply.Problem != nil {
 					t.Errorf("%s%q, %+v", diff, reply.Text, reply.Problem)
 				}

@@ -46,7 +46,8 @@ func (c *Client) send(ctx context.Context, call *annotator.Call, r *Request) (*R
 		}
 		if ended && !k.RunsOn {
 			k.RunsOn = true
-			c.warn("the endpoint does not end replies where the model's turn ends; what follows is left out. " + adviceTurns)
+			c.warn("the endpoint does not end replies where the model's turn ends; what follows is left out. " +
+				adviceTurns)
 		}
 		if fault := Inspect(r, reply); fault != nil {
 			return nil, fault, nil
@@ -76,7 +77,8 @@ func (c *Client) readCalls(r *Request, reply *Reply) error {
 	}
 	if len(calls) > 0 && calls[0].Origin == annotator.OriginText && !c.Capabilities.TextCalls {
 		c.Capabilities.TextCalls = true
-		c.warnBecause(annotator.ReasonCallsInText, "the endpoint leaves tool calls in the text of replies; they are read from there")
+		c.warnBecause(annotator.ReasonCallsInText,
+			"the endpoint leaves tool calls in the text of replies; they are read from there")
 	}
 	reply.keepRewritten(calls)
 	reply.Calls, reply.ReplyContent = calls, content
@@ -101,7 +103,8 @@ const maxOtherModels = 8
 // warnOfOtherModel warns of a model that answers in place of the one that was called, once for each.
 func (c *Client) warnOfOtherModel(called, answered string) {
 	k := c.Capabilities
-	if answered == "" || answered == called || slices.Contains(k.OtherModels, answered) || len(k.OtherModels) == maxOtherModels {
+	if answered == "" || answered == called || slices.Contains(k.OtherModels, answered) ||
+		len(k.OtherModels) == maxOtherModels {
 		return
 	}
 	k.OtherModels = append(k.OtherModels, answered)
@@ -121,12 +124,16 @@ func (c *Client) usage(call *annotator.Call, reply *Reply) annotator.Usage {
 }
 
 // fail ends a call that brought no reply, with what is done about it.
-func (c *Client) fail(ctx context.Context, call *annotator.Call, fault *Fault, decision annotator.CallDecision, reason string) error {
-	call.Outcome, call.Status, call.Fault, call.Raw = annotator.CallOutcome(fault.Kind), fault.Status, fault.Error(), fault.Raw
+func (c *Client) fail(ctx context.Context, call *annotator.Call, fault *Fault, decision annotator.CallDecision,
+	reason string,
+) error {
+	call.Outcome, call.Status, call.Fault, call.Raw = annotator.CallOutcome(fault.Kind), fault.Status, fault.Error(),
+		fault.Raw
 	call.FirstByte, call.Duration = fault.FirstByte, fault.Duration
 	call.Decision, call.Reason = decision, reason
 	if ctx.Err() != nil {
-		call.Outcome, call.Decision, call.Reason = annotator.CallOutcome(annotator.Interrupted), annotator.DecisionInterrupted, "stopped by a signal"
+		call.Outcome, call.Decision, call.Reason = annotator.CallOutcome(annotator.Interrupted),
+			annotator.DecisionInterrupted, "stopped by a signal"
 	}
 	if err := c.end(ctx, call); err != nil {
 		return err

@@ -34,8 +34,8 @@ type Endpoint struct {
 	Scene  string // as a run shows one
 	Tools  []annotator.ToolDefinition
 
-	// Prefix returns the tokens of system prompt and tools. The tokens per character are those of the counted prompt, or
-	// estimated if that is nil.
+	// Prefix returns the tokens of system prompt and tools. The tokens per character are those of the counted prompt,
+	// or estimated if that is nil.
 	Prefix func(counted *annotator.Call) int
 
 	// Measure returns the characters of a run's prompt with these messages. They are recorded with a request that has a

@@ -591,7 +591,8 @@ func TestHoldsScene(t *testing.T) {
 		}
 		report, found := examine(t, p)
 		f := found["holds a scene"]
-		const seen = "a context of 20000 tokens leaves 482 for a scene, beside 19006 for the system prompt and tools and 512 for the reply"
+		const seen = "a context of 20000 tokens leaves 482 for a scene, beside 19006 for the system prompt and " +
+			"tools and 512 for the reply"
 		if f.State != test.state || f.State == doctor.Failed && f.Seen != seen {
 			t.Errorf("%s: %s, %s", test.name, f.State, f.Seen)
 		}

@@ -19,7 +19,8 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 	}
 	history, err := e.Wire.Encode(append([]annotator.Message{user(e.Scene)}, after...))
 	return &model.Request{
-		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.Budget.MaxReply, Stream: e.stream,
+		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.Budget.MaxReply,
+		Stream: e.stream,
 		Rules: &model.CallRules{ // the reply has nothing to quote
 			Tools:   textcalls.Tools{Names: toolNames(e.Tools), Check: e.checkCall},
 			Updates: func([]string) ([]annotator.ParsedCall, error) { return nil, nil },
