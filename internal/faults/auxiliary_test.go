@@ -12,9 +12,10 @@ import (
 	"annotator/internal/longtest"
 )
 
-// TestBeside has each fault strike the auxiliary questions for ever: the curator's, and the summaries. No scene depends on them.
-// Where no usable answer comes, a rule takes its place; the run goes on to its end, or halts.
-func TestBeside(t *testing.T) {
+// TestAuxiliaryQuestionsFail applies each fault permanently to the auxiliary questions: the curator's, and the
+// summaries. No scene depends on them. If there is no usable answer, a rule replaces it. The run continues to its end,
+// or halts.
+func TestAuxiliaryQuestionsFail(t *testing.T) {
 	t.Parallel()
 	config := plain()
 	config.Curator.Off, config.ContextBudget = false, 5_200
@@ -25,15 +26,18 @@ func TestBeside(t *testing.T) {
 			t.Parallel()
 			rows := catalogueRows()
 			for i := 0; i < len(rows); i += longtest.Pick(sampleStep, 1) {
-				c := &cell{row: &rows[i], form: rows[i].forms[0], wire: wires()[0], times: forEver, mode: cmp.Or(rows[i].only, streamed)}
-				t.Run(fmt.Sprintf("%d %s", rows[i].n, rows[i].fault), func(t *testing.T) { b.tryBeside(t, c, aim) })
+				c := &cell{
+					row: &rows[i], form: rows[i].forms[0], wire: wires()[0], times: forEver,
+					mode: cmp.Or(rows[i].only, streamed),
+				}
+				t.Run(fmt.Sprintf("%d %s", rows[i].n, rows[i].fault), func(t *testing.T) { b.tryAuxiliary(t, c, aim) })
 			}
 		})
 	}
 }
 
-// tryBeside has the cell's trouble strike nothing but the requests that it is aimed at.
-func (b *bench) tryBeside(t *testing.T, c *cell, aim func([]byte) bool) {
+// tryAuxiliary applies the cell's trouble only to the requests at which it is aimed.
+func (b *bench) tryAuxiliary(t *testing.T, c *cell, aim func([]byte) bool) {
 	db := filepath.Join(t.TempDir(), "story.db")
 	synctest.Test(t, func(t *testing.T) {
 		s := b.session(t, db, c.wire, c.mode)

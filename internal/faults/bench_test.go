@@ -54,7 +54,7 @@ func dial[C client](open func(endpoint.Options) (C, error)) func(endpoint.Option
 	return func(o endpoint.Options) (client, error) { return open(o) }
 }
 
-// program is a run of the program: the story it reads, the database it fills, and the endpoint it asks.
+// program is a run of the program: its story, its database and its endpoint.
 type program struct {
 	corpus, db string
 	wire       *wire
@@ -70,7 +70,7 @@ type watcher func(annotator.Notice)
 // Publish implements runner.Publisher.
 func (w watcher) Publish(n annotator.Notice) { w(n) }
 
-// run walks the story and returns how that ended.
+// run reads the story and returns the result.
 func (p *program) run(ctx context.Context) error {
 	now := p.clock
 	if now == nil {
@@ -123,10 +123,10 @@ type session struct {
 	transport  *transport // of the newest run
 	asked      int        // requests for a reply, of all runs
 	unanswered int        // of those, without an answer
-	aside      *sql.DB    // the same database, opened beside the program
+	aside      *sql.DB    // another connection to the database
 }
 
-// run walks the story with a server that has the trouble, and returns how that ended.
+// run reads the story with a server that has the trouble, and returns the result.
 func (s *session) run(trouble *trouble) error {
 	ctx, enough := context.WithCancelCause(context.Background())
 	defer enough(nil)
@@ -151,7 +151,7 @@ func (s *session) run(trouble *trouble) error {
 	return err
 }
 
-// transport carries requests from a run to its server. It counts them, and makes those fail that are to fail.
+// transport sends requests of a run to its server. It counts them, and applies faults.
 type transport struct {
 	t       *testing.T
 	home    *http.Transport
@@ -162,10 +162,10 @@ type transport struct {
 	mu         sync.Mutex
 	asked      int // replies
 	unanswered int // of those, without an answer
-	flying     int // requests that the server is at work on
+	flying     int // requests that the server is processing
 }
 
-// RoundTrip sends a request to the server, or to the fault that it is to meet.
+// RoundTrip sends a request to the server, or to its fault.
 func (l *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !asksReply(req) {
 		return l.home.RoundTrip(req)
@@ -199,15 +199,16 @@ func (l *transport) count(header http.Header, body []byte) {
 	l.trouble.strikes(header, body)
 }
 
-// asksReply tells the requests that a model answers from those for the server alone.
+// asksReply reports whether the model answers a request, and not only the server.
 func asksReply(req *http.Request) bool {
 	path := req.URL.Path
-	return req.Method == http.MethodPost && (strings.HasSuffix(path, "/chat/completions") || strings.HasSuffix(path, "/messages") ||
+	return req.Method == http.MethodPost && (strings.HasSuffix(path, "/chat/completions") ||
+		strings.HasSuffix(path, "/messages") ||
 		strings.HasSuffix(path, "/responses") || strings.Contains(path, "enerateContent"))
 }
 
-// watched fails where the server works on two requests of one story at once. The server may need a moment to notice that the
-// client has closed the connection of the one before.
+// watched fails if the server processes two requests of one story at the same time. The server may need a moment to
+// notice that the client has closed the previous connection.
 func (l *transport) watched(server http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if l.fly(1) > 1 {

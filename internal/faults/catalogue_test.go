@@ -20,41 +20,41 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// row is a row of the catalogue of faults: what goes wrong, and what is to become of it.
+// row is a row of the catalogue of faults: the fault, and the expected behaviour.
 type row struct {
 	n        int    // in the catalogue
 	fault    string // in words
 	action   action
 	ends     ends
-	only     mode   // where it shows in one mode only
-	chat     bool   // it shows on the wire of chat completions only
-	governed bool   // it shows only where a policy of intents is enforced
-	says     string // in the words of the error or the reason, where it does not end well
+	only     mode   // if it occurs in one mode only
+	chat     bool   // it occurs on the wire of chat completions only
+	governed bool   // it occurs only if a policy of intents is enforced
+	says     string // in the text of the error or the reason, if the run does not end well
 	forms    []form
 }
 
-// action is what the program does about a fault.
+// action is the response of the program to a fault.
 type action string
 
 const (
-	retry       action = "retry"        // the same request, bounded, with longer and longer pauses
+	retry       action = "retry"        // the same request, a limited number of times, with increasing pauses
 	wait        action = "wait"         // the same request, without charging the scene
 	shrink      action = "shrink"       // a smaller prompt
-	shrinkReply action = "shrink reply" // fewer tokens asked for in reply
-	reask       action = "re-ask"       // the model is told what was wrong
+	shrinkReply action = "shrink reply" // fewer tokens for the reply
+	reask       action = "re-ask"       // the model receives an error message
 	adapt       action = "adapt"        // the request is written otherwise
 	refuse      action = "quarantine"
 	halt        action = "halt"
 	accept      action = "accept"          // it is no fault
-	note        action = "accept and note" // it does no harm, and stands in the journal
-	prevent     action = "prevent"         // no request is such that the fault could occur
+	note        action = "accept and note" // it has no effect, and is recorded in the journal
+	prevent     action = "prevent"         // no request can cause the fault
 )
 
-// ends is how a run ends when a fault strikes once, three times, and from a call on for ever: R recorded, Q quarantined, H halted.
-// One letter is for the first, a middle and the last call alike; three letters are one for each.
+// ends are the results of a run if a fault occurs once, three times, and permanently: R recorded, Q quarantined, H
+// halted. One letter applies to the first, a middle and the last call; three letters are one for each.
 type ends [3]string
 
-// of returns how a run ends.
+// of returns the result of a run.
 func (e *ends) of(times, place int) byte {
 	if letters := e[times]; len(letters) == 3 {
 		return letters[place]
@@ -62,7 +62,7 @@ func (e *ends) of(times, place int) byte {
 	return e[times][0]
 }
 
-// mode is how replies are asked for.
+// mode is the form in which replies are requested.
 type mode string
 
 const (
@@ -75,13 +75,14 @@ var (
 	strikings = [3]string{"once", "three times", "for ever"}
 )
 
-// Bounds on what a run may cost a server, and on how long it may wait.
+// Limits of the cost of a run on a server, and of its waits.
 const (
 	mostRequests = 200
-	longestRun   = 3*time.Hour + 5*time.Minute // three questions, each of four calls that wait 15 minutes for their first token
+	// three questions, each of four calls that wait 15 minutes for their first token
+	longestRun = 3*time.Hour + 5*time.Minute
 )
 
-// cell is one square of the matrix.
+// cell is one cell of the matrix.
 type cell struct {
 	row   *row
 	form  form
@@ -101,8 +102,9 @@ const (
 	forEver = 2
 )
 
-// cells returns the squares of a row, a list for each form: all of them in its first form, in the others those of the middle call in
-// one mode. Where the fault shows on other wires, too, it strikes them at the middle call, once and for ever.
+// cells returns the cells of a row, a list for each form. The first form has all cells. Other forms have those of the
+// middle call in one mode. If the fault occurs on other wires, it is applied there to the middle call, once and
+// permanently.
 func (r *row) cells() (all [][]*cell) {
 	chat, usual := wires()[0], cmp.Or(r.only, streamed)
 	for i, form := range r.forms {
@@ -132,10 +134,11 @@ func (r *row) cells() (all [][]*cell) {
 
 func (r *row) shows(m mode) bool { return r.only == "" || r.only == m }
 
-// trouble is what a cell makes of an otherwise sound server.
+// trouble is the modification of a working server for a cell.
 func (c *cell) trouble(calls int) *trouble {
 	return &trouble{
-		form: c.form, aim: showsScene, place: [3]int{1, calls*2/3 + 1, calls}[c.place], times: [3]int{1, 3, mostRequests}[c.times],
+		form: c.form, aim: showsScene, place: [3]int{1, calls*2/3 + 1, calls}[c.place],
+		times: [3]int{1, 3, mostRequests}[c.times],
 	}
 }
 
@@ -148,9 +151,10 @@ func catalogueRows() (all []row) {
 	return all
 }
 
-// TestCatalogue lets each fault of the catalogue strike, in each of its forms, at the first, a middle and the last call of a story,
-// once, three times and for ever, streamed and not. Every run ends with all scenes recorded, or some quarantined with a reason, or
-// halted; then it goes on with a sound server, and in the end nothing is lost and nothing is double.
+// TestCatalogue applies each fault of the catalogue in each of its forms. It occurs at the first, a middle and the last
+// call of a story, once, three times and permanently, streamed and not. Every run ends with all scenes recorded, or
+// some quarantined with a reason, or halted. Then it continues with a working server. In the end nothing is lost and
+// nothing is duplicated.
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
@@ -173,10 +177,10 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// sampleStep is the distance between the cells that a run without the long tests tries.
+// sampleStep is the distance between the cells of a run without the long tests.
 const sampleStep = 41
 
-// bench is where the cells are tried: a story, what an undisturbed run makes of it, and places on the network where no model is.
+// bench is the environment of cells: a story, the result of an undisturbed run, and network addresses without a model.
 type bench struct {
 	corpus string
 	config runner.Config
@@ -210,7 +214,7 @@ func (b *bench) session(t *testing.T, db string, w *wire, m mode) *session {
 	return s
 }
 
-// reasonOf returns the reason by which a program gives advice on an error.
+// reasonOf returns the reason of an error that selects its advice.
 func reasonOf(err error) (reason annotator.Reason) {
 	if e := (*annotator.Error)(nil); errors.As(err, &e) {
 		reason = e.Reason
@@ -243,17 +247,17 @@ func (b *bench) try(t *testing.T, c *cell) {
 	})
 }
 
-// compare holds a run, all of whose scenes are recorded in the end, against the undisturbed one: the codex, and, unless something of
-// the fault stands in it, the journal, too.
+// compare compares a run, all of whose scenes are recorded in the end, with the undisturbed one. It compares the codex,
+// and also the journal unless the fault leaves a trace in it.
 func (b *bench) compare(c *cell, s *session) {
 	s.t.Helper()
 	if diff := gocmp.Diff(b.codex, s.codex()); diff != "" {
 		s.t.Errorf("the codex is not that of the undisturbed run (-calm +this):\n%s", diff)
 	}
 	switch c.row.action {
-	case retry, wait, accept, halt, adapt: // where a refusal names the context, turns leave the window earlier
+	case retry, wait, accept, halt, adapt: // if a refusal names the context, turns leave the window earlier
 		if late := s.lines(`SELECT scene FROM refusal`); len(late) > 0 {
-			return // what was quarantined was read later
+			return // quarantined scenes were read later
 		}
 		rows := s.journal()
 		if c.row.action == adapt {
@@ -265,7 +269,7 @@ func (b *bench) compare(c *cell, s *session) {
 	}
 }
 
-// isWorkaround reports whether a row puts workarounds in force, which an undisturbed run has none of.
+// isWorkaround reports whether a row activates workarounds, which an undisturbed run does not have.
 func isWorkaround(row string) bool {
 	return strings.Contains(row, " | prompt | ") && !strings.HasPrefix(row, "0 | 1 |")
 }

@@ -15,7 +15,7 @@ import (
 	"annotator/storage"
 )
 
-// finishSound resumes a run that ended early with a sound server, and retries the quarantined scenes.
+// finishSound resumes a run that ended early, with a working server, and retries the quarantined scenes.
 func (s *session) finishSound(ended byte) {
 	s.t.Helper()
 	if ended == 'H' {
@@ -37,7 +37,7 @@ func (s *session) finishSound(ended byte) {
 	}
 }
 
-// check checks what holds for every run however it ends, and returns how it ended.
+// check checks the invariants of every run, and returns its result.
 func (s *session) check(ended error) byte {
 	s.t.Helper()
 	ctx := context.Background()
@@ -52,14 +52,16 @@ func (s *session) check(ended error) byte {
 		s.t.Fatal(err)
 	}
 	n, err := strconv.Atoi(s.lines(`SELECT count(*) FROM call`)[0])
-	if err != nil || n > s.asked || n < s.asked-s.unanswered { // a call that meets a closed connection is sent again
+	if err != nil || n > s.asked || n < s.asked-s.unanswered { // a call on a closed connection is sent again
 		s.t.Errorf("%d calls are on record, %d were made, %d of them not answered: %v", n, s.asked, s.unanswered, err)
 	}
 	for _, call := range s.lines(`SELECT id FROM call WHERE outcome = 'open' OR outcome <> 'ok' AND decision = ''`) {
 		s.t.Errorf("call %s has no end, or nothing is decided about it", call)
 	}
-	for _, scene := range s.lines(`SELECT n || ': ' || reason FROM scene WHERE state = 'quarantined' AND length(coalesce(raw, '')) = 0
-		AND (SELECT outcome = 'ok' AND reason NOT LIKE 'too long%' OR length(raw) > 0 FROM call WHERE scene = n ORDER BY id DESC LIMIT 1)`) {
+	for _, scene := range s.lines(`SELECT n || ': ' || reason FROM scene WHERE state = 'quarantined'
+		AND length(coalesce(raw, '')) = 0
+		AND (SELECT outcome = 'ok' AND reason NOT LIKE 'too long%' OR length(raw) > 0 FROM call WHERE scene = n
+			ORDER BY id DESC LIMIT 1)`) {
 		s.t.Errorf("nothing is kept of what the server sent for scene %s", scene)
 	}
 	refused, err := db.Scenes.Quarantined(ctx)
@@ -74,7 +76,8 @@ func (s *session) check(ended error) byte {
 	switch {
 	case ended == nil && run.Recorded == run.Corpus.Scenes:
 		return 'R'
-	case len(refused) > 0 && (errors.Is(ended, annotator.Quarantined) || errors.Is(ended, annotator.NoCalls)) && run.Recorded+len(refused) == run.Corpus.Scenes:
+	case len(refused) > 0 && (errors.Is(ended, annotator.Quarantined) || errors.Is(ended, annotator.NoCalls)) &&
+		run.Recorded+len(refused) == run.Corpus.Scenes:
 		return 'Q'
 	case errors.Is(ended, annotator.Halted) && run.Halted != "":
 		return 'H'
@@ -94,7 +97,7 @@ func (s *session) verifyAll() {
 	s.verify(db)
 }
 
-// verify checks the invariants of the database, quotations included.
+// verify checks the invariants of the database, including quotations.
 func (s *session) verify(db *storage.DB) {
 	s.t.Helper()
 	ctx := context.Background()
@@ -135,20 +138,25 @@ func (s *session) reasons() string {
 
 // calls lists the calls, for the message of a failed test.
 func (s *session) calls() string {
-	return strings.Join(s.lines(`SELECT concat_ws(' | ', scene, purpose, attempt, outcome, decision, status, fault) FROM call ORDER BY id`), "\n")
+	return strings.Join(s.lines(`SELECT concat_ws(' | ', scene, purpose, attempt, outcome, decision, status, fault) `+
+		`FROM call ORDER BY id`), "\n")
 }
 
-// journal writes out the journal, the scenes and the threads of the database, but for times.
+// journal formats the journal, the scenes and the threads of the database, without times.
 func (s *session) journal() []string {
-	return s.lines(`SELECT concat_ws(' | ', turn, seq, kind, scene, call_id, tool, arguments, content, attached, reasoning, error, tokens) FROM trace
+	return s.lines(`SELECT concat_ws(' | ', turn, seq, kind, scene, call_id, tool, arguments,
+			content, attached, reasoning, error, tokens)
+		FROM trace
 		UNION ALL SELECT concat_ws(' | ', 'scene', n, state, turn, reason) FROM scene
 		UNION ALL SELECT concat_ws(' | ', 'thread', thread_id, status) FROM thread_state`)
 }
 
-// codex writes out the entries and revisions of the database.
+// codex formats the entries and revisions of the database.
 func (s *session) codex() []string {
-	return s.lines(`SELECT concat_ws(' | ', e.term, field, old_value, new_value, at, actor) FROM history JOIN glossary_entry e ON e.id = entry_id
-		UNION ALL SELECT concat_ws(' | ', term, status, definition, first_at, last_at, revisions) FROM glossary_entry ORDER BY 1`)
+	return s.lines(`SELECT concat_ws(' | ', e.term, field, old_value, new_value, at, actor)
+		FROM history JOIN glossary_entry e ON e.id = entry_id
+		UNION ALL SELECT concat_ws(' | ', term, status, definition, first_at, last_at, revisions)
+		FROM glossary_entry ORDER BY 1`)
 }
 
 // lines queries the database directly.

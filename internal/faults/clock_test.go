@@ -17,8 +17,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// set returns a reading of a clock that was set: its wall time has moved, its monotonic time has not. Package time cannot make
-// one, since Add moves both.
+// set returns a reading of a clock that was set: its wall time has changed, its monotonic time has not. Package time
+// cannot create one, since Add changes both.
 func set(reading time.Time, by time.Duration) time.Time {
 	told, since := reading.Add(by), time.Date(1885, 1, 1, 0, 0, 0, 0, time.UTC)
 	var moved time.Time
@@ -32,7 +32,7 @@ func set(reading time.Time, by time.Duration) time.Time {
 	return moved
 }
 
-// TestSet tests the clock that the test below sets.
+// TestSet tests the function set.
 func TestSet(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -53,8 +53,8 @@ const (
 	year = 365 * day
 )
 
-// TestClockIsSet sets the clock in the middle of a run, back, forward, or to and fro at every reading, while a server makes the
-// run wait. The run ends as without that, after the same time, and nothing of it is lost or in another order.
+// TestClockIsSet sets the clock during a run while it waits for a server: back, forward, or alternately at every
+// reading. The run ends as without that, after the same time. Nothing of it is lost or reordered.
 func TestClockIsSet(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
@@ -91,12 +91,14 @@ func TestClockIsSet(t *testing.T) {
 // steady is the number of readings before the clock is set.
 const steady = 80
 
-// slack is for dates that can be compared to nothing but the clock that was set. The run waits for them as long as it ever waits for
-// one, or not at all.
+// slack is the tolerance for dates that can only be compared to the clock that was set. It is the longest wait of the
+// run, or none.
 const slack = 3 * time.Minute
 
-// clocked runs the story by a clock, and returns how that ended and how long it took.
-func (b *bench) clocked(t *testing.T, f form, times int, shift func(looks int64) time.Duration) (ended byte, took time.Duration) {
+// clocked runs the story with a clock, and returns the result and the duration.
+func (b *bench) clocked(t *testing.T, f form, times int,
+	shift func(looks int64) time.Duration,
+) (ended byte, took time.Duration) {
 	db := filepath.Join(t.TempDir(), "story.db")
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
@@ -109,7 +111,8 @@ func (b *bench) clocked(t *testing.T, f form, times int, shift func(looks int64)
 		if looks.Load() < 2*steady && ended == 'R' {
 			t.Errorf("the run has looked at the clock %d times", looks.Load())
 		}
-		for _, call := range s.lines(`SELECT concat_ws(' ', id, first_byte_ms, total_ms) FROM call WHERE NOT 0 <= first_byte_ms OR NOT first_byte_ms <= total_ms
+		for _, call := range s.lines(`SELECT concat_ws(' ', id, first_byte_ms, total_ms) FROM call
+			WHERE NOT 0 <= first_byte_ms OR NOT first_byte_ms <= total_ms
 			OR total_ms > 3600000`) {
 			t.Errorf("measured are %s", call)
 		}
@@ -122,8 +125,8 @@ func (b *bench) clocked(t *testing.T, f form, times int, shift func(looks int64)
 	return ended, took
 }
 
-// looksBack demands that what is told of a run holds whatever the clock said meanwhile: a branch at its end is the run as it
-// stands, times included, and nothing took less than no time.
+// looksBack checks reports on the run, which must not depend on the clock. A branch at its end equals the run,
+// including times. No duration is negative.
 func (s *session) looksBack() {
 	s.t.Helper()
 	ctx := context.Background()

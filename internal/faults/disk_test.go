@@ -12,8 +12,8 @@ type fileOp struct {
 	kind opKind
 	name string // of the file
 	to   string // that it is renamed to
-	at   int64  // where the bytes are written; the size that is cut or grown to
-	data []byte // that are written; what is acknowledged
+	at   int64  // of the written bytes; for truncate, the new size
+	data []byte // the written bytes; or the acknowledged state
 }
 
 // opKind is a kind of fileOp.
@@ -21,30 +21,30 @@ type opKind int
 
 const (
 	_            opKind = iota
-	opens               // a file, which is made if it is not there
+	opens               // a file, which is created if it does not exist
 	writes              // bytes at a place
 	resizes             // a file
-	syncs               // a file: what it holds is safe
-	renames             // a file, over whatever has the other name
+	syncs               // a file: its content is durable
+	renames             // a file; an existing file with the new name is replaced
 	unlinks             // a file
-	syncsFolder         // the names of the files are safe
+	syncsFolder         // the names of the files are durable
 	acknowledges        // what is durable so far
 )
 
-// disk is a folder as a program sees it, and as much of that as would be there after a power cut.
+// disk is a folder as a program sees it, and its durable part.
 type disk struct {
 	files map[string]*inode
-	safe  map[string]*inode // by the names that the folder had when it was synced
+	safe  map[string]*inode // by their names at the last sync of the folder
 	moves []move            // of names, since then
 }
 
 // inode is a file under any name.
 type inode struct {
 	safe  []byte   // as of its newest sync
-	since []fileOp // what was written, cut or grown since
+	since []fileOp // writes and changes of the size since the last sync
 }
 
-// move is an atomic change of names: to each its file, or nil where the name is gone.
+// move is an atomic change of names. A name without a file is removed.
 type move map[string]*inode
 
 func newDisk() *disk { return &disk{files: map[string]*inode{}, safe: map[string]*inode{}} }
@@ -95,7 +95,7 @@ func (m move) onto(names map[string]*inode) {
 	}
 }
 
-// onto writes to, cuts or grows a file.
+// onto applies a write or a change of the size to a file.
 func (a *fileOp) onto(file []byte) []byte {
 	end := a.at + int64(len(a.data))
 	if a.kind == resizes && int64(len(file)) > end {
@@ -108,19 +108,19 @@ func (a *fileOp) onto(file []byte) []byte {
 	return file
 }
 
-// lossMode is what a disk loses of the writes that were not synced when the power fails.
+// lossMode is the loss of writes that were not synced when the power fails.
 type lossMode int
 
 const (
 	forgets      lossMode = iota // nothing of it is there
 	keeps                        // all of it is there
-	mixes                        // each write, and each change of names, is there or not
-	tears                        // and each sector of a write by itself
-	scribbles                    // and a sector that was being written may hold anything
+	mixes                        // each write, and each change of names, exists or not
+	tears                        // each sector of a write is lost separately
+	scribbles                    // a sector that was being written may have any content
 	allLossModes                 // how many there are
 )
 
-// cut returns the files that are found after the power has failed at this moment.
+// cut returns the files after a power failure at this moment.
 func (d *disk) cut(t lossMode, random *rand.Rand) map[string][]byte {
 	names := map[string]*inode{}
 	move(d.safe).onto(names)
@@ -140,15 +140,15 @@ func (d *disk) cut(t lossMode, random *rand.Rand) map[string][]byte {
 	return found
 }
 
-// lets reports whether something that was not synced is there all the same.
+// lets reports whether an operation that was not synced is durable nevertheless.
 func (t lossMode) lets(random *rand.Rand) bool {
 	return t == keeps || t != forgets && random.IntN(2) == 0
 }
 
-// sector is what a disk writes at a time, in bytes.
+// sector is the unit of writes of a disk, in bytes.
 const sector = 512
 
-// write applies what is left of a write to a file that was not synced after it.
+// write applies the durable part of a write to a file that was not synced after it.
 func (t lossMode) write(file []byte, a *fileOp, random *rand.Rand) []byte {
 	if a.kind == resizes || t < tears {
 		if t.lets(random) {
@@ -178,7 +178,7 @@ func noise(n int, random *rand.Rand) []byte {
 	return all
 }
 
-// TestDisk tests the disk of the power cuts: what was synced is there in every mode, and what was not may be.
+// TestDisk tests the simulated disk: synced data exist in every mode, and other data may exist.
 func TestDisk(t *testing.T) {
 	t.Parallel()
 	d := newDisk()

@@ -30,11 +30,12 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/faults.md differs from the tests; regenerate it with `go test ./internal/faults -run Document -update` (-want +got):\n%s", diff)
+		t.Errorf("docs/faults.md differs from the tests; regenerate it with `go test ./internal/faults -run Document "+
+			"-update` (-want +got):\n%s", diff)
 	}
 }
 
-// TestGuardsExist looks for each test that the document names.
+// TestGuardsExist expects each test that the document names.
 func TestGuardsExist(t *testing.T) {
 	t.Parallel()
 	for _, g := range append(systemGuards(), securityGuards()...) {
@@ -87,7 +88,8 @@ func render() string {
 	b.WriteString("\n| # | What goes wrong | Action | Once | Three times | For ever |\n|---|---|---|---|---|---|\n")
 	for i := range rows {
 		r := &rows[i]
-		fmt.Fprintf(&b, "| %d | %s | %s | %s | %s | %s |\n", r.n, r.words(), r.action, inWords(r.ends[0]), inWords(r.ends[1]), inWords(r.ends[2]))
+		fmt.Fprintf(&b, "| %d | %s | %s | %s | %s | %s |\n", r.n, r.words(), r.action, inWords(r.ends[0]),
+			inWords(r.ends[1]), inWords(r.ends[2]))
 	}
 	b.WriteString(legend)
 	b.WriteString("\n## Database and operating system\n" + systemIntroduction)
@@ -108,7 +110,7 @@ func (r *row) words() string {
 	return r.fault
 }
 
-// inWords says how runs end, from the letters for the first, a middle and the last call.
+// inWords describes the results of runs, from the letters for the first, a middle and the last call.
 func inWords(letters string) string {
 	words := map[byte]string{'R': "recorded", 'Q': "quarantined", 'H': "halted"}
 	if len(letters) == 1 || letters[0] == letters[1] && letters[1] == letters[2] {
@@ -158,9 +160,12 @@ exists on every wire also occurs in its first form on the other three, in the mi
 
 In each cell the run ends in one of three ways: all scenes are recorded; some are quarantined with the reason and the
 server's answer; or the run halts with the reason and can be resumed. The run then continues with a working server,
-including ` + "`annotator retry`" + `. In the end every scene is recorded, and the codex equals that of the uninterrupted run,
+including ` +
+	"`annotator retry`" + `. In the end every scene is recorded, and the codex equals that of the uninterrupted run,
 revision by revision. The journal is equal too, row by row, if the model did not cause the fault. After every run
-` + "`verify`" + ` finds nothing, and each request is recorded as a call with its outcome and decision. The server never handles
+` +
+	"`verify`" +
+	` finds nothing, and each request is recorded as a call with its outcome and decision. The server never handles
 two requests at once and receives at most 200, and no run takes longer than three hours. The cells use a simulated
 clock, so they test the default policy with its waits of a minute and its limit of 45 minutes.
 
@@ -194,10 +199,13 @@ scenes, so that a broken server does not cost a whole book.
 `
 
 const systemIntroduction = `
-Separate tests cover these. ` + "`internal/faults.TestFailingSystem`" + ` runs the program in a child process whose system calls
+Separate tests cover these. ` +
+	"`internal/faults.TestFailingSystem`" + ` runs the program in a child process whose system calls
 begin to fail during the run, by a kernel filter (seccomp). To SQLite this is a failing disk.
 
-` + "`internal/faults.TestPowerFails`" + ` has a child import a source, create a database, read a story in two runs, copy, branch
+` +
+	"`internal/faults.TestPowerFails`" + ` has a child import a source, create a database, ` +
+	`read a story in two runs, copy, branch
 and export it. It records each write, sync and rename in the kernel's order (ptrace) and derives the possible disk
 states after a power cut at any of them. Synced data is present. Of unsynced data each write and each name is
 present or not, independently; a write may be torn at every 512-byte sector, and a sector may hold anything. From each

@@ -14,8 +14,8 @@ import (
 	"annotator/storage"
 )
 
-// TestLocksAreKept looks at what the kernel has locked for this process. A process that opens a file of its own database by itself
-// and closes it again loses its locks on it, and SQLite does not know.
+// TestLocksAreKept reads the locks of this process from the kernel. A process loses its locks on a database file when
+// it opens and closes another descriptor of the file. SQLite does not notice that.
 func TestLocksAreKept(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -60,8 +60,8 @@ func held(err error) error {
 	return fmt.Errorf("a second writer: %w", err)
 }
 
-// lockedFiles counts the files of a database on which this process has a lock. The kernel's list is not read at one stroke, and a
-// lock can be missed where other processes take and leave theirs meanwhile: the most that is seen counts.
+// lockedFiles counts the files of a database on which this process has a lock. The kernel's list is not read
+// atomically, so a lock can be missed while other processes change theirs. The result is the maximum of several reads.
 func lockedFiles(t *testing.T, path string) (most int) {
 	t.Helper()
 	for range 20 {

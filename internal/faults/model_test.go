@@ -12,8 +12,8 @@ import (
 	"annotator/tools"
 )
 
-// keepsGlossary is a script that keeps two findings of each odd scene and then one of them better, and keeps one finding of each
-// even scene. It depends on the results of its tools only, so it ends with the same codex however often it is asked again.
+// keepsGlossary is a script that notes two findings of each odd scene and then improves one of them. It notes one
+// finding of each even scene. It depends only on the results of its tools, so repeated requests lead to the same codex.
 func keepsGlossary(r scripted.Request) scripted.Reply {
 	switch question := r.Messages[len(r.Messages)-1].Content; {
 	case strings.Contains(question, ofSummary) && !strings.Contains(question, ofCurator):
@@ -32,7 +32,8 @@ func keepsGlossary(r scripted.Request) scripted.Reply {
 		todo, intent = w.revisions(), "REVISE"
 	}
 	if todo != nil && r.Tools != nil && r.Tools[0].Name == policy.SelectIntent && w.intent != intent {
-		todo = []annotator.ToolCall{toolcall(policy.SelectIntent, map[string]any{"intent": intent, "justification": "The scene calls for it."})}
+		todo = []annotator.ToolCall{toolcall(policy.SelectIntent,
+			map[string]any{"intent": intent, "justification": "The scene calls for it."})}
 	}
 	if todo == nil || !r.MayCall() {
 		return scripted.Reply{Text: fmt.Sprintf("Scene %d is read — «gelesen», 読んだ.", w.scene)}
@@ -40,13 +41,13 @@ func keepsGlossary(r scripted.Request) scripted.Reply {
 	return scripted.Reply{ToolCalls: todo}
 }
 
-// Texts that only the auxiliary questions have.
+// Texts that occur only in the auxiliary questions.
 const (
 	ofSummary = "write a summary for your own later use"
 	ofCurator = "judge the candidates below"
 )
 
-// summary answers with each of the elements that are asked for.
+// summary answers with each of the requested elements.
 func summary(question string) (text string) {
 	for _, element := range []string{"cumulative", "chunk"} {
 		if strings.Contains(question, "<"+element+">") {
@@ -59,11 +60,11 @@ func summary(question string) (text string) {
 // work is the current scene, and the results of its tools.
 type work struct {
 	scene, post int
-	intent      string // that is declared, where that is asked for
+	intent      string // the declared one, if it is required
 	answers     []finding
 }
 
-// finding is an entry as an answer shows it, with the numbers of the facts that are known to be there.
+// finding is an entry of an answer, with the numbers of its known facts.
 type finding struct {
 	ID    int64
 	Term  string
@@ -85,7 +86,7 @@ func findWork(r *scripted.Request) work {
 	return w
 }
 
-// readResult reads the result of a tool. An entry that existed before counts like one that was just created.
+// readResult reads the result of a tool. An entry that existed before is treated like a new one.
 func (w *work) readResult(text string) {
 	var answer struct {
 		OK           bool
@@ -97,7 +98,7 @@ func (w *work) readResult(text string) {
 			Entry finding
 		}
 	}
-	_ = json.Unmarshal([]byte(text), &answer) // if it is none, it says nothing
+	_ = json.Unmarshal([]byte(text), &answer) // if it is not, it has no information
 	switch {
 	case answer.OK && answer.Intent != "":
 		w.intent = answer.Intent
@@ -146,7 +147,7 @@ const (
 	theQuote      = "burned in room 1"
 )
 
-// kept returns the entry of a term that is known to be in the codex, where it has a fact with a number; 0 for any.
+// kept returns the entry of a term that is in the codex and has a fact with a number; 0 for any fact.
 func (w *work) kept(term string, fact int64) *finding {
 	for i := range w.answers {
 		if a := &w.answers[i]; a.Term == term && (fact == 0 || slices.Contains(a.facts, fact)) {

@@ -17,7 +17,7 @@ import (
 	"annotator/runner/notify"
 )
 
-// TestReadOnlyMount goes on with a run whose folder has become read-only meanwhile. It says what to check, and changes nothing.
+// TestReadOnlyMount resumes a run whose folder has become read-only. The error says what to check, and nothing changes.
 func TestReadOnlyMount(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -26,7 +26,10 @@ func TestReadOnlyMount(t *testing.T) {
 	b := newBench(t, plain())
 	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
 	folder := t.TempDir()
-	p := program{corpus: b.corpus, db: filepath.Join(folder, "story.db"), wire: wires()[0], server: server.URL, config: plain(), watcher: &notify.Bus{}}
+	p := program{
+		corpus: b.corpus, db: filepath.Join(folder, "story.db"), wire: wires()[0], server: server.URL,
+		config: plain(), watcher: &notify.Bus{},
+	}
 	p.config.Limit = 2
 	if err := p.run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -44,9 +47,9 @@ func TestReadOnlyMount(t *testing.T) {
 	}
 }
 
-// TestNowhereElse runs a scenario on a system where only its own folder can be written: there is no place for temporary
-// files.
-func TestNowhereElse(t *testing.T) {
+// TestOnlyTheFolderIsWritten runs a scenario on a system where only its folder can be written: there is no folder for
+// temporary files.
+func TestOnlyTheFolderIsWritten(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root may mount")
@@ -74,10 +77,11 @@ func TestNowhereElse(t *testing.T) {
 	b.undisturbed(&s)
 }
 
-// leaveOnly makes all files of the system read-only but those in a folder, for this process alone.
+// leaveOnly makes all files of the system read-only except those in a folder, for this process only.
 func leaveOnly(folder string) error {
 	const again = syscall.MS_BIND | syscall.MS_REMOUNT | syscall.MS_RDONLY
-	if err := errors.Join(syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""), syscall.Mount(folder, folder, "", syscall.MS_BIND, "")); err != nil {
+	if err := errors.Join(syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""),
+		syscall.Mount(folder, folder, "", syscall.MS_BIND, "")); err != nil {
 		return err
 	}
 	for _, place := range []string{"/tmp", "/var/tmp", "/dev/shm"} {

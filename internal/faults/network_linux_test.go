@@ -16,8 +16,8 @@ import (
 	"annotator/storage"
 )
 
-// TestNetworkIsRefused has the kernel report a folder as one on another machine. What would keep a database there is
-// refused and leaves nothing behind; a copy may be made there, and a database that is there be read.
+// TestNetworkIsRefused makes the kernel report a folder as one on another machine. Steps that would keep a database
+// there are refused and leave no file. A copy may be written there, and a database there may be read.
 func TestNetworkIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
@@ -54,7 +54,10 @@ func (l *scenario) runOnNetwork(ctx context.Context) error {
 	_, imported := ingest.Import(ctx, l.importing(), nil)
 	p, linked := l.program(), l.program()
 	linked.db = l.Link
-	for what, err := range map[string]error{"the import": imported, "the run": p.run(ctx), "the run by a link": linked.run(ctx)} {
+	for what, err := range map[string]error{
+		"the import": imported, "the run": p.run(ctx),
+		"the run by a link": linked.run(ctx),
+	} {
 		if !errors.Is(err, annotator.Misused) {
 			return fmt.Errorf("%s: %w", what, err)
 		}

@@ -20,9 +20,9 @@ import (
 
 var cuts = flag.Int("cuts", longtest.Pick(10, 400), "how many times the power fails in TestPowerFails")
 
-// TestPowerFails records what the program does to its files, call by call, and has the power fail at many moments of that. What
-// was synced is on the disk then; of what was not there is all, nothing, or anything between that a disk can leave. Whatever was
-// acknowledged as durable is there, the database is whole, and the run goes on to the same end.
+// TestPowerFails records what the program does to its files, call by call, and has the power fail at many moments of
+// that. What was synced is on the disk then; of what was not there is all, nothing, or anything between that a disk can
+// leave. Whatever was acknowledged as durable is there, the database is whole, and the run goes on to the same end.
 func TestPowerFails(t *testing.T) {
 	t.Parallel()
 	config := plain()
@@ -53,18 +53,18 @@ func TestPowerFails(t *testing.T) {
 	t.Logf("%d operations, %d cuts, %d states that were resumed", len(ops), f.count, len(f.resumed))
 }
 
-// failing is a scenario in which the power fails.
+// failing is a scenario with a power failure.
 type failing struct {
 	*testing.T
 	bench        *bench
 	scenario     scenario
 	acknowledged acknowledged
 	count        int             // of the cuts
-	resumed      map[string]bool // states that were gone on from
+	resumed      map[string]bool // states from which a run was resumed
 	random       *rand.Rand
 }
 
-// moments chooses after which operations the power fails: half of them anywhere, half of them spread over the scenario's steps.
+// moments selects the operations after which the power fails: half at random, half spread over the scenario's steps.
 func (f *failing) moments(ops []fileOp) []int {
 	var begins []int
 	last := ""
@@ -88,7 +88,7 @@ func (f *failing) moments(ops []fileOp) []int {
 	return moments
 }
 
-// cut has the power fail, and checks what is left.
+// cut simulates a power failure, and checks the remaining files.
 func (f *failing) cut(d *disk, at int) {
 	loss := lossMode(f.count) % allLossModes
 	f.count++
@@ -98,7 +98,7 @@ func (f *failing) cut(d *disk, at int) {
 		l.Folder = t.TempDir()
 		for name, content := range found {
 			if loss == scribbles && strings.HasSuffix(name, "-shm") {
-				content = noise(len(content), f.random) // it is memory that the processes share
+				content = noise(len(content), f.random) // it is shared memory
 			}
 			if err := os.WriteFile(filepath.Join(l.Folder, name), content, 0o600); err != nil {
 				t.Fatal(err)
@@ -143,7 +143,8 @@ func (f *failing) checkImport(t *testing.T, l *scenario) {
 }
 
 func (f *failing) checkCopies(t *testing.T, l *scenario, found map[string][]byte) {
-	there := func(path string) bool { return len(found[filepath.Base(path)]) > 0 } // the name may have been taken for what was to come
+	// the name may have been taken for what was to come
+	there := func(path string) bool { return len(found[filepath.Base(path)]) > 0 }
 	if f.acknowledged.Copied || there(l.backup()) {
 		s := session{t: t, program: l.program()}
 		s.db = l.backup()
@@ -180,10 +181,10 @@ func (f *failing) resumeRun(t *testing.T, l *scenario) {
 	f.finish(&s, state)
 }
 
-// again is how often a run goes on from a state from which one did already: each so-many-th time.
+// again is how often a run is resumed from a state from which one was resumed before: once in this number.
 const again = 8
 
-// finish resumes a run that stands in a state.
+// finish resumes a run from a state.
 func (f *failing) finish(s *session, state string) {
 	if f.resumed[state] && f.count%again != 0 {
 		return

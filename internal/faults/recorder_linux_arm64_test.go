@@ -1,7 +1,7 @@
 package faults_test
 
-// legacyCalls are the system calls that this processor has beside newer ones: none.
+// legacyCalls are the system calls of this processor that have newer equivalents: none.
 func legacyCalls() []int { return nil }
 
-// modern is a call as the newer one that does the same.
+// modern converts a call to the newer equivalent.
 func modern(c call) call { return c }

@@ -19,14 +19,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// recorder records what a child of the test binary does to the files of a folder, call by call, in the order in which the
-// kernel does it. It traces the child, which needs no root; a filter in the child stops it at these calls only.
+// recorder records the system calls of a child of the test binary on the files of a folder, in the order of the kernel.
+// It traces the child, which needs no root. A filter in the child stops it only at these calls.
 type recorder struct {
 	folder string
-	system uint64         // the number of the file system that the child is told the folder is on; 0: it is told the truth
+	system uint64         // the number of the file system that the child sees; 0: the true one
 	child  int            // its process
 	memory *os.File       // of the child
-	begun  map[int]call   // the calls that are under way, by thread
+	begun  map[int]call   // the current calls, by thread
 	texts  map[int][]byte // that these write
 	ops    []fileOp       // so far
 }
@@ -37,23 +37,25 @@ type call struct {
 	args   [6]uint64
 }
 
-// ackFD is the file descriptor on which a child acknowledges what is durable.
+// ackFD is the file descriptor on which a child acknowledges durable states.
 const ackFD = 3
 
-// recordedCalls change what a disk holds, in ways that the recorder understands.
+// recordedCalls change the content of a disk, in ways that the recorder supports.
 func recordedCalls() []int {
-	return append(legacyCalls(), syscall.SYS_OPENAT, syscall.SYS_WRITE, syscall.SYS_PWRITE64, syscall.SYS_FTRUNCATE, syscall.SYS_FSYNC,
+	return append(legacyCalls(), syscall.SYS_OPENAT, syscall.SYS_WRITE, syscall.SYS_PWRITE64, syscall.SYS_FTRUNCATE,
+		syscall.SYS_FSYNC,
 		syscall.SYS_FDATASYNC, syscall.SYS_RENAMEAT, unix.SYS_RENAMEAT2, syscall.SYS_UNLINKAT)
 }
 
-// unsupportedCalls change it in ways that the recorder does not understand. They must not occur.
+// unsupportedCalls change it in ways that the recorder does not support. They must not occur.
 func unsupportedCalls() []int {
 	return []int{
-		syscall.SYS_PWRITEV, syscall.SYS_FALLOCATE, syscall.SYS_TRUNCATE, syscall.SYS_LINKAT, syscall.SYS_SYMLINKAT, syscall.SYS_MKDIRAT,
+		syscall.SYS_PWRITEV, syscall.SYS_FALLOCATE, syscall.SYS_TRUNCATE, syscall.SYS_LINKAT, syscall.SYS_SYMLINKAT,
+		syscall.SYS_MKDIRAT,
 	}
 }
 
-// record runs a child to its end and returns what it has done in the folder.
+// record runs a child to its end and returns its operations in the folder.
 func record(t *testing.T, folder, environment string) []fileOp {
 	t.Helper()
 	r := &recorder{folder: folder}
@@ -63,10 +65,10 @@ func record(t *testing.T, folder, environment string) []fileOp {
 	return r.ops
 }
 
-// trace runs a child to its end and returns its exit status and what it has said.
+// trace runs a child to its end and returns its exit status and its output.
 func (r *recorder) trace(t *testing.T, environment string) (status int, said string) {
 	t.Helper()
-	// The kernel knows one thread as the tracer: only that may wait for the child and let it go on.
+	// For the kernel, one thread is the tracer. Only this thread can wait for the child and continue it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	r.begun, r.texts = map[int]call{}, map[int][]byte{}
@@ -78,7 +80,8 @@ func (r *recorder) trace(t *testing.T, environment string) (status int, said str
 	status, err = r.run(environment, output)
 	text, _ := os.ReadFile(output.Name())
 	switch {
-	case errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EIO) || status == noMeans: // or the kernel is older than 5.3
+	case errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EIO) ||
+		status == noMeans: // or the kernel is older than 5.3
 		t.Skipf("this system does not let a process be traced: %v %s", err, text)
 	case err != nil:
 		t.Fatalf("trace the child: %v: %s", err, text)
@@ -86,7 +89,7 @@ func (r *recorder) trace(t *testing.T, environment string) (status int, said str
 	return status, string(text)
 }
 
-// begins records a call before it is done, with the text that is to be written.
+// begins records the beginning of a call, with the text that it writes.
 func (r *recorder) begins(thread int) error {
 	i, err := r.ask(thread)
 	if err != nil {
@@ -107,7 +110,7 @@ func (r *recorder) begins(thread int) error {
 	return nil
 }
 
-// ends takes down what a call has done.
+// ends records the result of a call.
 func (r *recorder) ends(thread int) error {
 	i, err := r.ask(thread)
 	if err != nil {
@@ -160,17 +163,18 @@ func (r *recorder) ends(thread int) error {
 	return nil
 }
 
-// lie changes what the kernel has answered when it was asked for the folder's file system.
+// lie changes the kernel's answer about the file system of the folder.
 func (r *recorder) lie(c call) error {
 	path, err := r.text(c.args[0])
 	if err != nil || path != r.folder || r.system == 0 {
 		return err
 	}
-	_, err = r.memory.WriteAt(binary.NativeEndian.AppendUint64(nil, r.system), int64(c.args[1])) // its number comes first
+	// its number comes first
+	_, err = r.memory.WriteAt(binary.NativeEndian.AppendUint64(nil, r.system), int64(c.args[1]))
 	return err
 }
 
-// named takes down what a call has done to a file that it gives by its path.
+// named records the result of a call on a file with a path.
 func (r *recorder) named(c call) error {
 	path, err := r.text(c.args[1])
 	if err != nil {
@@ -205,12 +209,12 @@ func (r *recorder) named(c call) error {
 	return nil
 }
 
-// name is that of a file in the folder.
+// name is the name of a file in the folder.
 func (r *recorder) name(path string) (name string, inside bool) {
 	return filepath.Base(path), filepath.Dir(path) == r.folder
 }
 
-// text reads a path out of the child's memory.
+// text reads a path from the child's memory.
 func (r *recorder) text(address uint64) (string, error) {
 	text := make([]byte, syscall.PathMax)
 	n, err := r.memory.ReadAt(text, int64(address)) // it may end before that
@@ -221,7 +225,7 @@ func (r *recorder) text(address uint64) (string, error) {
 	return string(text[:end]), nil
 }
 
-// position is where the child's next write to a file will be.
+// position is the offset of the child's next write to a file.
 func (r *recorder) position(file int) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", r.child, file))
 	if err != nil {

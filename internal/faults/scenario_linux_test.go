@@ -27,13 +27,13 @@ import (
 // scenarioEnv is the environment variable with the scenario that a child of the test binary runs.
 const scenarioEnv = "ANNOTATOR_TEST_SCENARIO"
 
-// scenario is all that the program does in a folder: a source is imported, a story read in two runs, a copy and a branch are made,
-// and a file is exported, and then another in its place.
+// scenario is a sequence of steps of the program in a folder. It imports a source, reads a story in two runs, and makes
+// a copy and a branch. Then it exports a file, and another that replaces it.
 type scenario struct {
 	Folder, Source, Corpus, Server string
 	Config                         runner.Config
 	Alone                          bool   // nothing else on the system can be written
-	Link                           string // to a database in the folder, which is on another machine then; nothing is to be written there
+	Link                           string // to a database in a folder on another machine; nothing may be written there
 }
 
 func (l *scenario) database() string { return filepath.Join(l.Folder, "story.db") }
@@ -44,12 +44,13 @@ func (l *scenario) importing() ingest.Options {
 	return ingest.Options{Sources: []string{l.Source}, Corpus: filepath.Join(l.Folder, "imported.corpus.db")}
 }
 
-// newScenario returns a scenario that has not run, with a server of its own.
+// newScenario returns a scenario before its first step, with its own server.
 func newScenario(t *testing.T, b *bench) scenario {
 	t.Helper()
 	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
 	source := filepath.Join(t.TempDir(), "tale.txt")
-	if err := os.WriteFile(source, []byte(strings.Repeat("The lantern burned in room 1 while the warden slept.\n\n", 300)), 0o600); err != nil {
+	if err := os.WriteFile(source, []byte(strings.Repeat("The lantern burned in room 1 while the warden slept.\n\n",
+		300)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return scenario{Folder: t.TempDir(), Source: source, Corpus: b.corpus, Server: server.URL, Config: b.config}
@@ -65,10 +66,10 @@ func (l *scenario) environment(t *testing.T) string {
 	return scenarioEnv + "=" + string(encoded)
 }
 
-// exported is what is exported: no codex, but long enough to be torn.
+// exported is the content of the export: not a codex, but long enough for a partial write.
 func exported(n int) string { return strings.Repeat(fmt.Sprintf("This is export %d. ", n), 200) }
 
-// acknowledged is what a scenario has acknowledged as durable.
+// acknowledged is the state that a scenario has acknowledged as durable.
 type acknowledged struct {
 	Step                                     string // the step it is in
 	Imported, Copied, Branched               bool
@@ -77,17 +78,19 @@ type acknowledged struct {
 	Journal, Codex, Calls, Scenes, Snapshots int // rows
 }
 
-// none reports whether the database may be not there.
+// none reports whether the database may be missing.
 func (b *acknowledged) none() bool { return b.Journal+b.Codex+b.Calls+b.Scenes+b.Snapshots == 0 }
 
-// exceeds reports whether less is there than was acknowledged.
+// exceeds reports whether a state has less than was acknowledged.
 func (b *acknowledged) exceeds(seen *acknowledged) bool {
-	return b.Journal > seen.Journal || b.Codex > seen.Codex || b.Calls > seen.Calls || b.Scenes > seen.Scenes || b.Snapshots > seen.Snapshots
+	return b.Journal > seen.Journal || b.Codex > seen.Codex || b.Calls > seen.Calls || b.Scenes > seen.Scenes ||
+		b.Snapshots > seen.Snapshots
 }
 
 // count counts the rows that another connection to the database sees.
 func (b *acknowledged) count(db *sql.DB) error {
-	return db.QueryRow(`SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM revision), (SELECT count(*) FROM call),
+	return db.QueryRow(`SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM revision),
+		(SELECT count(*) FROM call),
 		(SELECT count(*) FROM scene WHERE state = 'recorded'), (SELECT count(*) FROM snapshot)`).
 		Scan(&b.Journal, &b.Codex, &b.Calls, &b.Scenes, &b.Snapshots)
 }
@@ -118,7 +121,7 @@ func runScenario(encoded string) int {
 	return 0
 }
 
-// run does all steps, and acknowledges each when the program reports it as done.
+// run executes all steps, and acknowledges each when the program reports it as done.
 func (l *scenario) run(ctx context.Context) error {
 	var now acknowledged
 	out := os.NewFile(ackFD, "acknowledged")
@@ -131,11 +134,17 @@ func (l *scenario) run(ctx context.Context) error {
 		do   func() error
 		done func()
 	}{
-		{"the import", func() error { _, err := ingest.Import(ctx, l.importing(), nil); return err }, func() { now.Imported = true }},
+		{
+			"the import", func() error { _, err := ingest.Import(ctx, l.importing(), nil); return err },
+			func() { now.Imported = true },
+		},
 		{"the first run", func() error { return l.readSome(ctx, 2, &now, acknowledge) }, nil},
 		{"the second run", func() error { return l.readSome(ctx, 0, &now, acknowledge) }, nil},
 		{"the copy", func() error { return l.copy(ctx) }, func() { now.Copied = true }},
-		{"the branch", func() error { return storage.Branch(ctx, l.database(), l.branch(), 2) }, func() { now.Branched = true }},
+		{
+			"the branch", func() error { return storage.Branch(ctx, l.database(), l.branch(), 2) },
+			func() { now.Branched = true },
+		},
 		{"the first export", func() error { return l.write(1) }, func() { now.Exported = 1 }},
 		{"the second export", func() error { return l.write(2) }, func() { now.Exported = 2 }},
 	} {
@@ -152,8 +161,8 @@ func (l *scenario) run(ctx context.Context) error {
 	return nil
 }
 
-// readSome reads some scenes of the story. At every notice it acknowledges what another connection can see. After every scene the
-// write-ahead log is folded back, as the run itself does where it is long.
+// readSome reads some scenes of the story. At every notice it acknowledges the rows that another connection sees. After
+// every scene it checkpoints the write-ahead log, as the run itself does for a long log.
 func (l *scenario) readSome(ctx context.Context, limit int, now *acknowledged, acknowledge func()) error {
 	aside, err := sql.Open("sqlite", "file:"+l.database()+"?mode=ro")
 	if err != nil {
@@ -170,7 +179,7 @@ func (l *scenario) readSome(ctx context.Context, limit int, now *acknowledged, a
 		case annotator.NoticeScene:
 			failed = errors.Join(failed, fold(ctx, l.database()))
 		case annotator.NoticeEnd:
-			failed = errors.Join(failed, aside.Close()) // the run is to be the last that closes the database
+			failed = errors.Join(failed, aside.Close()) // the run must be the last that closes the database
 		}
 	})
 	return errors.Join(p.run(ctx), failed)
@@ -192,5 +201,8 @@ func (l *scenario) write(n int) error {
 }
 
 func (l *scenario) program() program {
-	return program{corpus: l.Corpus, db: l.database(), wire: wires()[0], server: l.Server, config: l.Config, watcher: &notify.Bus{}}
+	return program{
+		corpus: l.Corpus, db: l.database(), wire: wires()[0], server: l.Server, config: l.Config,
+		watcher: &notify.Bus{},
+	}
 }

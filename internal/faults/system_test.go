@@ -29,10 +29,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// childEnv carries the breakdown that a child of the test binary is to meet.
+// childEnv holds the breakdown for a child of the test binary.
 const childEnv = "ANNOTATOR_TEST_BREAKDOWN"
 
-// TestMain lets the test binary be the process whose system fails.
+// TestMain also runs the test binary as the process whose system fails.
 func TestMain(m *testing.M) {
 	if encoded := os.Getenv(childEnv); encoded != "" {
 		os.Exit(breakDown(encoded))
@@ -43,19 +43,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// breakdown is a run in the middle of which the system begins to fail.
+// breakdown is a run during which the system begins to fail.
 type breakdown struct {
 	Corpus, DB, Server string
 	At                 int           // transition of the machine
-	Call               []int         // numbers of the system calls that fail from then on; none: no file can be opened any more
+	Call               []int         // numbers of the system calls that fail from then on; none: no file can be opened
 	Errno              syscall.Errno // with which they fail
 	Writer             bool          // the database is opened to write, before the run
-	Bind               string        // a file that the database is mounted over, alone, before that
-	ReadOnly           string        // a folder that is mounted so, before the run begins; the rest is of no account then
+	Bind               string        // a file over which the database is mounted, without its folder, before that
+	// a folder that is mounted in this way, before the run begins; other fields are ignored then
+	ReadOnly string
 }
 
-// TestFailingSystem has the disk, or what else a process lives on, fail in the middle of a run. The run halts and says what to do;
-// the database stays whole, whether the commit that failed is in it or not, and the next run goes on from there to the same end.
+// TestFailingSystem makes the disk or another resource fail during a run. The run halts with advice. The database is
+// consistent, whether the failed commit is in it or not. The next run continues to the same end.
 func TestFailingSystem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
@@ -70,18 +71,28 @@ func TestFailingSystem(t *testing.T) {
 	}{
 		{"the disk is full", writes, syscall.ENOSPC, "free space on the disk, then run again"},
 		{"the quota is used up", writes, syscall.EDQUOT, "check the disk, its quota and its mount, then run again"},
-		{"the disk is mounted anew, read only", writes, syscall.EROFS, "check the disk, its quota and its mount, then run again"},
-		{"what was written cannot be made safe", syncs, syscall.EIO, "check the disk, its quota and its mount, then run again"},
+		{
+			"the disk is mounted anew, read only", writes, syscall.EROFS,
+			"check the disk, its quota and its mount, then run again",
+		},
+		{
+			"what was written cannot be made safe", syncs, syscall.EIO,
+			"check the disk, its quota and its mount, then run again",
+		},
 		{"there are no file descriptors left", nil, 0, "ulimit -n"},
 	} {
 		t.Run(failing.name, func(t *testing.T) {
 			t.Parallel()
 			for at := 3; at < 50; at += stride {
 				p := program{
-					corpus: b.corpus, db: filepath.Join(t.TempDir(), "story.db"), wire: wires()[0], server: server.URL, config: plain(),
+					corpus: b.corpus, db: filepath.Join(t.TempDir(), "story.db"), wire: wires()[0], server: server.URL,
+					config:  plain(),
 					watcher: &notify.Bus{},
 				}
-				said := inChild(t, breakdown{Corpus: b.corpus, DB: p.db, Server: server.URL, At: at, Call: failing.calls, Errno: failing.errno})
+				said := inChild(t, breakdown{
+					Corpus: b.corpus, DB: p.db, Server: server.URL, At: at,
+					Call: failing.calls, Errno: failing.errno,
+				})
 				if !strings.Contains(said, failing.says) {
 					t.Errorf("at transition %d the run said: %s", at, said)
 				}
@@ -91,7 +102,8 @@ func TestFailingSystem(t *testing.T) {
 					t.Fatalf("at transition %d: resumed: %v", at, err)
 				}
 				s.verifyAll()
-				if diff := gocmp.Diff(slices.Concat(b.rows, b.codex), slices.Concat(s.journal(), s.codex())); diff != "" {
+				if diff := gocmp.Diff(slices.Concat(b.rows, b.codex),
+					slices.Concat(s.journal(), s.codex())); diff != "" {
 					t.Errorf("at transition %d: not what the undisturbed run leaves (-calm +this):\n%s", at, diff)
 				}
 			}
@@ -99,7 +111,7 @@ func TestFailingSystem(t *testing.T) {
 	}
 }
 
-// TestUnreadableDisk has the disk fail when a database is opened.
+// TestUnreadableDisk makes the disk fail when a database is opened.
 func TestUnreadableDisk(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
@@ -109,7 +121,7 @@ func TestUnreadableDisk(t *testing.T) {
 	}
 }
 
-// TestSystemWithoutLocks opens a database where no file can be locked, as on some file systems that a program serves.
+// TestSystemWithoutLocks opens a database where no file can be locked, as on some FUSE file systems.
 func TestSystemWithoutLocks(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "story.db")
@@ -118,12 +130,14 @@ func TestSystemWithoutLocks(t *testing.T) {
 	}
 	began := time.Now()
 	said := inChild(t, breakdown{DB: db, Writer: true, Call: []int{syscall.SYS_FCNTL}, Errno: syscall.ENOLCK})
-	if !strings.Contains(said, string(annotator.Misused)+" "+string(annotator.ReasonNoLocks)) || time.Since(began) > 8*time.Second {
+	if !strings.Contains(said, string(annotator.Misused)+" "+string(annotator.ReasonNoLocks)) ||
+		time.Since(began) > 8*time.Second {
 		t.Errorf("after %v it said: %s", time.Since(began), said)
 	}
 }
 
-// TestMountedFileIsLocked opens a database that is in use by another path, at which it is mounted without its folder.
+// TestMountedFileIsLocked opens a database that is in use by another path, at which the file is mounted without its
+// folder.
 func TestMountedFileIsLocked(t *testing.T) {
 	t.Parallel()
 	db, mounted := filepath.Join(t.TempDir(), "story.db"), filepath.Join(t.TempDir(), "mounted.db")
@@ -168,7 +182,7 @@ func inChild(t *testing.T, b breakdown) string {
 // Exit statuses of the child.
 const (
 	halted  = 5
-	noMeans = 6 // the system does not let the child do what it is there for
+	noMeans = 6 // the system does not allow the child to run the test
 )
 
 func breakDown(encoded string) int {
@@ -231,17 +245,18 @@ func (b *breakdown) open() string {
 	return fmt.Sprintln(e.Kind, e.Reason, err)
 }
 
-// mount has the database at another path, without what is beside it.
+// mount mounts the database file at another path, without the files next to it.
 func (b *breakdown) mount() error {
 	if b.Bind == "" {
 		return nil
 	}
 	from := b.DB
 	b.DB = b.Bind
-	return errors.Join(syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""), syscall.Mount(from, b.Bind, "", syscall.MS_BIND, ""))
+	return errors.Join(syscall.Mount("", "/", "", syscall.MS_PRIVATE|syscall.MS_REC, ""),
+		syscall.Mount(from, b.Bind, "", syscall.MS_BIND, ""))
 }
 
-// begin has the system fail from now on, for all threads of the process.
+// begin makes the system fail from now on, for all threads of the process.
 func (b *breakdown) begin() error {
 	if b.Bind != "" {
 		return nil
@@ -252,18 +267,18 @@ func (b *breakdown) begin() error {
 	return filter(b.Call, failWith|uint32(b.Errno))
 }
 
-// instruction is one of the kernel's filter machine.
+// instruction is an instruction of the kernel's BPF filters.
 type instruction struct {
 	code        uint16
 	true, false uint8 // how many instructions to skip
 	k           uint32
 }
 
-// Verdicts of the kernel on a system call: it fails with an error, which is added; a tracer is told of it; nothing.
+// Actions of the kernel for a system call: it fails with an error, which is added; it stops for a tracer; none.
 const failWith, tellTracer, allow = 0x00050000, 0x7ff00000, 0x7fff0000
 
-// filter has the kernel deal with system calls in a way of its own (seccomp), for all threads of the process. Where they fail, to
-// the program it is the disk.
+// filter installs a seccomp filter for all threads of the process. A call that fails looks to the program like a disk
+// error.
 func filter(calls []int, verdict uint32) error {
 	const (
 		load, equals, answer = 0x20, 0x15, 0x06 // the number of the call; compare; the verdict
@@ -279,7 +294,7 @@ func filter(calls []int, verdict uint32) error {
 		length uint16
 		first  *instruction
 	}{uint16(len(program)), &program[0]}
-	// The kernel wants one thread to ask for it all.
+	// One thread must make both requests to the kernel.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if _, _, err := syscall.RawSyscall6(syscall.SYS_PRCTL, noNewPrivileges, 1, 0, 0, 0, 0); err != 0 {

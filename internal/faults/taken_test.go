@@ -21,9 +21,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// TestDatabaseIsTakenAway has somebody delete, move or replace the files of the database in the middle of a run. A system lets a
-// program write on to files that nobody can find any more, and throws them away at its end. The run halts before it asks
-// the model again, and what it had recorded is in a file that the next run goes on from.
+// TestDatabaseIsTakenAway deletes, moves or replaces the files of the database during a run. A system lets a program
+// write to deleted files, and discards them at its end. The run halts before its next request. Its records are in a
+// file from which the next run continues.
 func TestDatabaseIsTakenAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -32,12 +32,15 @@ func TestDatabaseIsTakenAway(t *testing.T) {
 	b := newBench(t, plain())
 	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
 	takes := map[string]func(db string) error{
-		"the database is deleted":            os.Remove,
-		"the database is moved":              func(db string) error { return os.Rename(db, db+".elsewhere") },
-		"the database is replaced":           substitute,
-		"its log is deleted":                 func(db string) error { return os.Remove(db + "-wal") },
-		"the index of its log is deleted":    func(db string) error { return os.Remove(db + "-shm") },
-		"the database and all beside it are": func(db string) error { return errors.Join(os.Remove(db), os.Remove(db+"-wal"), os.Remove(db+"-shm")) },
+		"the database is deleted":         os.Remove,
+		"the database is moved":           func(db string) error { return os.Rename(db, db+".elsewhere") },
+		"the database is replaced":        substitute,
+		"its log is deleted":              func(db string) error { return os.Remove(db + "-wal") },
+		"the index of its log is deleted": func(db string) error { return os.Remove(db + "-shm") },
+		"the database and all beside it are": func(db string) error {
+			return errors.Join(os.Remove(db),
+				os.Remove(db+"-wal"), os.Remove(db+"-shm"))
+		},
 	}
 	for what, take := range takes {
 		for _, at := range longtest.Pick([]int{17}, []int{17, 30, 5, 16}) {
@@ -51,7 +54,8 @@ func TestDatabaseIsTakenAway(t *testing.T) {
 		t.Parallel()
 		s, err := b.takeAway(t, server.URL, 17, func(db string) error { return os.RemoveAll(filepath.Dir(db)) })
 		rescued := filepath.Join(filepath.Dir(filepath.Dir(s.db)), filepath.Base(s.db)+".rescued")
-		if refusal := (*annotator.Error)(nil); !errors.As(err, &refusal) || refusal.Reason != annotator.ReasonRescued || fmt.Sprint(refusal.Args...) != rescued {
+		if refusal := (*annotator.Error)(nil); !errors.As(err, &refusal) || refusal.Reason != annotator.ReasonRescued ||
+			fmt.Sprint(refusal.Args...) != rescued {
 			t.Errorf("it says: %v", err)
 		}
 		f := session{t: t, program: s.program}
@@ -63,7 +67,7 @@ func TestDatabaseIsTakenAway(t *testing.T) {
 	})
 }
 
-// substitute puts another file in the place of a file.
+// substitute replaces a file with another.
 func substitute(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -75,7 +79,8 @@ func substitute(path string) error {
 func (b *bench) tryTaking(t *testing.T, server string, at int, take func(db string) error) {
 	s, err := b.takeAway(t, server, at, take)
 	rescued := s.db + ".rescued"
-	if refusal := (*annotator.Error)(nil); !errors.As(err, &refusal) || refusal.Reason != annotator.ReasonRescued || fmt.Sprint(refusal.Args...) != rescued {
+	if refusal := (*annotator.Error)(nil); !errors.As(err, &refusal) || refusal.Reason != annotator.ReasonRescued ||
+		fmt.Sprint(refusal.Args...) != rescued {
 		t.Fatalf("it says: %v", err)
 	}
 	for _, left := range []string{s.db, s.db + ".elsewhere"} {
@@ -85,7 +90,7 @@ func (b *bench) tryTaking(t *testing.T, server string, at int, take func(db stri
 			f.verifyAll()
 		}
 	}
-	if at%2 == 0 { // in place of what is said
+	if at%2 == 0 { // instead of a message
 		if err := os.Rename(rescued, s.db); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +105,7 @@ func (b *bench) tryTaking(t *testing.T, server string, at int, take func(db stri
 	b.undisturbed(s)
 }
 
-// fold folds the write-ahead log back into the database, as a run does where it is long.
+// fold checkpoints the write-ahead log, as a run does for a long log.
 func fold(ctx context.Context, path string) error {
 	db, err := sqlite.Open(ctx, path, sqlite.ReadWrite, 1)
 	if err != nil {
@@ -114,7 +119,7 @@ func fold(ctx context.Context, path string) error {
 	return errors.Join(err, db.Close())
 }
 
-// undisturbed demands that a database is whole, and what the undisturbed run leaves.
+// undisturbed expects a consistent database with the result of the undisturbed run.
 func (b *bench) undisturbed(s *session) {
 	s.t.Helper()
 	s.verifyAll()
@@ -123,7 +128,7 @@ func (b *bench) undisturbed(s *session) {
 	}
 }
 
-// takeAway runs the story and takes the database away at a transition. It returns how the run ended.
+// takeAway runs the story and removes the database at a transition. It returns the result of the run.
 func (b *bench) takeAway(t *testing.T, server string, at int, take func(db string) error) (*session, error) {
 	t.Helper()
 	s := &session{t: t, program: program{
@@ -133,7 +138,7 @@ func (b *bench) takeAway(t *testing.T, server string, at int, take func(db strin
 	s.watcher = watcher(func(n annotator.Notice) {
 		switch n.Kind {
 		case annotator.NoticeTransition:
-			if transitions++; transitions == at-3 { // so that the log does not hold all pages of the database
+			if transitions++; transitions == at-3 { // so that the log does not contain all pages of the database
 				if err := fold(t.Context(), s.db); err != nil {
 					t.Error(err)
 				}
@@ -159,8 +164,8 @@ func (b *bench) takeAway(t *testing.T, server string, at int, take func(db strin
 	return s, err
 }
 
-// TestCorpusIsTakenAway has somebody meddle with the story's file while it is read. A run that has it open reads on in what was
-// deleted or moved; where it finds another text, or none, it halts, and goes on once the file is back.
+// TestCorpusIsTakenAway changes the story's file during a run. A run that has it open continues to read a deleted or
+// moved file. If it finds another text, or none, it halts. It continues when the file is restored.
 func TestCorpusIsTakenAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -173,10 +178,10 @@ func TestCorpusIsTakenAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := bytes.ReplaceAll(text, []byte("The lantern burned"), []byte("The candle  burned"))
-	other[27]++ // by this number SQLite sees that a file has changed
+	other[27]++ // SQLite recognises a changed file by this number
 	for what, meddle := range map[string]struct {
 		do   func(path string) error
-		ends bool // the run reads the story to its end all the same
+		ends bool // the run reads the story to its end nevertheless
 	}{
 		"it is deleted":     {os.Remove, true},
 		"it is moved":       {func(path string) error { return os.Rename(path, path+".elsewhere") }, true},
@@ -189,7 +194,8 @@ func TestCorpusIsTakenAway(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			s := session{t: t, program: program{
-				corpus: filepath.Join(folder, "story.corpus.db"), db: filepath.Join(folder, "story.db"), wire: wires()[0], server: server.URL, config: plain(),
+				corpus: filepath.Join(folder, "story.corpus.db"), db: filepath.Join(folder, "story.db"),
+				wire: wires()[0], server: server.URL, config: plain(),
 			}}
 			if err := os.WriteFile(s.corpus, text, 0o600); err != nil {
 				t.Fatal(err)
@@ -205,7 +211,8 @@ func TestCorpusIsTakenAway(t *testing.T) {
 			if meddle.ends && err != nil || !meddle.ends && err == nil {
 				t.Errorf("it ended with: %v", err)
 			}
-			if advised := (*annotator.Error)(nil); err != nil && (!errors.As(err, &advised) || advised.Advice == "" && advised.Reason == "") {
+			if advised := (*annotator.Error)(nil); err != nil && (!errors.As(err, &advised) || advised.Advice == "" &&
+				advised.Reason == "") {
 				t.Errorf("nothing says what to do: %v", err)
 			}
 			if err := os.WriteFile(s.corpus, text, 0o600); err != nil {

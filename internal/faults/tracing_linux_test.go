@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// Of ptrace, what package syscall does not have.
+// Constants of ptrace that package syscall does not have.
 const (
 	optionSeccomp, optionKill = 0x80, 0x100000
 	stopSeccomp               = 7
@@ -19,7 +19,7 @@ const (
 	ownChildren, allKinds     = 0x20000000, 0x40000000
 )
 
-// run has a child run to its end. It waits for the children of its own thread only, for other tests wait for theirs.
+// run runs a child to its end. It waits only for the children of its own thread, because other tests wait for theirs.
 func (r *recorder) run(environment string, said *os.File) (status int, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -31,7 +31,8 @@ func (r *recorder) run(environment string, said *os.File) (status int, err error
 	}
 	defer func() { _ = nowhere.Close() }()
 	r.child, err = syscall.ForkExec(program, []string{program}, &syscall.ProcAttr{
-		Env: append(os.Environ(), environment), Files: []uintptr{nowhere.Fd(), said.Fd(), said.Fd(), nowhere.Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true},
+		Env: append(os.Environ(), environment), Files: []uintptr{nowhere.Fd(), said.Fd(), said.Fd(), nowhere.Fd()},
+		Sys: &syscall.SysProcAttr{Ptrace: true},
 	})
 	if err != nil {
 		return 0, err
@@ -71,7 +72,7 @@ func (r *recorder) run(environment string, said *os.File) (status int, err error
 	}
 }
 
-// stopped takes down what a thread has stopped for, and lets it go on.
+// stopped records the cause of a stop of a thread, and continues it.
 func (r *recorder) stopped(thread int, w syscall.WaitStatus) error {
 	switch signal := w.StopSignal(); {
 	case w.TrapCause() == stopSeccomp:
@@ -91,7 +92,7 @@ func (r *recorder) stopped(thread int, w syscall.WaitStatus) error {
 	}
 }
 
-// info is what the kernel tells of a call at which a thread has stopped (struct ptrace_syscall_info).
+// info is struct ptrace_syscall_info, the kernel's data on a call at which a thread has stopped.
 type info struct {
 	_      [24]byte
 	number uint64 // at the end of a call: what it returned
@@ -102,7 +103,8 @@ type info struct {
 // ask reads a thread's system call from the kernel.
 func (r *recorder) ask(thread int) (info, error) {
 	var i info
-	_, _, err := syscall.RawSyscall6(syscall.SYS_PTRACE, syscallInfo, uintptr(thread), unsafe.Sizeof(i), uintptr(unsafe.Pointer(&i)), 0, 0)
+	_, _, err := syscall.RawSyscall6(syscall.SYS_PTRACE, syscallInfo, uintptr(thread), unsafe.Sizeof(i),
+		uintptr(unsafe.Pointer(&i)), 0, 0)
 	if err != 0 {
 		return i, err
 	}

@@ -14,27 +14,30 @@ import (
 	"annotator/internal/scripted"
 )
 
-// form is one way in which a fault shows: what goes wrong with the first request that it strikes, the second, and so on. What
-// goes wrong with the last of these goes wrong with all that follow.
+// form is one form of a fault: the wrongs of the first affected request, of the second, and so on. The last one applies
+// to all further requests.
 type form []wrong
 
-// wrong is what goes wrong with a request. The zero value is nothing.
+// wrong is a fault of a request. The zero value is none.
 type wrong struct {
-	way   wrongWay                                                        // where the request goes in place of the server
-	fault func(r *scripted.Request) *scripted.Fault                       // comes in place of an answer, unless it is nil
+	// the destination of the request instead of the server
+	way   wrongWay
+	fault func(r *scripted.Request) *scripted.Fault                       // replaces the answer, unless it is nil
 	reply func(r *scripted.Request, honest scripted.Reply) scripted.Reply // what the model says
-	shape func(answer map[string]any)                                     // what becomes of the answer, which is sent in one piece or as one event
-	edit  func(body string) string                                        // what becomes of its bytes
-	pace  int                                                             // how many bytes of it are sent at a time; 0: all
+	// changes the answer, which is sent in one piece or as one event
+	shape func(answer map[string]any)
+	edit  func(body string) string // changes its bytes
+	// the number of bytes that are sent at a time; 0: all
+	pace int
 }
 
 // trouble is a form of a fault at a place of a run.
 type trouble struct {
 	form  form
-	aim   func(body []byte) bool // the requests that it is aimed at
-	place int                    // the first of these that it strikes, from 1
+	aim   func(body []byte) bool // the requests at which it is aimed
+	place int                    // the first affected of these, from 1
 	times int                    // how many requests it strikes
-	alone bool                   // it strikes none but those that it is aimed at
+	alone bool                   // it affects no other requests
 
 	passed, struck int // requests so far
 }
@@ -42,10 +45,10 @@ type trouble struct {
 // calm is no trouble.
 func calm() *trouble { return &trouble{} }
 
-// troubleMark is the header that tells the server which of a form's wrongs a request meets.
+// troubleMark is the header that selects the wrong of a form for a request.
 const troubleMark = "X-Trouble"
 
-// strikes counts a request and marks it, if it is one that goes wrong.
+// strikes counts a request and marks it, if it is affected.
 func (t *trouble) strikes(header http.Header, body []byte) {
 	if t.times == 0 {
 		return
@@ -60,10 +63,10 @@ func (t *trouble) strikes(header http.Header, body []byte) {
 	}
 }
 
-// showsScene is what a model is asked of the story itself, in the middle of which the other questions stand.
+// showsScene is a question about a scene of the story. Other questions are asked between these.
 func showsScene(body []byte) bool { return bytes.Contains(body, []byte("scene number=")) }
 
-// marked returns what goes wrong with a request.
+// marked returns the wrong of a request.
 func (t *trouble) marked(header http.Header) *wrong {
 	n, err := strconv.Atoi(header.Get(troubleMark))
 	if err != nil {
@@ -72,7 +75,7 @@ func (t *trouble) marked(header http.Header) *wrong {
 	return &t.form[n]
 }
 
-// server returns a server that is sound but for the requests that are marked.
+// server returns a server that works except for marked requests.
 func (t *trouble) server() http.Handler {
 	sound := scripted.New(scripted.Options{
 		Strict: true,
@@ -99,7 +102,7 @@ func (t *trouble) server() http.Handler {
 	})
 }
 
-// serve has the sound server answer, and spoils the answer.
+// serve changes the answer of the working server.
 func (w *wrong) serve(to http.ResponseWriter, r *http.Request, sound http.Handler) {
 	asked, _ := io.ReadAll(r.Body)
 	stream := bytes.Contains(asked, []byte(`"stream":true`))
@@ -180,7 +183,7 @@ func calls(answer map[string]any) (all []map[string]any) {
 
 // The makers of forms.
 
-// answers puts an error, or whatever it is, in the place of an answer. A header is written as "Name: value".
+// answers replaces an answer with an error or another text. A header is written as "Name: value".
 func answers(status int, body string, headers ...string) form {
 	f := scripted.Fault{Status: status, Body: body, Header: http.Header{}}
 	for _, line := range headers {
@@ -195,7 +198,7 @@ func breaks(f scripted.Fault) form {
 	return form{{fault: func(*scripted.Request) *scripted.Fault { return &f }}}
 }
 
-// drips has the answer come in pieces, one after each pause, and never end.
+// drips sends the answer in pieces, with a pause after each, and never ends.
 func drips(piece string, pause time.Duration) form {
 	return breaks(scripted.Fault{Serve: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -210,16 +213,16 @@ func drips(piece string, pause time.Duration) form {
 	})})
 }
 
-// says has the model say something else.
+// says changes the text of the model.
 func says(reply func(r *scripted.Request, honest scripted.Reply) scripted.Reply) form {
 	return form{{reply: reply}}
 }
 
-// shaped changes the answer as it is written.
+// shaped changes the encoded answer.
 func shaped(shape func(answer map[string]any)) form { return form{{shape: shape}} }
 
 // edited changes the bytes of the answer.
 func edited(edit func(body string) string) form { return form{{edit: edit}} }
 
-// takes sends the request another way.
+// takes sends the request to another destination.
 func takes(way wrongWay) form { return form{{way: way}} }

@@ -11,20 +11,21 @@ import (
 	"time"
 )
 
-// wrongWay is a place on the network where no model answers: a real one, for what a pipe cannot do.
+// wrongWay is a network address where no model answers. It uses real connections for effects that a pipe does not have.
 type wrongWay int
 
 const (
-	_          wrongWay = iota
-	refused             // nobody listens: a port that the system never gives to anybody, as it may give one that was free a moment ago
-	unknown             // the host has no address
-	reset               // the connection is reset after the request
-	untrusted           // a certificate of unknown authority
-	plainToTLS          // http to a port that speaks https
-	tlsToPlain          // https to a port that speaks http
+	_ wrongWay = iota
+	// nobody listens: a port that the system never assigns, since it may assign a port that was free a moment ago
+	refused
+	unknown    // the host has no address
+	reset      // the connection is reset after the request
+	untrusted  // a certificate of unknown authority
+	plainToTLS // http to a port that speaks https
+	tlsToPlain // https to a port that speaks http
 )
 
-// ways has the transport of each wrong way.
+// ways has the transports of the wrong ways.
 type ways map[wrongWay]detour
 
 func openWays(t *testing.T) ways {
@@ -46,8 +47,8 @@ func openWays(t *testing.T) ways {
 	}
 }
 
-// lingering accepts connections that are closed once the other side has sent all. With a request half read, the system would reset
-// the connection, and the answer might be lost.
+// lingering accepts connections and closes them after the other side has sent all. If a request was only half read, the
+// system would reset the connection, and the answer might be lost.
 type lingering struct{ net.Listener }
 
 func (l lingering) Accept() (net.Conn, error) {
@@ -67,30 +68,35 @@ func (c drained) Close() error {
 	return c.TCPConn.Close()
 }
 
-// detour sends requests over a transport of its own, by http or https.
+// detour sends requests over its own transport, by http or https.
 type detour struct {
 	scheme    string
 	transport *http.Transport
 }
 
-// RoundTrip sends a request on its way.
+// RoundTrip sends a request by the detour.
 func (d detour) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.URL.Scheme = d.scheme
 	return d.transport.RoundTrip(req)
 }
 
 func leadsTo(scheme, address string) detour {
-	return detour{scheme, &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return detour{scheme, &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _,
+		_ string,
+	) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", address)
 	}}}
 }
 
 func dialUnknown(_ context.Context, network, address string) (net.Conn, error) {
-	return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: address, IsNotFound: true}}
+	return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{
+		Err: "no such host", Name: address,
+		IsNotFound: true,
+	}}
 }
 
-// resettingPort reads the beginning of each request, and drops the connection with what it has not read.
+// resettingPort reads the beginning of each request, and resets the connection.
 func resettingPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
