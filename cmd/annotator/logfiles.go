@@ -219,11 +219,14 @@ func openLog(path string, onFailure func(error)) (notify.Subscriber, error) {
 
 // openEvents opens the file of events.
 func openEvents(path string, onFailure func(error)) (notify.Subscriber, error) {
-	return openLines("the file of events", path, "the events", onFailure, func(n *annotator.Notice) any { return newEvent(n) })
+	return openLines("the file of events", path, "the events", onFailure,
+		func(n *annotator.Notice) any { return newEvent(n) })
 }
 
 // openLines opens a file that gets a JSON line for each notice.
-func openLines(name, path, content string, onFailure func(error), line func(*annotator.Notice) any) (notify.Subscriber, error) {
+func openLines(name, path, content string, onFailure func(error),
+	line func(*annotator.Notice) any,
+) (notify.Subscriber, error) {
 	file, err := openLogFile(path, content, onFailure)
 	if err != nil {
 		return notify.Subscriber{}, err

@@ -102,11 +102,13 @@ type rawTrace struct {
 func rawRecords(ctx context.Context, db *storage.DB, o *memoryOptions) iter.Seq2[record, error] {
 	return records(db.Journal.Rows(ctx, o.turn), func(r *storage.JournalRow) record {
 		raw := rawTrace{
-			ID: r.ID, Time: unixSeconds(r.At), Turn: r.Turn, Seq: r.Seq, Type: traceType(r.Kind), Source: r.Kind, Scene: r.Scene, Content: r.Text(),
+			ID: r.ID, Time: unixSeconds(r.At), Turn: r.Turn, Seq: r.Seq, Type: traceType(r.Kind), Source: r.Kind,
+			Scene: r.Scene, Content: r.Text(),
 			Reasoning: r.Reasoning, CallID: r.CallID, Tool: r.Tool, Arguments: rawJSON(r.Arguments), Error: r.Error,
 		}
 		return record{raw, []string{
-			strconv.FormatInt(r.ID, 10), fmt.Sprintf("turn %d", r.Turn), string(r.Kind), shorten(cmp.Or(r.Tool, "-"), 20),
+			strconv.FormatInt(r.ID, 10), fmt.Sprintf("turn %d", r.Turn), string(r.Kind),
+			shorten(cmp.Or(r.Tool, "-"), 20),
 			shorten(cmp.Or(r.Text(), r.Arguments), 90),
 		}}
 	})

@@ -133,7 +133,10 @@ func (o *runOptions) run(ctx context.Context) error {
 // annotate opens corpus, database and endpoint, runs the state machine, and prints the summary.
 func (o *runOptions) annotate(ctx context.Context) (err error) {
 	o.progress = newProgress(o.app, o.quiet, o.limit)
-	o.bus.Subscribe(notify.Subscriber{Notice: o.progress.notice, Close: func() error { o.progress.close(); return nil }})
+	o.bus.Subscribe(notify.Subscriber{
+		Notice: o.progress.notice,
+		Close:  func() error { o.progress.close(); return nil },
+	})
 	closeBus := sync.OnceValue(o.closeBus)
 	open := closers{closeBus}
 	defer func() { err = cmp.Or(err, open.close()) }()

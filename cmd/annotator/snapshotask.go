@@ -291,7 +291,8 @@ func (c *conversation) answer(ctx context.Context, question string) (string, err
 		return "", err
 	}
 	exchange := storage.Exchange{Question: question, Answer: text}
-	return annotator.Unescape(text), errors.Join(c.writer.Answer(ctx, &c.record, call, exchange), c.context.Add(exchange))
+	return annotator.Unescape(text), errors.Join(c.writer.Answer(ctx, &c.record, call, exchange),
+		c.context.Add(exchange))
 }
 
 // ask asks a question, records the answer, and prints it with the posts that it cites.

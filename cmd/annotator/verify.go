@@ -135,7 +135,8 @@ func sourceOf(ctx context.Context, db *storage.DB, story *corpus.DB) (*storage.S
 		}
 		return post.Body, nil
 	}
-	return &storage.Source{Body: body, Scenes: story.Scenes(ctx, run.Corpus.SceneBytes), Finder: entries.FindMentions}, nil
+	return &storage.Source{Body: body, Scenes: story.Scenes(ctx, run.Corpus.SceneBytes), Finder: entries.FindMentions},
+		nil
 }
 
 func (v *verification) print(w io.Writer) {

@@ -181,7 +181,8 @@ func TestReplies(t *testing.T) {
 					}
 				}
 				if got := outcome(reply); got != strings.Join(lines, "\n") {
-					t.Errorf("streamed %v:\n%s\ngives\n%s\nwant\n%s\n(%+v)", streamed, w.text, got, w.want, reply.Problem)
+					t.Errorf("streamed %v:\n%s\ngives\n%s\nwant\n%s\n(%+v)", streamed, w.text, got, w.want,
+						reply.Problem)
 				}
 			}
 		})
