@@ -18,7 +18,7 @@ const applicationID = 0x616e636f
 const (
 	MetaTitle   = "title"   // of the story
 	MetaAuthor  = "author"  // of the story; may be missing
-	MetaDigest  = "digest"  // SHA-256, in hexadecimal, of all that determines the result of an import
+	MetaDigest  = "digest"  // SHA-256, in hexadecimal, of the sources and options of an import
 	MetaSources = "sources" // the names of the sources and the SHA-256 of their files
 	MetaReport  = "report"  // the report of the importer, as JSON
 

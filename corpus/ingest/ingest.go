@@ -77,8 +77,7 @@ type Progress struct {
 	Done, Total int64 // bytes of all sources
 }
 
-// importerVersion is increased when the same source gives other rows than before. It is in the corpus, not in the
-// digest. A corpus of the same sources and options is used, whatever version made it.
+// importerVersion is increased when the same source gives other rows than before. A corpus of another version is refused.
 const importerVersion = "4"
 
 // digestForm begins what is hashed.
