@@ -165,8 +165,9 @@ func checkList(t *testing.T, schema, table, column string) []string {
 	return values
 }
 
-// TestWalk follows random events: every state but EXIT has a successor, and all successors are states.
-func TestWalk(t *testing.T) {
+// TestRandomEventsReachStates follows random events: every state but EXIT has a successor, and all successors are
+// states.
+func TestRandomEventsReachStates(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		state := annotator.StateInit

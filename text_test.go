@@ -28,8 +28,9 @@ func TestCountWords(t *testing.T) {
 	}
 }
 
-// TestClip: what is left of a text begins it, has so many characters at most, and is marked if anything is missing.
-func TestClip(t *testing.T) {
+// TestClippedTextIsMarked: what is left of a text begins it, has so many characters at most, and is marked if anything
+// is missing.
+func TestClippedTextIsMarked(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(0, 10).Draw(t, "characters")

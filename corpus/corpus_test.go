@@ -113,7 +113,7 @@ func TestScenesOfAForum(t *testing.T) {
 	}
 }
 
-func TestThreads(t *testing.T) {
+func TestThreadsAreListedInOrder(t *testing.T) {
 	t.Parallel()
 	want := []annotator.Thread{
 		{ID: 200, Title: "first", Order: 1},
@@ -136,7 +136,7 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-func TestPosts(t *testing.T) {
+func TestPostsAreFoundByID(t *testing.T) {
 	t.Parallel()
 	db := open(t, foreign(t, plainSchema, forum))
 	ids := func(posts []annotator.Post, err error) string {

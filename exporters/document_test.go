@@ -18,7 +18,7 @@ func position(p annotator.Place) annotator.Position {
 	}
 }
 
-func TestBuildSorts(t *testing.T) {
+func TestEntriesAreSortedByName(t *testing.T) {
 	t.Parallel()
 	doc := exporters.Build(exporters.Story{}, []annotator.Entry{
 		{ID: 5, Term: "Zoë"},
@@ -70,7 +70,7 @@ func TestBuildJoinsTheClaimsThatHold(t *testing.T) {
 	}
 }
 
-func TestSelect(t *testing.T) {
+func TestSelectedEntriesAreExported(t *testing.T) {
 	t.Parallel()
 	all := []annotator.Entry{
 		{ID: 1, Status: annotator.Tentative, Tags: []string{"person", "ship"}},

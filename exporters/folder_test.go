@@ -52,7 +52,7 @@ func contents(t *testing.T, folder string) map[string]string {
 	return found
 }
 
-func TestWriteFolder(t *testing.T) {
+func TestWriteFolderReplacesItsFiles(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "vault")
 	write := func(files map[string]string) error { return filesOf(files).WriteFolder(t.Context(), folder, nil) }

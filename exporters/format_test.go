@@ -61,7 +61,7 @@ func sample() exporters.Document {
 	return doc
 }
 
-func TestGolden(t *testing.T) {
+func TestFormatsAreTheGoldenFiles(t *testing.T) {
 	t.Parallel()
 	full, empty := sample(), exporters.Build(exporters.Story{}, nil, position)
 	for _, format := range documentFormats() {
@@ -203,7 +203,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestByName(t *testing.T) {
+func TestFormatsAreFoundByName(t *testing.T) {
 	t.Parallel()
 	for _, want := range exporters.All() {
 		if got, err := exporters.ByName(want.Name); err != nil || got.About != want.About {

@@ -9,8 +9,9 @@ import (
 	"annotator/migrations"
 )
 
-// TestNumbered demands that the files are numbered from 1 without a gap, for their order is that of their names.
-func TestNumbered(t *testing.T) {
+// TestMigrationsHaveNoGap demands that the files are numbered from 1 without a gap, for their order is that of their
+// names.
+func TestMigrationsHaveNoGap(t *testing.T) {
 	t.Parallel()
 	files, err := os.ReadDir(".")
 	if err != nil {

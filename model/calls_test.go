@@ -59,8 +59,9 @@ func asked(calls []annotator.ToolCall, updates []annotator.ParsedCall) (all []an
 	return all
 }
 
-// TestReadCalls: calls are found in what a reply says, and never in its reasoning, whatever form they have.
-func TestReadCalls(t *testing.T) {
+// TestCallsAreNeverFoundInReasoning: calls are found in what a reply says, and never in its reasoning, whatever form
+// they have.
+func TestCallsAreNeverFoundInReasoning(t *testing.T) {
 	t.Parallel()
 	block := func(elements string) string { return opening + "[" + elements + "]" + closing }
 	text := annotator.ToolCall{Name: "a", Arguments: "{}", Origin: annotator.OriginText}

@@ -90,9 +90,9 @@ var patient = model.Policy{Attempts: 3, Base: time.Second, Max: time.Minute, Pat
 
 func says(text string) *model.Reply { return &model.Reply{Text: text, Finish: "stop", Model: "m"} }
 
-// TestCompleteEnds: with any faults, Complete ends within the limits of the policy. Each call is recorded as opened and
-// ended once, except that of the reply, which the caller ends.
-func TestCompleteEnds(t *testing.T) {
+// TestCompleteEndsWithinThePolicy: with any faults, Complete ends within the limits of the policy. Each call is
+// recorded as opened and ended once, except that of the reply, which the caller ends.
+func TestCompleteEndsWithinThePolicy(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(*testing.T) { completeEnds(rt) })
@@ -249,9 +249,9 @@ func TestStepwiseIsTheSame(t *testing.T) {
 	})
 }
 
-// TestReplyLimits: after a reply was cut before its first word, the limit grows once, within the context. It is never a
-// limit that the server has refused.
-func TestReplyLimits(t *testing.T) {
+// TestCutReplyMayBeLongerOnce: after a reply was cut before its first word, the limit grows once, within the context.
+// It is never a limit that the server has refused.
+func TestCutReplyMayBeLongerOnce(t *testing.T) {
 	t.Parallel()
 	w, l := &wire{}, &ledger{t: t}
 	cut := &model.Reply{Reasoning: "Hm.", Finish: "length"}
@@ -366,8 +366,8 @@ func (c *counter) CountTokens(context.Context, string, string) (int, error) {
 	return 7, c.err
 }
 
-// TestCountTokens: a server that cannot count, or fails once, is not asked again.
-func TestCountTokens(t *testing.T) {
+// TestServerThatCannotCountIsNotAskedAgain: a server that cannot count, or fails once, is not asked again.
+func TestServerThatCannotCountIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	c := clientOf(&wire{}, &ledger{t: t}, &patient)
 	if _, err := c.CountTokens(t.Context(), "text"); err == nil {

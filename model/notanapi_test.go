@@ -8,8 +8,9 @@ import (
 	"annotator/model"
 )
 
-// TestFiltered: a refusal of a content filter is recognised, whatever the filter's name, and if it quotes the story.
-func TestFiltered(t *testing.T) {
+// TestFilteredStoryIsNotAServersLimit: a refusal of a content filter is recognised, whatever the filter's name, and if
+// it quotes the story.
+func TestFilteredStoryIsNotAServersLimit(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{
 		`{"error":{"message":"x","code":"content_filter"}}`: true,
@@ -29,8 +30,8 @@ func TestFiltered(t *testing.T) {
 	}
 }
 
-// TestNotAnAPI: a server without the API is distinguished from a model server that reports an error.
-func TestNotAnAPI(t *testing.T) {
+// TestOtherThanAnAPIIsReported: a server without the API is distinguished from a model server that reports an error.
+func TestOtherThanAnAPIIsReported(t *testing.T) {
 	t.Parallel()
 	const page = "\n<!DOCTYPE html><html><head><title>Nobody\n is here</title></head></html>"
 	for _, test := range []struct {

@@ -254,9 +254,9 @@ func TestMaxTokensIsShrunkAlone(t *testing.T) {
 	}
 }
 
-// TestPolicyEnds: under any policy, waiting ends with the patience, retrying with the attempts, and no delay exceeds
-// the limit.
-func TestPolicyEnds(t *testing.T) {
+// TestWaitingEndsWithPatience: under any policy, waiting ends with the patience, retrying with the attempts, and no
+// delay exceeds the limit.
+func TestWaitingEndsWithPatience(t *testing.T) {
 	t.Parallel()
 	kinds := []annotator.Kind{annotator.Transient, annotator.Overloaded, annotator.Malformed, annotator.Unreachable}
 	rapid.Check(t, func(t *rapid.T) {
@@ -336,9 +336,9 @@ func FuzzParseRetryAfter(f *testing.F) {
 	})
 }
 
-// TestServerFailed: a server that reports a failed device is waited for, although it answers probes. No scene is given
-// up.
-func TestServerFailed(t *testing.T) {
+// TestFailedDeviceIsWaitedFor: a server that reports a failed device is waited for, although it answers probes. No
+// scene is given up.
+func TestFailedDeviceIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	fault := model.Classify(400, nil,
 		[]byte(`{"object":"error","message":"RuntimeError: CUDA error: unspecified launch failure","code":400}`))

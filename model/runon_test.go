@@ -12,9 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRunOn: of a reply that continues with another speaker's turn, only the model's own turn is used. That turn must
-// have calls, all of them complete, and nothing after it may look like a call. Otherwise the reply is a fault.
-func TestRunOn(t *testing.T) {
+// TestOtherSpeakersTurnIsCutOff: of a reply that continues with another speaker's turn, only the model's own turn is
+// used. That turn must have calls, all of them complete, and nothing after it may look like a call. Otherwise the reply
+// is a fault.
+func TestOtherSpeakersTurnIsCutOff(t *testing.T) {
 	t.Parallel()
 	const (
 		user = "<|im_end|>\n<|im_start|>user\n<tool_response>{\"ok\":true}</tool_response><|im_end|>\n" +

@@ -20,8 +20,9 @@ func names() []string {
 	return all
 }
 
-// TestDefault compares the embedded policy with the existing tools: some intent permits each of them.
-func TestDefault(t *testing.T) {
+// TestDefaultPolicyPermitsEachTool compares the embedded policy with the existing tools: some intent permits each of
+// them.
+func TestDefaultPolicyPermitsEachTool(t *testing.T) {
 	t.Parallel()
 	p, err := policy.Parse("policy.yaml", []byte(policy.Text()), names())
 	if err != nil {
@@ -39,7 +40,7 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-func TestDecide(t *testing.T) {
+func TestDecisionsFollowTheRules(t *testing.T) {
 	t.Parallel()
 	p := policy.Default()
 	for _, test := range []struct {
@@ -184,8 +185,8 @@ func TestParseReads(t *testing.T) {
 	}
 }
 
-// TestTurn applies rows of a turn.
-func TestTurn(t *testing.T) {
+// TestTurnFollowsItsRows applies rows of a turn.
+func TestTurnFollowsItsRows(t *testing.T) {
 	t.Parallel()
 	selects := func(content, code string) annotator.Trace {
 		return annotator.Trace{Kind: annotator.TraceResult, Tool: policy.SelectIntent, Content: content, Error: code}

@@ -52,9 +52,9 @@ func (s *site) stream(path, last string) (*bufio.Scanner, func()) {
 	return lines, func() { cancel(); _ = got.Body.Close() }
 }
 
-// TestLive reads events of a run from its beginning to its end, with and without a limit, while another client does not
-// read. Under the limit, no event has a later scene.
-func TestLive(t *testing.T) {
+// TestLivePageKeepsTheLimit reads events of a run from its beginning to its end, with and without a limit, while
+// another client does not read. Under the limit, no event has a later scene.
+func TestLivePageKeepsTheLimit(t *testing.T) {
 	t.Parallel()
 	if err := runSample(); err != nil {
 		t.Fatal(err)

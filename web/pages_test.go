@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPages reads a page of each kind, and expects its main content.
-func TestPages(t *testing.T) {
+// TestEachPageShowsItsSubject reads a page of each kind, and expects its main content.
+func TestEachPageShowsItsSubject(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	e := s.entry("Ysolde Marrow")
@@ -190,9 +190,9 @@ func TestNamesAreLinks(t *testing.T) {
 	}
 }
 
-// TestHostileNames reads pages of entries with names that are markup, and very long. No name becomes a tag, and no page
-// fails.
-func TestHostileNames(t *testing.T) {
+// TestNamesThatAreMarkupAreText reads pages of entries with names that are markup, and very long. No name becomes a
+// tag, and no page fails.
+func TestNamesThatAreMarkupAreText(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("Zz", 5000)
 	names := []string{
@@ -227,8 +227,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestAsk asks a snapshot by the form, within the limit and beyond it.
-func TestAsk(t *testing.T) {
+// TestAnswerKeepsTheLimit asks a snapshot by the form, within the limit and beyond it.
+func TestAnswerKeepsTheLimit(t *testing.T) {
 	t.Parallel()
 	asked := &asker{answer: "She is the keeper [post 1] and <b>more</b> [posts 3, 999999]."}
 	s := open(t, func(o *web.Options) { o.Asker = asked })
@@ -269,7 +269,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-func TestVerify(t *testing.T) {
+func TestVerifyShowsTheChecks(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	got := s.do(s.request(http.MethodPost, "/lanterns/verify", url.Values{}))

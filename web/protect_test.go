@@ -15,8 +15,8 @@ import (
 	"annotator/web"
 )
 
-// TestHeaders: every answer has a restrictive policy, and no page has an inline script or style.
-func TestHeaders(t *testing.T) {
+// TestHeadersForbidScriptsAndStyles: every answer has a restrictive policy, and no page has an inline script or style.
+func TestHeadersForbidScriptsAndStyles(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	for _, path := range []string{"/lanterns/", "/lanterns/plots", "/nothing/", "/static/app.css", "/static/nothing"} {
@@ -37,8 +37,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestHosts: the server answers only to its own names, which prevents DNS rebinding.
-func TestHosts(t *testing.T) {
+// TestForeignHostNamesAreRefused: the server answers only to its own names, which prevents DNS rebinding.
+func TestForeignHostNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(o *web.Options) { o.Hosts = []string{"codex.example"} })
 	for host, known := range map[string]bool{
@@ -56,8 +56,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestForms: forms of other sites, long bodies and other methods are refused.
-func TestForms(t *testing.T) {
+// TestForeignAndLongFormsAreRefused: forms of other sites, long bodies and other methods are refused.
+func TestForeignAndLongFormsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	for _, path := range []string{"/lanterns/limit", "/lanterns/verify", "/lanterns/snapshot/5"} {
@@ -83,8 +83,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestToken: without the token, all pages are the sign-in form.
-func TestToken(t *testing.T) {
+// TestWithoutTokenOnlyTheFormIsShown: without the token, all pages are the sign-in form.
+func TestWithoutTokenOnlyTheFormIsShown(t *testing.T) {
 	t.Parallel()
 	const token = "0123456789abcdef"
 	s := open(t, func(o *web.Options) { o.Token = token })

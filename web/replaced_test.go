@@ -11,9 +11,9 @@ import (
 	"annotator/web"
 )
 
-// TestReplacedDatabase deletes, moves and replaces the file of a served database. Every page has an error, and shows
-// nothing of either file.
-func TestReplacedDatabase(t *testing.T) {
+// TestReplacedDatabaseIsNotShown deletes, moves and replaces the file of a served database. Every page has an error,
+// and shows nothing of either file.
+func TestReplacedDatabaseIsNotShown(t *testing.T) {
 	t.Parallel()
 	longtest.Unix(t, "an open file cannot be moved elsewhere")
 	for name, change := range map[string]func(path, other string) error{

@@ -38,8 +38,8 @@ func with(path, query string) string {
 	return path + "?" + query
 }
 
-// TestUnreadableLimits: an address with an unclear limit shows nothing of the story.
-func TestUnreadableLimits(t *testing.T) {
+// TestUnclearLimitShowsNothing: an address with an unclear limit shows nothing of the story.
+func TestUnclearLimitShowsNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	unreadable := []string{
@@ -134,9 +134,9 @@ func TestLimitIsKept(t *testing.T) {
 	}
 }
 
-// TestServersLimit sets limits by addresses, cookies and forms on a server with a limit. No page shows anything after
-// it.
-func TestServersLimit(t *testing.T) {
+// TestServersLimitCannotBeRaised sets limits by addresses, cookies and forms on a server with a limit. No page shows
+// anything after it.
+func TestServersLimitCannotBeRaised(t *testing.T) {
 	t.Parallel()
 	for _, ceiling := range []string{"scene:6", "thread", "post", "snapshot:6"} {
 		t.Run(ceiling, func(t *testing.T) {

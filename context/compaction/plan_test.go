@@ -56,9 +56,9 @@ func check(t *testing.T, policy compaction.Policy, examples []example) {
 	}
 }
 
-// TestSeedPreset works the tiers' table through: from 80 % down to 60 %, in chunks of ten scenes of which two are kept,
-// one ended thread at a time, stripping and cutting from 90 % on.
-func TestSeedPreset(t *testing.T) {
+// TestThreeMarksPresetFollowsItsTiers works the tiers' table through: from 80 % down to 60 %, in chunks of ten scenes
+// of which two are kept, one ended thread at a time, stripping and cutting from 90 % on.
+func TestThreeMarksPresetFollowsItsTiers(t *testing.T) {
 	t.Parallel()
 	view := func(tokens int, turns ...[]compaction.Turn) compaction.View {
 		all := slices.Concat(turns...)
@@ -130,8 +130,9 @@ func TestSeedPreset(t *testing.T) {
 	})
 }
 
-// TestAutoPreset: it waits until the window is full, and then all goes that need not stay, in one step.
-func TestAutoPreset(t *testing.T) {
+// TestAutoPresetCompactsAFullWindowInOneStep: it waits until the window is full, and then all goes that need not stay,
+// in one step.
+func TestAutoPresetCompactsAFullWindowInOneStep(t *testing.T) {
 	t.Parallel()
 	view := func(tokens int, thread int64, turns ...[]compaction.Turn) compaction.View {
 		return compaction.View{Tokens: tokens, Budget: 10_000, Thread: thread, Turns: slices.Concat(turns...)}
@@ -167,8 +168,8 @@ func TestAutoPreset(t *testing.T) {
 	})
 }
 
-// TestLowerMarks: the oldest turns leave until the window is at its low threshold, and no more.
-func TestLowerMarks(t *testing.T) {
+// TestOldestTurnsLeaveDownToTheLowMark: the oldest turns leave until the window is at its low threshold, and no more.
+func TestOldestTurnsLeaveDownToTheLowMark(t *testing.T) {
 	t.Parallel()
 	policy := compaction.Auto()
 	for low, want := range map[float64]int{0: 15, 0.15: 15, 0.35: 14, 0.45: 12, 0.6: 9} {

@@ -26,7 +26,7 @@ var (
 	}
 )
 
-func TestRead(t *testing.T) {
+func TestSummariesAreRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
@@ -232,8 +232,8 @@ The Story So Far: Tom &amp; Ash.
 	}
 }
 
-// TestRules: a summary written by rule names the scenes and keeps the limits.
-func TestRules(t *testing.T) {
+// TestSummaryByRuleNamesItsScenes: a summary written by rule names the scenes and keeps the limits.
+func TestSummaryByRuleNamesItsScenes(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("And then it rained again. ", 400)
 	text := compaction.Rule(chunkStep.Chunk, []string{"Ash", "Tom"}, []string{"It began.", long})

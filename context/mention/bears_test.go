@@ -10,8 +10,9 @@ import (
 	"annotator/context/mention"
 )
 
-// TestBears: a quotation shares a word with its fact that is not common, or a name, in any script.
-func TestBears(t *testing.T) {
+// TestQuotationSharesAWordWithItsFact: a quotation shares a word with its fact that is not common, or a name, in any
+// script.
+func TestQuotationSharesAWordWithItsFact(t *testing.T) {
 	t.Parallel()
 	usage, index := mention.NewUsage(), mention.New()
 	for range 20 {
@@ -51,8 +52,8 @@ func TestBears(t *testing.T) {
 	}
 }
 
-// TestBearsItself: a text bears out each text that repeats it, unless it has nothing but common words.
-func TestBearsItself(t *testing.T) {
+// TestTextBearsOutItsRepetition: a text bears out each text that repeats it, unless it has nothing but common words.
+func TestTextBearsOutItsRepetition(t *testing.T) {
 	t.Parallel()
 	usage := mention.NewUsage()
 	for range 20 {

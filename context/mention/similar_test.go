@@ -41,9 +41,9 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
-// TestSharingTrigrams compares all names with all, by another function. The spellings may be kept before the names change
-// or made after.
-func TestSharingTrigrams(t *testing.T) {
+// TestSharingTrigramsFindsAllOfThem compares all names with all, by another function. The spellings may be kept before
+// the names change or made after.
+func TestSharingTrigramsFindsAllOfThem(t *testing.T) {
 	t.Parallel()
 	name := rapid.StringOfN(rapid.SampledFrom([]rune("abAé 曙")), 1, 8, -1)
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,8 +20,8 @@ func TestEstimateOfThreeScripts(t *testing.T) {
 	}
 }
 
-// TestSizesAdd: the size of a text is the sum of its parts'.
-func TestSizesAdd(t *testing.T) {
+// TestSizeIsTheSumOfItsParts: the size of a text is the sum of its parts'.
+func TestSizeIsTheSumOfItsParts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")

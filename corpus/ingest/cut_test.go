@@ -13,7 +13,7 @@ import (
 // words makes a paragraph of n tokens: n times "abc ", without the last space.
 func words(n int) string { return strings.TrimSpace(strings.Repeat("abc ", n)) }
 
-func TestCutScenes(t *testing.T) {
+func TestScenesAreCutAtTheirLength(t *testing.T) {
 	t.Parallel()
 	sizes := func(scenes []string) []int {
 		var all []int

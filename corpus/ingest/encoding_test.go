@@ -27,7 +27,7 @@ func encode(t *testing.T, e encoding.Encoding, text string) string {
 	return encoded
 }
 
-func TestEncodings(t *testing.T) {
+func TestEncodingsAreDecoded(t *testing.T) {
 	t.Parallel()
 	const text = "Dant\u00e8s said: \u201cNo.\u201d\n"
 	little := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)

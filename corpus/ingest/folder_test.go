@@ -109,8 +109,8 @@ func TestFolderOfForumAndBook(t *testing.T) {
 	wantRefused(t, err, annotator.Misused, "books and forums")
 }
 
-// TestNoFile has a source be nothing that can be read twice.
-func TestNoFile(t *testing.T) {
+// TestSourceThatCannotBeReadTwiceIsRefused has a source be nothing that can be read twice.
+func TestSourceThatCannotBeReadTwiceIsRefused(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -115,8 +115,8 @@ func TestFolderOrder(t *testing.T) {
 	}
 }
 
-// TestBoards reads the JSON of several boards and forums.
-func TestBoards(t *testing.T) {
+// TestJSONOfBoardsIsRead reads the JSON of several boards and forums.
+func TestJSONOfBoardsIsRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ source, want string }{
 		"FoolFuuka": {
@@ -158,9 +158,9 @@ func TestJSONLinesOfChapters(t *testing.T) {
 	}
 }
 
-// TestStoryAuthor: a name that many posters share identifies nobody, and a named author is taken whoever opened the
-// thread.
-func TestStoryAuthor(t *testing.T) {
+// TestStoryAuthorIsNotASharedName: a name that many posters share identifies nobody, and a named author is taken
+// whoever opened the thread.
+func TestStoryAuthorIsNotASharedName(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for i := range 12 {

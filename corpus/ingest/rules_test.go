@@ -11,10 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestRules reads the texts of testdata/rules. Each shows a rule: what the source's chapters are, with the first words
-// of each paragraph, and what is left out. The comment of a file says the rule; its first word that ends in a colon may
-// name a part to keep.
-func TestRules(t *testing.T) {
+// TestRulesOfTestdataHold reads the texts of testdata/rules. Each shows a rule: what the source's chapters are, with
+// the first words of each paragraph, and what is left out. The comment of a file says the rule; its first word that
+// ends in a colon may name a part to keep.
+func TestRulesOfTestdataHold(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/rules/*.txtar")
 	if err != nil || len(paths) == 0 {

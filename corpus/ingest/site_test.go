@@ -93,8 +93,9 @@ func TestPagesOfSites(t *testing.T) {
 	})
 }
 
-// TestPages: numbers of pages, marks of notes and hidden text are out, initials that are pictures are in.
-func TestPages(t *testing.T) {
+// TestPageNumbersAndNotesAreLeftOut: numbers of pages, marks of notes and hidden text are out, initials that are
+// pictures are in.
+func TestPageNumbersAndNotesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	checkReads(t, "html", map[string]readCase{
 		"page marks in sentences": {

@@ -75,8 +75,8 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
-// TestFences: everything between fences is literal text. A fence without an end is none.
-func TestFences(t *testing.T) {
+// TestTextBetweenFencesIsText: everything between fences is literal text. A fence without an end is none.
+func TestTextBetweenFencesIsText(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"backticks": {

@@ -119,7 +119,7 @@ func TestKilledProcessesLeaveNoFile(t *testing.T) {
 	}
 }
 
-func TestDiscarded(t *testing.T) {
+func TestDiscardLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	f, err := atomicfile.Create(filepath.Join(folder, "codex.json"))

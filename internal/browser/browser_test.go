@@ -110,9 +110,9 @@ func TestAnswerIsShown(t *testing.T) {
 	until(ctx, t, `document.querySelector(".answer")?.innerText.trim()`)
 }
 
-// TestAccessible runs axe-core on every page, in both themes and at two widths. It fails for elements that are wider
-// than the page. With ANNOTATOR_SCREENSHOTS it writes screenshots to that folder.
-func TestAccessible(t *testing.T) {
+// TestPagesAreAccessible runs axe-core on every page, in both themes and at two widths. It fails for elements that are
+// wider than the page. With ANNOTATOR_SCREENSHOTS it writes screenshots to that folder.
+func TestPagesAreAccessible(t *testing.T) {
 	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
@@ -171,8 +171,8 @@ func screenshot(ctx context.Context, t *testing.T, path string) {
 
 var update = flag.Bool("update", false, "make the picture of the README anew")
 
-// TestPicture writes the picture of the README with -update: an entry of the sample, under a limit.
-func TestPicture(t *testing.T) {
+// TestPictureOfTheReadme writes the picture of the README with -update: an entry of the sample, under a limit.
+func TestPictureOfTheReadme(t *testing.T) {
 	if !*update {
 		t.Skip("-update makes the picture of the README")
 	}

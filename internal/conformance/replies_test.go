@@ -133,9 +133,9 @@ func compact(text string) string {
 	return annotator.EncodeJSON(value)
 }
 
-// TestReplies reads replies of many families of models, and texts that resemble calls. It compares the calls by the
-// rules and tools of a run, streamed and not.
-func TestReplies(t *testing.T) {
+// TestRepliesOfFamiliesAreReadAsDocumented reads replies of many families of models, and texts that resemble calls. It
+// compares the calls by the rules and tools of a run, streamed and not.
+func TestRepliesOfFamiliesAreReadAsDocumented(t *testing.T) {
 	t.Parallel()
 	registry, err := tools.New(tools.All()...)
 	if err != nil {

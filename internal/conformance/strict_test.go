@@ -10,9 +10,9 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestStrictTools: wires that support it mark each tool of a request as strict, for any names, descriptions and
-// schemas. They change no other byte of the tools' schemas.
-func TestStrictTools(t *testing.T) {
+// TestStrictToolsKeepTheirSchemas: wires that support it mark each tool of a request as strict, for any names,
+// descriptions and schemas. They change no other byte of the tools' schemas.
+func TestStrictToolsKeepTheirSchemas(t *testing.T) {
 	t.Parallel()
 	const tricky = `"strict":false},"function":{"name":","input_schema":`
 	tools := []annotator.ToolDefinition{

@@ -24,7 +24,7 @@ type client interface {
 	Close()
 }
 
-// wire is a row of the table that TestConformance runs against.
+// wire is a row of the table that TestEveryWireDoesWhatARunNeeds runs against.
 type wire struct {
 	name string
 	path string // of the base URL
@@ -97,8 +97,9 @@ func dial[C client](open func(endpoint.Options) (C, error)) func(endpoint.Option
 	return func(o endpoint.Options) (client, error) { return open(o) }
 }
 
-// TestConformance tests the requirements of a run on every wire, against one server that serves them all.
-func TestConformance(t *testing.T) {
+// TestEveryWireDoesWhatARunNeeds tests the requirements of a run on every wire, against one server that serves them
+// all.
+func TestEveryWireDoesWhatARunNeeds(t *testing.T) {
 	t.Parallel()
 	laws := []struct {
 		name string

@@ -11,7 +11,7 @@ type guard struct {
 
 // systemGuards are the faults of the database and the operating system.
 func systemGuards() []guard {
-	const failing = "internal/faults.TestFailingSystem"
+	const failing = "internal/faults.TestFailingSystemHaltsTheRun"
 	return []guard{
 		{n: "80", fault: "the disk is full", does: "halts with the reason; the database stays intact and " +
 			"the next run continues. Commands that read still do", tests: []string{

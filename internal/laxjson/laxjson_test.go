@@ -13,7 +13,7 @@ import (
 	"annotator/internal/laxjson"
 )
 
-func TestRead(t *testing.T) {
+func TestSlipsAreRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{'a': 'b', "c": “d”, e: ‘f’}`:            `{"a":"b","c":"d","e":"f"}`,
@@ -36,7 +36,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestAmbiguousTextIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		``, `{`, `{"a"`, `{"a":`, `{"a": "b`, `{"a": "b"`, `{"a": ["b"}`, `{"a": 1 "b": 2}`, `{"a": 1,, "b": 2}`, `{,}`,
@@ -56,8 +56,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestReadings: an extra bracket and missing commas give the readings that contain all of the text.
-func TestReadings(t *testing.T) {
+// TestReadingsHaveAllOfTheText: an extra bracket and missing commas give the readings that contain all of the text.
+func TestReadingsHaveAllOfTheText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		`{"a": 1}`:                        {`{"a": 1}`},

@@ -93,7 +93,7 @@ func TestFaultServesWhateverItLikes(t *testing.T) {
 	}
 }
 
-func TestCutAnswer(t *testing.T) {
+func TestCutAnswerEndsTheConnection(t *testing.T) {
 	t.Parallel()
 	whole := serve(scripted.New(scripted.Options{}), []byte(streamBody)).Body.String()
 	for _, n := range []int{1, 100, len(whole)} {

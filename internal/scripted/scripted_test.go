@@ -409,7 +409,7 @@ func TestUsageOverride(t *testing.T) {
 	}
 }
 
-func TestOtherRoutes(t *testing.T) {
+func TestUnknownRoutesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := scripted.Start(t, scripted.Options{Model: "m", MaxModelLen: 4096})
 	ask(t, s, map[string]any{"messages": []message{user("x")}})

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLocksDoNotWork locks the index of a log permanently, at the byte by which a process marks that it uses the index.
-// SQLite gives the same error on a file system without locks.
-func TestLocksDoNotWork(t *testing.T) {
+// TestWithoutLocksTheFileIsNotOpened locks the index of a log permanently, at the byte by which a process marks that it
+// uses the index. SQLite gives the same error on a file system without locks.
+func TestWithoutLocksTheFileIsNotOpened(t *testing.T) {
 	longtest.Only(t, "SQLite tries for ten seconds")
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")

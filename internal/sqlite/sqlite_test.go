@@ -59,8 +59,9 @@ func isFileName(name string) bool {
 	return runtime.GOOS != "windows" || !strings.ContainsAny(name, "<>:\"/\\|?*\n")
 }
 
-// TestAnyPath opens files whose names have a meaning in a URI. The database is in the file with exactly that name.
-func TestAnyPath(t *testing.T) {
+// TestSpecialCharactersInAPathAreTheFilesName opens files whose names have a meaning in a URI. The database is in the
+// file with exactly that name.
+func TestSpecialCharactersInAPathAreTheFilesName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"plain.db", "two words.db", "why?.db", "why?mode=memory", "no#1.db", "100%.db", "%41.db", "a&b=c.db",
@@ -117,7 +118,7 @@ func TestPathsOfWindows(t *testing.T) {
 	}
 }
 
-func TestRelativePath(t *testing.T) {
+func TestRelativePathIsOpened(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table(t, "relative.db")
 	if _, err := os.Stat("relative.db"); err != nil {
@@ -125,8 +126,8 @@ func TestRelativePath(t *testing.T) {
 	}
 }
 
-// TestReadOnly tries every way to write through a connection that is for reading.
-func TestReadOnly(t *testing.T) {
+// TestReadOnlyConnectionCannotWrite tries every way to write through a connection that is for reading.
+func TestReadOnlyConnectionCannotWrite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	table(t, path)
@@ -221,8 +222,9 @@ func siblings(t *testing.T, path string) string {
 	return strings.Join(found, " ")
 }
 
-// TestPragmas queries each of two connections of a pool: a statement would set a pragma of only one of them.
-func TestPragmas(t *testing.T) {
+// TestSettingsHoldForEachConnection queries each of two connections of a pool: a statement would set a pragma of only
+// one of them.
+func TestSettingsHoldForEachConnection(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	table(t, path)
@@ -327,7 +329,7 @@ func TestNothingIsMade(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestErrorsHaveKinds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	table(t, path)

@@ -14,8 +14,8 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestHeader: the key is in Anthropic's header, and for other servers also a bearer token.
-func TestHeader(t *testing.T) {
+// TestKeyIsInTheHeaderOfEachServer: the key is in Anthropic's header, and for other servers also a bearer token.
+func TestKeyIsInTheHeaderOfEachServer(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]http.Header{
 		"https://api.anthropic.com/v1/messages": {"X-Api-Key": {"canary-key"}},
@@ -77,8 +77,8 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
-// TestAdapt: what a model refused is omitted from later requests.
-func TestAdapt(t *testing.T) {
+// TestWhatTheModelRefusesIsLeftOut: what a model refused is omitted from later requests.
+func TestWhatTheModelRefusesIsLeftOut(t *testing.T) {
 	t.Parallel()
 	got := wiretest.Recorder{Answer: done}
 	c := newClient(t, endpoint.Options{HTTP: &got})

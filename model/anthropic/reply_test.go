@@ -121,8 +121,8 @@ func TestReadReply(t *testing.T) {
 	}
 }
 
-// TestReadFault: an answer that is no reply is a fault, whatever its status.
-func TestReadFault(t *testing.T) {
+// TestAnswerThatIsNoReplyIsAFault: an answer that is no reply is a fault, whatever its status.
+func TestAnswerThatIsNoReplyIsAFault(t *testing.T) {
 	t.Parallel()
 	const overloaded = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`
 	tests := []struct {

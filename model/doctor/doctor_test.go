@@ -101,7 +101,7 @@ func examine(t *testing.T, p *doctor.Endpoint) (*doctor.Report, map[string]docto
 	return report, byName
 }
 
-func TestHealthy(t *testing.T) {
+func TestHealthyServerHasNoFinding(t *testing.T) {
 	t.Parallel()
 	server := scripted.Start(t, scripted.Options{Script: healthy})
 	for _, named := range []string{"scripted", ""} {
@@ -184,8 +184,8 @@ func wantsPassword(r scripted.Request) bool {
 	return strings.Contains(r.Messages[len(r.Messages)-1].Content, "password")
 }
 
-// TestFindings: each fault of a server has its finding and its remedy.
-func TestFindings(t *testing.T) {
+// TestEachIllIsFound: each fault of a server has its finding and its remedy.
+func TestEachIllIsFound(t *testing.T) {
 	t.Parallel()
 	call := func(name, arguments string) scripted.Reply {
 		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: name, Arguments: arguments}}}
@@ -520,8 +520,8 @@ func cures(report *doctor.Report, check, with string) bool {
 	})
 }
 
-// TestSilence: a server that lists its models and never answers is found.
-func TestSilence(t *testing.T) {
+// TestSilentServerIsFound: a server that lists its models and never answers is found.
+func TestSilentServerIsFound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server := scripted.New(scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault {
@@ -542,8 +542,8 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestNobodyThere: without a server, only the first check fails.
-func TestNobodyThere(t *testing.T) {
+// TestMissingServerIsTheOnlyFinding: without a server, only the first check fails.
+func TestMissingServerIsTheOnlyFinding(t *testing.T) {
 	t.Parallel()
 	report, found := examine(t, newEndpoint(t, "http://127.0.0.1:1"))
 	if f := found["reaches"]; f.State != doctor.Failed || f.Reason != annotator.ReasonUnreachable {
@@ -556,8 +556,9 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// TestHoldsScene: the context is checked with the server's count of a prompt with the tools, if it counts.
-func TestHoldsScene(t *testing.T) {
+// TestContextIsJudgedByTheServersCounts: the context is checked with the server's count of a prompt with the tools, if
+// it counts.
+func TestContextIsJudgedByTheServersCounts(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name            string
@@ -605,8 +606,8 @@ func TestHoldsScene(t *testing.T) {
 	}
 }
 
-// TestOddLists covers servers that list no models, or only with a key.
-func TestOddLists(t *testing.T) {
+// TestServersWithoutAListAreExamined covers servers that list no models, or only with a key.
+func TestServersWithoutAListAreExamined(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name    string
@@ -670,8 +671,8 @@ func TestOddLists(t *testing.T) {
 	}
 }
 
-// TestInterrupted: an examination ends with its context.
-func TestInterrupted(t *testing.T) {
+// TestInterruptEndsTheExamination: an examination ends with its context.
+func TestInterruptEndsTheExamination(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	server := scripted.Start(t, scripted.Options{Script: healthy, OnRequest: func(scripted.Request) { cancel() }})

@@ -53,8 +53,9 @@ var families = map[string]struct {
 	"no tools, loud": {"replays a call", doctor.Failed, "cannot render this conversation", ""},
 }
 
-// TestFamilies: parts that a template omits are found by token counts, and worked around if possible.
-func TestFamilies(t *testing.T) {
+// TestOmissionsOfTemplatesAreFound: parts that a template omits are found by token counts, and worked around if
+// possible.
+func TestOmissionsOfTemplatesAreFound(t *testing.T) {
 	t.Parallel()
 	templates := scripted.Families()
 	if !slices.Equal(slices.Sorted(maps.Keys(templates)), slices.Sorted(maps.Keys(families))) {

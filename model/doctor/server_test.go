@@ -11,9 +11,9 @@ import (
 	"annotator/model/doctor"
 )
 
-// TestRecognises: servers are recognised by their descriptions. The context of a loaded model is found if it is not in
-// the list of models.
-func TestRecognises(t *testing.T) {
+// TestServersAreRecognised: servers are recognised by their descriptions. The context of a loaded model is found if it
+// is not in the list of models.
+func TestServersAreRecognised(t *testing.T) {
 	t.Parallel()
 	models := func(owner string) string {
 		return `{"data":[{"id":"scripted","object":"model","owned_by":"` + owner + `"}]}`

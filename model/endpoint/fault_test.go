@@ -44,8 +44,8 @@ func TestRetryAfterOfAStream(t *testing.T) {
 	}
 }
 
-// TestNetwork: failures of connections are transient faults.
-func TestNetwork(t *testing.T) {
+// TestConnectionFailuresAreTransient: failures of connections are transient faults.
+func TestConnectionFailuresAreTransient(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
@@ -115,8 +115,8 @@ func (s *slow) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestSilence: a call ends when one of its time limits for a token has passed.
-func TestSilence(t *testing.T) {
+// TestSilenceEndsACall: a call ends when one of its time limits for a token has passed.
+func TestSilenceEndsACall(t *testing.T) {
 	t.Parallel()
 	chunks := []string{wiretest.Events("{}"), ": ping\n", wiretest.Events("{}", "[DONE]")}
 	forEver := slices.Repeat(chunks[:2], 5000)
@@ -273,8 +273,8 @@ func TestSilenceByDefault(t *testing.T) {
 	}
 }
 
-// TestCancel: cancelling a call in the middle of a reply closes the connection.
-func TestCancel(t *testing.T) {
+// TestCancelClosesTheConnection: cancelling a call in the middle of a reply closes the connection.
+func TestCancelClosesTheConnection(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
 	ctx, cancel := context.WithCancelCause(t.Context())

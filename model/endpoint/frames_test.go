@@ -36,8 +36,8 @@ func told(tb testing.TB, c *endpoint.Client) string {
 	return reply.Text
 }
 
-// TestEvents covers the forms in which servers write streams.
-func TestEvents(t *testing.T) {
+// TestStreamsOfServersAreRead covers the forms in which servers write streams.
+func TestStreamsOfServersAreRead(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ give, want string }{
 		"ordinary":          {wiretest.Events(`{"a":1}`, `{"b":2}`), `|{"a":1}` + "\n" + `|{"b":2}`},
@@ -85,8 +85,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestOneObject: the body decides about its form, not the Content-Type.
-func TestOneObject(t *testing.T) {
+// TestContentDecidesNotItsType: the body decides about its form, not the Content-Type.
+func TestContentDecidesNotItsType(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ media, give, want string }{
 		"object":                {"application/json", "\ufeff \n{\"a\":1}", `{"a":1}`},
@@ -182,8 +182,8 @@ func TestEventsInAnyForm(t *testing.T) {
 	})
 }
 
-// TestLimits: every part of an answer has a limit, and an answer beyond it is not retried.
-func TestLimits(t *testing.T) {
+// TestNothingIsReadWithoutEnd: every part of an answer has a limit, and an answer beyond it is not retried.
+func TestNothingIsReadWithoutEnd(t *testing.T) {
 	t.Parallel()
 	const object, stream = "application/json", "text/event-stream"
 	values := "[" + strings.Repeat("{},", 1<<18) + "{}]"

@@ -11,9 +11,9 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestAdapts: after a refusal in the words of a server, the next request omits what was refused, and nothing is learned
-// twice.
-func TestAdapts(t *testing.T) {
+// TestWhatTheServerRefusesIsLeftOut: after a refusal in the words of a server, the next request omits what was refused,
+// and nothing is learned twice.
+func TestWhatTheServerRefusesIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for message, test := range map[string]struct{ does, sends, leaves string }{
 		`Invalid JSON payload received. Unknown name "id" at 'contents[1].parts[0].function_call': Cannot find field.`: {

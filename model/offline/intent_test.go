@@ -29,8 +29,8 @@ func called(t *testing.T, request object) []string {
 	return all
 }
 
-// TestIntents: intents are declared if there is a tool for it, and nothing else changes.
-func TestIntents(t *testing.T) {
+// TestIntentsAreDeclaredWhereTheyCanBe: intents are declared if there is a tool for it, and nothing else changes.
+func TestIntentsAreDeclaredWhereTheyCanBe(t *testing.T) {
 	t.Parallel()
 	shown := scene("Everyone knew Tobin Vance and Hadrian Thesk. They saw Captain Marrow there, and Marrow saw them.")
 	shown["content"] = shown["content"].(string) + relevant(`<entry id="7" term="Ysolde Marrow">x</entry>`)

@@ -97,8 +97,8 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestModelsAlone: a router answers with the list itself, not with an object around it.
-func TestModelsAlone(t *testing.T) {
+// TestBareListOfModelsIsRead: a router answers with the list itself, not with an object around it.
+func TestBareListOfModelsIsRead(t *testing.T) {
 	t.Parallel()
 	c := newClient(t,
 		endpoint.Options{HTTP: wiretest.Always(200, "application/json",

@@ -28,9 +28,9 @@ func sentMessages(t rapid.TB, tb testing.TB, history []byte, w model.Workarounds
 	return string(list)
 }
 
-// TestPairs: the pairs of any conversation keep each message, call and result in order. No message has two calls, and
-// each call is followed by its result. The pairs of a longer conversation begin with those of a shorter one.
-func TestPairs(t *testing.T) {
+// TestPairsKeepTheOrder: the pairs of any conversation keep each message, call and result in order. No message has two
+// calls, and each call is followed by its result. The pairs of a longer conversation begin with those of a shorter one.
+func TestPairsKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newClient(t, endpoint.Options{})

@@ -17,8 +17,8 @@ import (
 	"annotator/model/endpoint"
 )
 
-// TestRefusals: each refusal, in the words of a server that makes it, changes the next request.
-func TestRefusals(t *testing.T) {
+// TestRefusedFieldsAreLeftOut: each refusal, in the words of a server that makes it, changes the next request.
+func TestRefusedFieldsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	const (
 		history = `{"role":"user","content":"hi"}`
@@ -169,8 +169,9 @@ func TestStrictTemplateIsMet(t *testing.T) {
 	}
 }
 
-// TestAlternating: roles that alternate are sent unchanged, and no text is lost where they do not.
-func TestAlternating(t *testing.T) {
+// TestAlternatingConversationIsUnchanged: roles that alternate are sent unchanged, and no text is lost where they do
+// not.
+func TestAlternatingConversationIsUnchanged(t *testing.T) {
 	t.Parallel()
 	sent := wiretest.Recorder{Answer: answered}
 	c := newClient(t, endpoint.Options{HTTP: &sent})

@@ -39,8 +39,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestFamily: the family is found by names as hubs, servers and users write them.
-func TestFamily(t *testing.T) {
+// TestNamesOfModelsTellTheFamily: the family is found by names as hubs, servers and users write them.
+func TestNamesOfModelsTellTheFamily(t *testing.T) {
 	t.Parallel()
 	table := Load()
 	for name, want := range map[string]string{
@@ -76,8 +76,8 @@ func TestFamily(t *testing.T) {
 	}
 }
 
-// TestStarts: every command of every family is complete, and names the family's parsers.
-func TestStarts(t *testing.T) {
+// TestCommandsOfFamiliesAreComplete: every command of every family is complete, and names the family's parsers.
+func TestCommandsOfFamiliesAreComplete(t *testing.T) {
 	t.Parallel()
 	table := Load()
 	if len(table.Servers) != 5 {
@@ -144,7 +144,7 @@ func TestEveryFamilyIsReached(t *testing.T) {
 	}
 }
 
-func TestBadTables(t *testing.T) {
+func TestBadTablesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"servers: [{name: A, colour: red}]", "families: [{name: F, models: '('}]",

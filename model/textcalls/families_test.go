@@ -13,8 +13,9 @@ const (
 	left    = "left"    // it is plain text
 )
 
-// TestFamilies: replies in the forms of chat templates and parsers of model families are read, whole and with slips.
-func TestFamilies(t *testing.T) {
+// TestCallsOfEveryFamilyAreRead: replies in the forms of chat templates and parsers of model families are read, whole
+// and with slips.
+func TestCallsOfEveryFamilyAreRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ family, text, want string }{
 		{

@@ -139,9 +139,9 @@ func canonical(calls []annotator.ToolCall) []annotator.ToolCall {
 	return same
 }
 
-// TestWritten: calls that a model of any family writes are read back. If it is cut anywhere, it has no other calls. It
-// has fewer only if the cut is between two, and then the reply's finish reason shows the cut.
-func TestWritten(t *testing.T) {
+// TestWrittenCallsAreReadBack: calls that a model of any family writes are read back. If it is cut anywhere, it has no
+// other calls. It has fewer only if the cut is between two, and then the reply's finish reason shows the cut.
+func TestWrittenCallsAreReadBack(t *testing.T) {
 	t.Parallel()
 	for name, write := range writers {
 		t.Run(name, func(t *testing.T) {
@@ -175,8 +175,9 @@ func checkWritten(t rapid.TB, text string, calls []annotator.ToolCall, step int)
 	}
 }
 
-// TestQuotation: calls that are in a shown text are quotations, in whatever form each of the texts has them.
-func TestQuotation(t *testing.T) {
+// TestShownCallsAreQuotations: calls that are in a shown text are quotations, in whatever form each of the texts has
+// them.
+func TestShownCallsAreQuotations(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		write := writers[rapid.SampledFrom(slices.Sorted(maps.Keys(writers))).Draw(t, "form")]
@@ -218,8 +219,8 @@ func TestQuotationBesideCall(t *testing.T) {
 	}
 }
 
-// TestMention: a mention of a mark that is in the story is no call, but the beginning of a call is.
-func TestMention(t *testing.T) {
+// TestMentionedMarkIsNoCall: a mention of a mark that is in the story is no call, but the beginning of a call is.
+func TestMentionedMarkIsNoCall(t *testing.T) {
 	t.Parallel()
 	const shown = "The golem wore the sign &lt;tool_call&gt; on its brow."
 	for text, wrong := range map[string]bool{
@@ -313,9 +314,9 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// TestQuoted: a block of updates that is in a shown text is a quotation, however each of the texts is escaped or
-// wrapped. A block with one more word is none.
-func TestQuoted(t *testing.T) {
+// TestShownUpdatesAreQuotations: a block of updates that is in a shown text is a quotation, however each of the texts
+// is escaped or wrapped. A block with one more word is none.
+func TestShownUpdatesAreQuotations(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		said := "It burns. " + strings.Join(words.Draw(t, "words"), " ")

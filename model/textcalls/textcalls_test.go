@@ -27,7 +27,7 @@ func call(name, arguments string) annotator.ToolCall {
 	return annotator.ToolCall{Name: name, Arguments: arguments}
 }
 
-func TestForms(t *testing.T) {
+func TestFormsOfCallsAreRead(t *testing.T) {
 	t.Parallel()
 	const (
 		hermes = `{"name": "glossary_search", "arguments": ` + search + `}`
@@ -183,8 +183,8 @@ func TestSlipsOfForm(t *testing.T) {
 	}
 }
 
-// TestNotWhole: a text that has the shape of a call and is invalid is an error, and no other call is read.
-func TestNotWhole(t *testing.T) {
+// TestUnsoundCallIsReported: a text that has the shape of a call and is invalid is an error, and no other call is read.
+func TestUnsoundCallIsReported(t *testing.T) {
 	t.Parallel()
 	const good = `<tool_call>{"name":"a","arguments":{}}</tool_call>`
 	for _, test := range []struct{ text, says string }{
