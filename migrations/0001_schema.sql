@@ -373,6 +373,9 @@ CREATE VIRTUAL TABLE scene_word USING fts5 (
   tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* P* S* Cf Co'"
 );
 
+-- The words of the index above, with the scenes of each.
+CREATE VIRTUAL TABLE scene_word_term USING fts5vocab ('scene_word', 'instance');
+
 -- How often entries are mentioned in up to 60 consecutive scenes of a thread, and in which of them: counts by thread and the scenes that
 -- two entries share are read from it. The program keeps it with table mention.
 CREATE TABLE mention_count (

@@ -15,6 +15,8 @@ import (
 // scenesWith identifies the scenes that have a word: how many there are, the sum of their numbers and that of the squares.
 type scenesWith struct{ count, sum, squares int64 }
 
+func (w scenesWith) with(n int64) scenesWith { return scenesWith{w.count + 1, w.sum + n, w.squares + n*n} }
+
 // anySize is the number of words of a scene with letters of which it is not known how FTS5 takes them.
 const anySize = -1
 
@@ -83,28 +85,28 @@ func (v *verifier) verifyWords(ctx context.Context, f *Finding) error {
 		}
 		slices.Sort(found)
 		for _, word := range slices.Compact(found) {
-			w := words[word]
-			words[word] = scenesWith{w.count + 1, w.sum + n, w.squares + n*n}
+			words[word] = words[word].with(n)
 		}
 	}
 	if err := v.verifySizes(ctx, f, sizes); err != nil {
 		return err
 	}
-	query, err := v.q.PrepareContext(ctx, `SELECT count(*), coalesce(sum(rowid), 0), coalesce(sum(rowid * rowid), 0) FROM scene_word WHERE scene_word MATCH ?`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = query.Close() }()
-	for _, word := range slices.Sorted(maps.Keys(words)) {
-		var found scenesWith
-		if err := query.QueryRowContext(ctx, matchWord(word)).Scan(&found.count, &found.sum, &found.squares); err != nil {
+	found := map[string]scenesWith{}
+	err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
+		var word string
+		var n int64
+		if err := rows.Scan(&word, &n); err != nil {
 			return err
 		}
-		if found != words[word] {
+		found[foldWord(word)] = found[foldWord(word)].with(n)
+		return nil
+	}, `SELECT term, doc FROM scene_word_term`)
+	for _, word := range slices.Sorted(maps.Keys(words)) {
+		if found[word] != words[word] {
 			f.add(fmt.Sprintf("the word %.40q is looked up in other scenes than those that have it", word))
 		}
 	}
-	return nil
+	return err
 }
 
 // verifySizes compares how many words the index has of each scene.
