@@ -297,7 +297,7 @@ func evenScenes(n int) []string {
 // TestLongRun reads a thousand scenes in two windows: no request passes the limit, and what stands before the turns stays small.
 func TestLongRun(t *testing.T) {
 	t.Parallel()
-	scenes := longtest.Pick(100, 1_000)
+	scenes := longtest.Pick(60, 1_000)
 	for _, window := range []int{8_192, 32_768} {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
 			t.Parallel()

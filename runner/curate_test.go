@@ -134,7 +134,7 @@ func TestCuratorQuestionsAreBounded(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	longest, most := 0, 0
-	s := newStage(t, story{threads: 1, scenes: 60, words: 300}, scripted.Options{Strict: true, OnRequest: func(r scripted.Request) {
+	s := newStage(t, story{threads: 1, scenes: 40, words: 300}, scripted.Options{Strict: true, OnRequest: func(r scripted.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		if shown := shownTo(r); shown != nil {
