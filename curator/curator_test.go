@@ -205,7 +205,7 @@ func TestQuotesAreShownInTheirPosts(t *testing.T) {
 	}
 }
 
-func TestRead(t *testing.T) {
+func TestSlipsAreRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		answer string

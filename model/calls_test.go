@@ -203,9 +203,9 @@ func TestCallsAreNeverFoundInReasoning(t *testing.T) {
 	}
 }
 
-// TestThoughtCall: a call in the reasoning of a reply without text is a problem, which names the reasoning. It is never
+// TestCallInReasoningIsReported: a call in the reasoning of a reply without text is a problem, which names the reasoning. It is never
 // made. In a quotation, or with a text or a call in the reply, it is no problem.
-func TestThoughtCall(t *testing.T) {
+func TestCallInReasoningIsReported(t *testing.T) {
 	t.Parallel()
 	const quoted = `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`
 	for _, test := range []struct {

@@ -8,9 +8,9 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestStrictTools: whether tools are marked as strict is settled before the first scene, recorded, and the same in each later
+// TestStrictToolsKeepTheirSchemas: whether tools are marked as strict is settled before the first scene, recorded, and the same in each later
 // process. A server that refuses it is not asked again; a run that began without goes on without.
-func TestStrictTools(t *testing.T) {
+func TestStrictToolsKeepTheirSchemas(t *testing.T) {
 	t.Parallel()
 	strict := func(r *scripted.Request) bool { return bytes.Contains(r.Params["tools"], []byte(`"strict":true`)) }
 	refuse := func(_ int, r scripted.Request) *scripted.Fault {

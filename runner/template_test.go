@@ -94,9 +94,9 @@ func (s *stage) entries(name string) []string {
 	return slices.DeleteFunc(dump(s.t, s.db(name)), func(line string) bool { return len(line) < 9 || line[:9] != "glossary_" })
 }
 
-// TestFamilies: with each family of templates a run reads the whole story, if need be with a workaround that holds for later
+// TestCallsOfEveryFamilyAreRead: with each family of templates a run reads the whole story, if need be with a workaround that holds for later
 // processes; or it does not begin, in the words of the doctor.
-func TestFamilies(t *testing.T) {
+func TestCallsOfEveryFamilyAreRead(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		workarounds string

@@ -165,8 +165,8 @@ func TestUndecidedRevised(t *testing.T) {
 	s.clean()
 }
 
-// TestDecide merges one entry into another, in one transaction with the answer that asked for it.
-func TestDecide(t *testing.T) {
+// TestDecisionsFollowTheRules merges one entry into another, in one transaction with the answer that asked for it.
+func TestDecisionsFollowTheRules(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
 	revisions, err := codex.Merge(s.entry(1), s.entry(2), annotator.ActorCurator, annotator.PlaceAt(3, 1))

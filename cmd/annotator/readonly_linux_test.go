@@ -14,8 +14,8 @@ import (
 	"annotator/storage"
 )
 
-// TestReadOnly reads a finished run in a folder without write permission, as on a read-only disk.
-func TestReadOnly(t *testing.T) {
+// TestReadOnlyConnectionCannotWrite reads a finished run in a folder without write permission, as on a read-only disk.
+func TestReadOnlyConnectionCannotWrite(t *testing.T) {
 	t.Parallel()
 	a, out, db := finishedRun(t)
 	forbid(t, filepath.Dir(db))

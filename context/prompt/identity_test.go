@@ -36,8 +36,8 @@ func TestComposedPrompt(t *testing.T) {
 	}
 }
 
-// TestIntents: the prompt explains intents where they have to be declared, and only there.
-func TestIntents(t *testing.T) {
+// TestIntentsAreDeclaredWhereTheyCanBe: the prompt explains intents where they have to be declared, and only there.
+func TestIntentsAreDeclaredWhereTheyCanBe(t *testing.T) {
 	t.Parallel()
 	without := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay"})
 	with := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay", Intents: &prompt.Intents{New: "PROPOSE", Update: "REVISE"}})

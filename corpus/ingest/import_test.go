@@ -269,7 +269,7 @@ func TestFailureLeavesNoFile(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRefusedFieldsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	paths := files(t, map[string]string{
 		"a.txt": twoChapters, "b.jsonl": `{"body":"x"}`, "c.pdf": "%PDF-1.7", "d.zip": "PK\x03\x04rubbish",

@@ -32,8 +32,8 @@ func set(reading time.Time, by time.Duration) time.Time {
 	return moved
 }
 
-// TestSet tests the function set.
-func TestSet(t *testing.T) {
+// TestClockCanBeSet tests the function set.
+func TestClockCanBeSet(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	end := began.Add(7 * time.Minute)

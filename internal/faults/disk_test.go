@@ -178,8 +178,8 @@ func noise(n int, random *rand.Rand) []byte {
 	return all
 }
 
-// TestDisk tests the simulated disk: synced data exist in every mode, and other data may exist.
-func TestDisk(t *testing.T) {
+// TestSyncedBytesOutliveThePowerCut tests the simulated disk: synced data exist in every mode, and other data may exist.
+func TestSyncedBytesOutliveThePowerCut(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
 	text := func(s string) []byte { return []byte(s) }

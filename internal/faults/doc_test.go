@@ -200,7 +200,7 @@ scenes, so that a broken server does not cost a whole book.
 
 const systemIntroduction = `
 Separate tests cover these. ` +
-	"`internal/faults.TestFailingSystem`" + ` runs the program in a child process whose system calls
+	"`internal/faults.TestFailingSystemHaltsTheRun`" + ` runs the program in a child process whose system calls
 begin to fail during the run, by a kernel filter (seccomp). To SQLite this is a failing disk.
 
 ` +

@@ -52,7 +52,7 @@ func systemGuards() []guard {
 		{
 			n: "86", fault: "the database is locked; a read transaction becomes a write",
 			does:  "waits ten seconds; transactions are immediate",
-			tests: []string{"internal/sqlite.TestTransactionsAreImmediate", "internal/sqlite.TestPragmas"},
+			tests: []string{"internal/sqlite.TestTransactionsAreImmediate", "internal/sqlite.TestSettingsHoldForEachConnection"},
 		},
 		{
 			n: "88", fault: "readers that overlap, or a long one, make the write-ahead log grow",
@@ -94,8 +94,8 @@ func systemGuards() []guard {
 			n: "95", fault: "a path with characters that are special in a URI",
 			does: "one function builds the name; the database is in the file of exactly that name",
 			tests: []string{
-				"internal/sqlite.TestAnyPath", "internal/sqlite.TestAnyPathIsFound",
-				"internal/sqlite.TestReadOnly",
+				"internal/sqlite.TestSpecialCharactersInAPathAreTheFilesName", "internal/sqlite.TestAnyPathIsFound",
+				"internal/sqlite.TestReadOnlyConnectionCannotWrite",
 			},
 		},
 		{
@@ -112,13 +112,13 @@ func systemGuards() []guard {
 		},
 		{
 			n: "97", fault: "a file system without locks", does: "refused with advice",
-			tests: []string{"internal/faults.TestSystemWithoutLocks", "internal/sqlite.TestLocksDoNotWork"},
+			tests: []string{"internal/faults.TestSystemWithoutLocks", "internal/sqlite.TestWithoutLocksTheFileIsNotOpened"},
 		},
 		{n: "98", fault: "the power fails", does: "every commit is fully synced before the run relies on " +
 			"it; the next run continues from it. A reported import, copy, branch or export survives, and " +
 			"none is ever visible half done", tests: []string{
 			"internal/faults.TestPowerFails",
-			"internal/sqlite.TestPragmas",
+			"internal/sqlite.TestSettingsHoldForEachConnection",
 		}},
 		{n: "100", fault: "a migration is interrupted", does: "each step is one transaction that checks the " +
 			"version again", tests: []string{"storage.TestMigrationCutOff", "storage.TestMigrationsFromEveryVersion"}},
@@ -152,7 +152,7 @@ func systemGuards() []guard {
 		{
 			n: "105", fault: "a database that is shown in a browser or to agents is deleted, moved or replaced",
 			does:  "every page, the live page and every request of an agent say so, and show nothing else",
-			tests: []string{"web.TestReplacedDatabase", "cmd/annotator.TestServe"},
+			tests: []string{"web.TestReplacedDatabaseIsNotShown", "cmd/annotator.TestServe"},
 		},
 		{
 			n: "105", fault: "the file and its log are copied one after the other during a run",
@@ -233,7 +233,7 @@ func securityGuards() []guard {
 			},
 		},
 		{n: "S8", fault: "`ATTACH`, and other SQL from outside", does: "no SQL comes from outside; connections " +
-			"are defensive", tests: []string{"internal/sqlite.TestReadOnly", "storage.TestSearchIsNeverAnError"}},
+			"are defensive", tests: []string{"internal/sqlite.TestReadOnlyConnectionCannotWrite", "storage.TestSearchIsNeverAnError"}},
 		{
 			n: "S10", fault: "paths in an EPUB that point outside it",
 			does: "nothing is extracted; names are looked up in " +
@@ -273,7 +273,7 @@ func securityGuards() []guard {
 		},
 		{
 			n: "S19", fault: "a redirect that would carry prompt and key elsewhere", does: "refused: the run halts",
-			tests: []string{"model/endpoint.TestNetwork", "cmd/annotator.TestKeyStaysSecret"},
+			tests: []string{"model/endpoint.TestConnectionFailuresAreTransient", "cmd/annotator.TestKeyStaysSecret"},
 		},
 		{n: "S20", fault: "errors that show a key", does: "a key in an address is refused; keys are masked " +
 			"in one place", tests: []string{"model/endpoint.TestKeyIsNotShown", "model/endpoint.TestKeyInDisguise"}},

@@ -55,9 +55,9 @@ type breakdown struct {
 	ReadOnly string
 }
 
-// TestFailingSystem makes the disk or another resource fail during a run. The run halts with advice. The database is
+// TestFailingSystemHaltsTheRun makes the disk or another resource fail during a run. The run halts with advice. The database is
 // consistent, whether the failed commit is in it or not. The next run continues to the same end.
-func TestFailingSystem(t *testing.T) {
+func TestFailingSystemHaltsTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
 	server := scripted.Start(t, scripted.Options{Script: keepsGlossary})
@@ -111,8 +111,8 @@ func TestFailingSystem(t *testing.T) {
 	}
 }
 
-// TestUnreadableDisk makes the disk fail when a database is opened.
-func TestUnreadableDisk(t *testing.T) {
+// TestUnreadableDiskIsReported makes the disk fail when a database is opened.
+func TestUnreadableDiskIsReported(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
 	said := inChild(t, breakdown{DB: b.corpus, Call: []int{syscall.SYS_PREAD64}, Errno: syscall.EIO})

@@ -327,7 +327,7 @@ func TestContextLimit(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRefusedFieldsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	s := scripted.New(scripted.Options{Model: "m"})
 	for _, test := range []struct {

@@ -63,7 +63,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-func TestCountTokens(t *testing.T) {
+func TestServerThatCannotCountIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	server := scripted.Start(t, scripted.Options{})
 	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})

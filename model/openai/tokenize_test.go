@@ -14,7 +14,7 @@ import (
 	"annotator/model/endpoint"
 )
 
-func TestCountTokens(t *testing.T) {
+func TestServerThatCannotCountIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	server := scripted.Start(t, scripted.Options{})
 	c := newClient(t, endpoint.Options{BaseURL: server.Endpoint()})
