@@ -84,7 +84,7 @@ func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error
 		  SELECT v.entry_id, 0 FROM value v WHERE v.field = 'alias' AND v.key IN (SELECT value FROM json_each(?2)) AND ` + v.r.Limit.InForce("v") + `
 		  UNION SELECT t.entry_id, 1 FROM value t WHERE t.field = 'term' AND t.key IN (SELECT value FROM json_each(?2)) AND ` + v.r.Limit.InForce("t") + `)
 		SELECT entry_id, min(CASE WHEN live AND term THEN 0 WHEN live THEN 1 WHEN term THEN 2 ELSE 3 END) AS rank
-		FROM (SELECT *, ` + v.r.Limit.Live("entry_id") + ` AS live FROM called) GROUP BY entry_id ORDER BY rank, entry_id`
+		FROM (SELECT *, ` + v.r.Limit.Live("called.entry_id") + ` AS live FROM called) GROUP BY entry_id ORDER BY rank, entry_id`
 	type match struct {
 		entry int64
 		rank  int

@@ -169,30 +169,29 @@ func TestReadOnlySourceWithADatabaseElsewhere(t *testing.T) {
 	})
 }
 
-// TestReadOnlyOfAnOlderVersion: the schema cannot be migrated, and the error has advice.
-func TestReadOnlyOfAnOlderVersion(t *testing.T) {
+// TestUnreleasedDatabaseIsRefused: a database of a version before the first release is refused, by readers and by a run,
+// with advice.
+func TestUnreleasedDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	a, out, db := finishedRun(t)
 	pool, err := sql.Open("sqlite", db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pool.ExecContext(t.Context(), `PRAGMA user_version = 8`); err != nil {
+	if _, err := pool.ExecContext(t.Context(), `PRAGMA application_id = 0x416e6e6f`); err != nil {
 		t.Fatal(err)
 	}
 	if err := pool.Close(); err != nil {
 		t.Fatal(err)
 	}
-	demand := func(says string) {
+	for _, args := range [][]string{{"status"}, {"verify"}, {"run", filepath.Join(filepath.Dir(db), "quay.jsonl")}} {
 		out.Reset()
-		if status := a.run(t.Context(), []string{"status", "--db", db}); status != exitMisused ||
-			!strings.Contains(out.String(), says) {
-			t.Errorf("status ends with %d, says nothing of %q: %s", status, says, out)
+		status := a.run(t.Context(), append(args, "--db", db))
+		if text := out.String(); status != exitMisused || !strings.Contains(text, "before 0.9.0") ||
+			!strings.Contains(text, "start anew") {
+			t.Errorf("%s ends with %d: %s", args[0], status, text)
 		}
 	}
-	demand("brings it up to date")
-	forbid(t, filepath.Dir(db))
-	asNobody(t, func() { demand("the file cannot be written\nannotator: copy it to a folder that can be written") })
 }
 
 // TestReadOnlyWithALog: after a kill the newest changes are in a write-ahead log, and its shared-memory index may be

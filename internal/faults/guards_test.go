@@ -121,7 +121,7 @@ func systemGuards() []guard {
 			"internal/sqlite.TestSettingsHoldForEachConnection",
 		}},
 		{n: "100", fault: "a migration is interrupted", does: "each step is one transaction that checks the " +
-			"version again", tests: []string{"storage.TestMigrationCutOff", "storage.TestMigrationsFromEveryVersion"}},
+			"version again", tests: []string{"storage.TestMigrationCutOff", "storage.TestMigrationKeepsTheRun"}},
 		{
 			n: "101", fault: "a database of a newer version", does: "refused",
 			tests: []string{"storage.TestRefusesWhatIsNotOurs"},
@@ -276,7 +276,7 @@ func securityGuards() []guard {
 			tests: []string{"model/endpoint.TestConnectionFailuresAreTransient", "cmd/annotator.TestKeyStaysSecret"},
 		},
 		{n: "S20", fault: "errors that show a key", does: "a key in an address is refused; keys are masked " +
-			"in one place", tests: []string{"model/endpoint.TestKeyIsNotShown", "model/endpoint.TestKeyInDisguise"}},
+			"in one place", tests: []string{"model/endpoint.TestKeyIsNotShown", "model/endpoint.TestEscapedKey"}},
 		{
 			n: "S21", fault: "the key in files that a run leaves", does: "no file contains it",
 			tests: []string{"cmd/annotator.TestKeyStaysSecret", "cmd/annotator.TestModelThatRepeatsTheKey"},
