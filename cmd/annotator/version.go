@@ -21,11 +21,14 @@ func newVersion(a *app) *cobra.Command {
 	})
 }
 
-// version describes the build, as far as it is stamped.
+// release is the version that this source is, or leads to.
+const release = "0.9.0"
+
+// version describes the release and the build, as far as it is stamped.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "annotator (unknown)"
+		return "annotator " + release
 	}
-	return fmt.Sprintf("annotator %s, %s, %s/%s", info.Main.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("annotator %s (%s), %s, %s/%s", release, info.Main.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
