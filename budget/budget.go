@@ -7,19 +7,19 @@ import (
 	"annotator"
 )
 
-// Budget learns how many tokens the server takes, and answers whether a prompt and its reply fit. The zero Budget takes any request:
-// before Begin nothing is bounded.
+// Budget learns how many tokens the server takes, and answers whether a prompt and its reply fit. The zero Budget takes
+// any request: before Begin nothing is bounded.
 type Budget struct {
 	Wanted   int // tokens of prompt and reply together; 0: those of the server's context, within the usual bounds
 	MaxReply int // tokens of a reply
-	Margin   int // tokens that stay free beside the reply
+	Margin   int // tokens that neither prompt nor reply uses
 
-	// The server's context, in tokens of prompt and reply together, by who says so; 0: not known.
+	// The server's context, in tokens of prompt and reply together, by source; 0: not known.
 	Listed     int // in the endpoint's list of models
-	Loaded     int // by what the server tells beside its API
+	Loaded     int // as the server reports through other addresses than the API's
 	Configured int // by the user
-	Told       int // with a refusal
-	Shown      int // by cutting a reply short; Update decides whether it counts
+	Told       int // in a refusal
+	Shown      int // where a reply was cut off; Update decides whether it counts
 
 	context int // in force; 0 before Begin
 	reply   int // the most tokens of a reply in this context
@@ -31,7 +31,7 @@ const (
 	most  = 65_536 // in a novel no model is reliable beyond that, and longer prompts save little
 )
 
-// MinScene is how many tokens must be left for a scene, beside the prefix and the reply, or no run begins.
+// MinScene is the least number of tokens for a scene, after the prefix and the reply. With less, no run begins.
 const MinScene = 1024
 
 // replyShare is which part of a lowered budget a reply may take. The scene needs the rest.
@@ -48,14 +48,15 @@ func (b *Budget) Server() int {
 	return context
 }
 
-// Tell takes in the context that a refusal names; 0: it names none.
+// Tell records the context that a refusal names; 0 for none.
 func (b *Budget) Tell(context int) {
 	if context > 0 && (b.Told == 0 || context < b.Told) {
 		b.Told = context
 	}
 }
 
-// Usual returns the budget before it is lowered to the server's context: the one that is wanted, else one by that context.
+// Usual returns the budget before it is lowered to the server's context: the one that is wanted, else one by that
+// context.
 func (b *Budget) Usual() int { return cmp.Or(b.Wanted, min(max(b.Server(), least), most)) }
 
 // Begin puts the budget in force, and reports whether it is lowered to the server's context.
@@ -64,8 +65,9 @@ func (b *Budget) Begin() bool {
 	return b.lower(b.Server())
 }
 
-// Update lowers the budget to what the server has told since, and reports whether it does. A context that a cut reply shows is not
-// believed if it leaves no room for a scene beside a prefix of so many tokens: the server may end replies for another reason.
+// Update lowers the budget to the server's context as it is known now, and reports whether it does. It ignores a
+// context, shown by a cut reply, that leaves no room for a scene with a prefix of the given size. The server may end
+// replies for another reason.
 func (b *Budget) Update(prefix int) bool {
 	if shown := *b; shown.lower(b.Shown) && shown.Check(prefix) == nil {
 		b.Told = b.Shown
@@ -90,11 +92,12 @@ func (b *Budget) Reply() int { return b.reply }
 // Prompt returns the most tokens of a prompt that leaves room for the longest reply.
 func (b *Budget) Prompt() int { return b.ReplyTo(0) - b.reply }
 
-// ReplyTo returns how many tokens a prompt of so many leaves for its reply. They may be more than Reply, and less than none.
+// ReplyTo returns how many tokens are left for the reply to a prompt of the given size. The number may exceed Reply,
+// and may be negative.
 func (b *Budget) ReplyTo(prompt int) int { return b.context - b.Margin - prompt }
 
-// Check refuses a budget under which hardly a scene can be read beside a prefix of so many tokens. Else a whole story would be
-// quarantined in no time.
+// Check refuses a budget that leaves less than MinScene after a prefix of the given size. Otherwise scene after scene
+// would be quarantined.
 func (b *Budget) Check(prefix int) error {
 	free := b.Prompt() - prefix
 	if free >= MinScene {

@@ -45,8 +45,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestBudgetHolds: whatever is learned in whatever order, a prompt with its longest reply and the margin is within what is wanted and
-// what the server takes.
+// TestBudgetHolds: a prompt with its longest reply and the margin stays within the wanted tokens and the server's
+// context. The order in which contexts become known does not matter.
 func TestBudgetHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,7 +69,8 @@ func TestBudgetHolds(t *testing.T) {
 				t.Fatalf("%d tokens, then %d", before, b.Context())
 			}
 			whole := b.Prompt() + b.Reply() + b.Margin
-			if server := b.Server(); whole != b.Context() || server > 0 && whole > server || b.Wanted > 0 && whole > b.Wanted {
+			if server := b.Server(); whole != b.Context() || server > 0 && whole > server ||
+				b.Wanted > 0 && whole > b.Wanted {
 				t.Fatalf("%d tokens of %+v", whole, b)
 			}
 		}
