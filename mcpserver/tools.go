@@ -72,7 +72,8 @@ func (s *server) search(ctx context.Context, a searchArguments) (searchResult, e
 		return searchResult{}, err
 	}
 	limit := min(cmp.Or(max(a.Limit, 0), 20), 100)
-	page, err := shown.FindWhole(ctx, annotator.Query{Text: a.Query, Tags: a.Tags, Offset: max(a.Skip, 0), Limit: limit})
+	query := annotator.Query{Text: a.Query, Tags: a.Tags, Offset: max(a.Skip, 0), Limit: limit}
+	page, err := shown.FindWhole(ctx, query)
 	result := searchResult{Total: page.Total, Entries: []entrySummary{}}
 	words := codex.NewWords(page.Words)
 	for i := range page.Entries {
