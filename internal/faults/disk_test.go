@@ -178,7 +178,8 @@ func noise(n int, random *rand.Rand) []byte {
 	return all
 }
 
-// TestSyncedBytesOutliveThePowerCut tests the simulated disk: synced data exist in every mode, and other data may exist.
+// TestSyncedBytesOutliveThePowerCut tests the simulated disk: synced data exist in every mode, and other data may
+// exist.
 func TestSyncedBytesOutliveThePowerCut(t *testing.T) {
 	t.Parallel()
 	d := newDisk()

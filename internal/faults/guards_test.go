@@ -51,8 +51,10 @@ func systemGuards() []guard {
 		},
 		{
 			n: "86", fault: "the database is locked; a read transaction becomes a write",
-			does:  "waits ten seconds; transactions are immediate",
-			tests: []string{"internal/sqlite.TestTransactionsAreImmediate", "internal/sqlite.TestSettingsHoldForEachConnection"},
+			does: "waits ten seconds; transactions are immediate",
+			tests: []string{
+				"internal/sqlite.TestTransactionsAreImmediate", "internal/sqlite.TestSettingsHoldForEachConnection",
+			},
 		},
 		{
 			n: "88", fault: "readers that overlap, or a long one, make the write-ahead log grow",
@@ -112,7 +114,9 @@ func systemGuards() []guard {
 		},
 		{
 			n: "97", fault: "a file system without locks", does: "refused with advice",
-			tests: []string{"internal/faults.TestSystemWithoutLocks", "internal/sqlite.TestWithoutLocksTheFileIsNotOpened"},
+			tests: []string{
+				"internal/faults.TestSystemWithoutLocks", "internal/sqlite.TestWithoutLocksTheFileIsNotOpened",
+			},
 		},
 		{n: "98", fault: "the power fails", does: "every commit is fully synced before the run relies on " +
 			"it; the next run continues from it. A reported import, copy, branch or export survives, and " +
@@ -232,8 +236,11 @@ func securityGuards() []guard {
 				"storage.TestWriterRefusesTriggers",
 			},
 		},
-		{n: "S8", fault: "`ATTACH`, and other SQL from outside", does: "no SQL comes from outside; connections " +
-			"are defensive", tests: []string{"internal/sqlite.TestReadOnlyConnectionCannotWrite", "storage.TestSearchIsNeverAnError"}},
+		{
+			n: "S8", fault: "`ATTACH`, and other SQL from outside",
+			does:  "no SQL comes from outside; connections are defensive",
+			tests: []string{"internal/sqlite.TestReadOnlyConnectionCannotWrite", "storage.TestSearchIsNeverAnError"},
+		},
 		{
 			n: "S10", fault: "paths in an EPUB that point outside it",
 			does: "nothing is extracted; names are looked up in " +

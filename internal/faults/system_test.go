@@ -55,8 +55,8 @@ type breakdown struct {
 	ReadOnly string
 }
 
-// TestFailingSystemHaltsTheRun makes the disk or another resource fail during a run. The run halts with advice. The database is
-// consistent, whether the failed commit is in it or not. The next run continues to the same end.
+// TestFailingSystemHaltsTheRun makes the disk or another resource fail during a run. The run halts with advice. The
+// database is consistent, whether the failed commit is in it or not. The next run continues to the same end.
 func TestFailingSystemHaltsTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, plain())
