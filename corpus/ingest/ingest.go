@@ -77,7 +77,8 @@ type Progress struct {
 	Done, Total int64 // bytes of all sources
 }
 
-// importerVersion is increased when the same source gives other rows than before. A corpus of another version is refused.
+// importerVersion is increased when the same source gives other rows than before. A corpus of another version is
+// refused.
 const importerVersion = "4"
 
 // digestForm begins what is hashed.
