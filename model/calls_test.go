@@ -203,8 +203,8 @@ func TestCallsAreNeverFoundInReasoning(t *testing.T) {
 	}
 }
 
-// TestCallInReasoningIsReported: a call in the reasoning of a reply without text is a problem, which names the reasoning. It is never
-// made. In a quotation, or with a text or a call in the reply, it is no problem.
+// TestCallInReasoningIsReported: a call in the reasoning of a reply without text is a problem, which names the
+// reasoning. It is never made. In a quotation, or with a text or a call in the reply, it is no problem.
 func TestCallInReasoningIsReported(t *testing.T) {
 	t.Parallel()
 	const quoted = `<tool_call>{"name":"quoted","arguments":{}}</tool_call>`
