@@ -18,8 +18,9 @@ const (
 	ofListed = `json_each(?2) c CROSS JOIN %s t ON t.entry_id = c.value`
 )
 
-// blocks is a query for how often, and in which of its scenes, a block mentions entries: entry_id, block, mentions and
-// scenes, with a row for each name at least. Of the block of the limit it counts the posts within the limit.
+// blocks is a query for how often a block mentions entries, and in which of its scenes. Its columns are entry_id,
+// block, mentions and scenes. An entry and a block may have several rows, one for each name. In the block of the limit,
+// it counts only the posts within the limit.
 func (v *View) blocks(entries string) string {
 	columns := `SELECT t.entry_id, t.block, t.mentions, t.scenes FROM ` + fmt.Sprintf(entries, "mention_count")
 	if v.m.IsZero() {
@@ -39,12 +40,14 @@ type ThreadCount struct {
 	Count  int
 }
 
-// MentionCounts counts the mentions of entries by thread: by entry, then in the story's order, without threads that do
-// not mention it.
+// MentionCounts counts the mentions of entries by thread, ordered by entry and then by story. It omits threads without
+// a mention.
 func (v *View) MentionCounts(ctx context.Context, entries []int64) ([]ThreadCount, error) {
 	scan := func(rows *sql.Rows, c *ThreadCount) error { return rows.Scan(&c.Entry, &c.Thread, &c.Count) }
-	return readAll(ctx, v, "count the mentions", scan, `SELECT entry_id, thread_id, sum(mentions) FROM (`+v.blocks(ofListed)+`)
-		JOIN scene ON n = block JOIN thread_state USING (thread_id) GROUP BY entry_id, thread_id ORDER BY entry_id, ord`, v.r.Limit.Bound(), storage.List(entries))
+	return readAll(ctx, v, "count the mentions", scan,
+		`SELECT entry_id, thread_id, sum(mentions) FROM (`+v.blocks(ofListed)+`)
+		JOIN scene ON n = block JOIN thread_state USING (thread_id) GROUP BY entry_id, thread_id
+		ORDER BY entry_id, ord`, v.r.Limit.Bound(), storage.List(entries))
 }
 
 // EntryCount is an entry with a count.
@@ -62,14 +65,17 @@ func (v *View) MostMentioned(ctx context.Context, limit int) ([]EntryCount, erro
 	if err != nil {
 		return nil, err
 	}
-	most, err := readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofListed)), v.r.Limit.Bound(), storage.List(ids(likely)), limit)
-	if err != nil || len(likely) < 8*limit || len(most) == limit && compareCounts(most[limit-1], likely[8*limit-1]) <= 0 {
+	most, err := readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofListed)),
+		v.r.Limit.Bound(), storage.List(ids(likely)), limit)
+	if err != nil || len(likely) < 8*limit ||
+		len(most) == limit && compareCounts(most[limit-1], likely[8*limit-1]) <= 0 {
 		return most, err
 	}
-	return readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofAll)), v.r.Limit.Bound(), "", limit)
+	return readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofAll)),
+		v.r.Limit.Bound(), "", limit)
 }
 
-// everMentioned returns the entries with the most mentions of all times: none has more within a limit.
+// everMentioned returns the entries with the most mentions in the whole story. Within a limit, none has more.
 func (v *View) everMentioned(ctx context.Context, offset, limit int) ([]EntryCount, error) {
 	return readAll(ctx, v, "count the mentions", scanEntryCount, `SELECT entry_id, mentions FROM mention_total
 		ORDER BY mentions DESC, entry_id LIMIT ? OFFSET ?`, limit, offset)
@@ -142,8 +148,8 @@ func (v *View) Together(ctx context.Context, entries []int64) ([]Pair, error) {
 // more are compared block by block.
 const fewScenes = 200
 
-// Companions returns the entries that are mentioned in the most scenes that mention an entry, at most limit of them,
-// with the number of these scenes.
+// Companions returns the entries that share the most scenes with an entry, with the number of these scenes. It returns
+// at most limit entries.
 func (v *View) Companions(ctx context.Context, entry int64, limit int) ([]EntryCount, error) {
 	scenes, err := v.scenesOf(ctx, entry)
 	if err != nil {
@@ -152,15 +158,17 @@ func (v *View) Companions(ctx context.Context, entry int64, limit int) ([]EntryC
 	if scenes[entry].len() > fewScenes {
 		return v.companionsOfMany(ctx, entry, scenes[entry], limit)
 	}
-	return readAll(ctx, v, "count the mentions", scanEntryCount, `SELECT o.entry_id, count(DISTINCT o.place / 1000000) FROM
-		  (SELECT DISTINCT m.place / 1000000 AS n FROM mention m WHERE m.entry_id = ?2 AND `+v.visible("m")+`) s
+	return readAll(ctx, v, "count the mentions", scanEntryCount, `SELECT o.entry_id, count(DISTINCT o.place / 1000000)
+		FROM (SELECT DISTINCT m.place / 1000000 AS n FROM mention m WHERE m.entry_id = ?2 AND `+v.visible("m")+`) s
 		  CROSS JOIN mention o ON o.place BETWEEN s.n * 1000000 AND s.n * 1000000 + 999999
-		WHERE o.entry_id <> ?2 AND `+v.visible("o")+` GROUP BY o.entry_id ORDER BY 2 DESC, o.entry_id LIMIT ?3`, v.r.Limit.Bound(), entry, limit)
+		WHERE o.entry_id <> ?2 AND `+v.visible("o")+` GROUP BY o.entry_id ORDER BY 2 DESC, o.entry_id LIMIT ?3`,
+		v.r.Limit.Bound(), entry, limit)
 }
 
-// companionsOfMany compares an entry with others, those with the most mentions first: an entry shares no more scenes than
-// it has mentions, so the others need not be read once enough share more.
-func (v *View) companionsOfMany(ctx context.Context, entry int64, scenes sceneSet, limit int) (best []EntryCount, err error) {
+// companionsOfMany compares an entry with the others, in the order of their mentions. An entry shares at most as many
+// scenes as it has mentions. So it stops when enough entries share more scenes than the next one has mentions.
+func (v *View) companionsOfMany(ctx context.Context, entry int64, scenes sceneSet,
+	limit int) (best []EntryCount, err error) {
 	for compared, next := 0, 8*limit; ; compared, next = compared+next, 8*next {
 		others, err := v.everMentioned(ctx, compared, next)
 		if err != nil {

@@ -11,15 +11,15 @@ import (
 	"annotator/storage"
 )
 
-// SharedMention is a mention with the other entries that the same name stands for there.
+// SharedMention is a mention with the other entries that the same name refers to there.
 type SharedMention struct {
 	storage.Mention
 	Others []int64
 }
 
-// visible is a condition on rows of table mention: the post is within the limit, and so is what makes the name stand for
-// the entry. A name that is revealed later must not be found in earlier posts: it would tell who is meant. The place is no
-// bound of an index, because SQLite would take it for the only one.
+// visible is a condition on rows of table mention: the post and the revision that gives the entry the name are within
+// the limit. A name that is revealed later must not be found in earlier posts, because it would reveal who is meant.
+// The + keeps SQLite from using the place as the only bound of an index.
 func (v *View) visible(table string) string {
 	return fmt.Sprintf(`%s AND +%s.place <= %d`, v.r.Limit.InForce(table), table, v.lastPlace())
 }
@@ -33,12 +33,15 @@ func (v *View) lastPlace() int64 {
 }
 
 // Mentions returns the mentions of an entry, in the story's order, and how many there are without offset and limit.
-func (v *View) Mentions(ctx context.Context, entry int64, offset, limit int) (found []SharedMention, total int, err error) {
-	where := fmt.Sprintf(` FROM mention m WHERE m.entry_id = ?2 AND m.place <= %d AND %s`, v.lastPlace(), v.visible("m"))
+func (v *View) Mentions(ctx context.Context, entry int64,
+	offset, limit int) (found []SharedMention, total int, err error) {
+	where := fmt.Sprintf(` FROM mention m WHERE m.entry_id = ?2 AND m.place <= %d AND %s`,
+		v.lastPlace(), v.visible("m"))
 	if err := v.r.Row(ctx, `SELECT count(*)`+where, v.r.Limit.Bound(), entry).Scan(&total); err != nil {
 		return nil, 0, sqlite.Wrap(err, "count the mentions in %s", v.db.Path())
 	}
-	found, err = v.mentions(ctx, where+` ORDER BY m.place, m.start_at LIMIT iif(?3 > 0, ?3, -1) OFFSET ?4`, v.r.Limit.Bound(), entry, limit, offset)
+	found, err = v.mentions(ctx, where+` ORDER BY m.place, m.start_at LIMIT iif(?3 > 0, ?3, -1) OFFSET ?4`,
+		v.r.Limit.Bound(), entry, limit, offset)
 	return found, total, err
 }
 
@@ -47,15 +50,17 @@ func (v *View) MentionsIn(ctx context.Context, first, last int) ([]storage.Menti
 	return v.mentionsIn(ctx, first, last, v.r.Limit.InForce("m"))
 }
 
-// MentionsThen returns the mentions in some consecutive scenes as their readers know them: of each scene, what MentionsIn
-// returns within a limit at its end.
+// MentionsThen returns the mentions in some consecutive scenes as they were known when each scene was read. For each
+// scene they are those that MentionsIn returns within a limit at its end.
 func (v *View) MentionsThen(ctx context.Context, first, last int) ([]storage.Mention, error) {
 	return v.mentionsIn(ctx, first, last, v.r.Limit.Known("m")+` AND `+inForceThen)
 }
 
 func (v *View) mentionsIn(ctx context.Context, first, last int, condition string) ([]storage.Mention, error) {
-	return readAll(ctx, v, "read the mentions", storage.ScanMention, fmt.Sprintf(`SELECT entry_id, place, start_at, end_at FROM mention m
-		WHERE m.place BETWEEN ?2 AND ?3 AND +m.place <= %d AND %s ORDER BY m.place, m.start_at, m.entry_id`, v.lastPlace(), condition),
+	return readAll(ctx, v, "read the mentions", storage.ScanMention,
+		fmt.Sprintf(`SELECT entry_id, place, start_at, end_at FROM mention m
+		WHERE m.place BETWEEN ?2 AND ?3 AND +m.place <= %d AND %s ORDER BY m.place, m.start_at, m.entry_id`,
+			v.lastPlace(), condition),
 		v.r.Limit.Bound(), annotator.PlaceAt(first, 0), annotator.PlaceAt(last+1, 0)-1)
 }
 
@@ -67,9 +72,10 @@ func (v *View) mentions(ctx context.Context, rest string, args ...any) ([]Shared
 		}
 		return json.Unmarshal([]byte(others), &m.Others)
 	}
-	return readAll(ctx, v, "read the mentions", scan, `SELECT m.entry_id, m.place, m.start_at, m.end_at, (SELECT json_group_array(o.entry_id)
-		FROM mention o WHERE o.place = m.place AND o.start_at = m.start_at AND o.end_at = m.end_at AND o.entry_id <> m.entry_id AND `+v.visible("o")+`)`+
-		rest, args...)
+	return readAll(ctx, v, "read the mentions", scan,
+		`SELECT m.entry_id, m.place, m.start_at, m.end_at, (SELECT json_group_array(o.entry_id)
+		FROM mention o WHERE o.place = m.place AND o.start_at = m.start_at AND o.end_at = m.end_at
+		AND o.entry_id <> m.entry_id AND `+v.visible("o")+`)`+rest, args...)
 }
 
 // inForceThen is a condition on rows m of table mention that were in force at the end of the scene of their post.

@@ -53,8 +53,13 @@ func ParsePoint(text string) (Point, error) {
 // The zero Moment is no limit.
 type Moment struct {
 	Place annotator.Place // of the last post that was read
-	reach annotator.Place // the furthest one that was; of a snapshot it may be after Place, when a refused scene was read late
-	whole int             // the last scene that was read to its end: what was written with more of the story known comes after it
+
+	// reach is the place of the furthest post that was read. For a snapshot it may be after Place, because a refused
+	// scene may be read late.
+	reach annotator.Place
+
+	// whole is the last scene that was read to its end. Revisions made with more of the story known are not within it.
+	whole int
 
 	snapshot int64 // its id; 0 for a moment of the story
 	revision int64 // of a snapshot: the newest revision
@@ -79,8 +84,8 @@ func (m *Moment) Holds(r *annotator.Revision) bool {
 	return r.Seen <= m.whole
 }
 
-// Within reports whether a view of this moment shows nothing that one of the limit does not. Nothing is within a snapshot
-// but earlier snapshots: what the story tells up to a place may have been learned later.
+// Within reports whether a view of this moment shows nothing that a view of the limit does not show. Only earlier
+// snapshots are within a snapshot: a refused scene before it may be read after it.
 func (m *Moment) Within(limit *Moment) bool {
 	if limit.IsZero() {
 		return true
@@ -96,7 +101,7 @@ func MomentAt(ctx context.Context, db *storage.DB, p Point) (Moment, error) {
 	return moment(ctx, db, p, true)
 }
 
-// LimitAt is MomentAt for a point that need not be read yet, as a reader sets who waits for a run.
+// LimitAt is MomentAt for a point that need not be read yet. A reader may set such a limit while a run goes on.
 func LimitAt(ctx context.Context, db *storage.DB, p Point) (Moment, error) {
 	return moment(ctx, db, p, false)
 }
@@ -146,7 +151,8 @@ func placeMoment(ctx context.Context, db *storage.DB, n, rank int, mustBeRead bo
 		return Moment{}, err
 	}
 	if mustBeRead && scene.State != annotator.SceneRecorded && scene.State != annotator.SceneQuarantined {
-		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).WithReason(annotator.ReasonUnreadScene)
+		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).
+			WithReason(annotator.ReasonUnreadScene)
 	}
 	if rank < 0 {
 		rank = len(scene.Posts) - 1
@@ -160,8 +166,10 @@ func placeMoment(ctx context.Context, db *storage.DB, n, rank int, mustBeRead bo
 }
 
 // Between returns the entries that changed between two snapshots, as they were at each. New ones are only in after.
-func Between(ctx context.Context, db *storage.DB, from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
-	ids, err := storage.Rows(ctx, db.Reader(storage.Limit{}), "read the revisions", storage.ScanValue[int64], `SELECT DISTINCT entry_id FROM revision WHERE id > ? AND id <= ? ORDER BY 1`,
+func Between(ctx context.Context, db *storage.DB,
+	from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
+	ids, err := storage.Rows(ctx, db.Reader(storage.Limit{}), "read the revisions", storage.ScanValue[int64],
+		`SELECT DISTINCT entry_id FROM revision WHERE id > ? AND id <= ? ORDER BY 1`,
 		from.Revision, to.Revision)
 	if err != nil {
 		return nil, nil, err
@@ -172,7 +180,8 @@ func Between(ctx context.Context, db *storage.DB, from, to *annotator.Snapshot) 
 	return before, after, err
 }
 
-func entriesAt(ctx context.Context, db *storage.DB, snapshot *annotator.Snapshot, ids []int64) ([]annotator.Entry, error) {
+func entriesAt(ctx context.Context, db *storage.DB, snapshot *annotator.Snapshot,
+	ids []int64) ([]annotator.Entry, error) {
 	m, err := MomentOf(ctx, db, snapshot)
 	if err != nil {
 		return nil, err

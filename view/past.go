@@ -18,7 +18,8 @@ func (v *View) Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, er
 		for first := int64(1); err == nil && first <= last; first += page {
 			var found []annotator.Revision
 			found, err = readAll(ctx, v, "read the revisions", storage.ScanRevision, storage.Revisions+`
-				WHERE r.entry_id BETWEEN ?2 AND ?3 AND `+v.r.Limit.Made("r")+` ORDER BY r.entry_id, r.id`, v.r.Limit.Bound(), first, first+page-1)
+				WHERE r.entry_id BETWEEN ?2 AND ?3 AND `+v.r.Limit.Made("r")+` ORDER BY r.entry_id, r.id`,
+				v.r.Limit.Bound(), first, first+page-1)
 			for len(found) > 0 {
 				n := 1
 				for n < len(found) && found[n].Entry == found[0].Entry {
@@ -36,11 +37,13 @@ func (v *View) Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, er
 	}
 }
 
-// Episodes returns the stories so far and the summaries of threads, all that were made before anything after the limit was
-// read, oldest first. Of each it returns the scene from whose end it is known: the furthest that had been begun.
+// Episodes returns the stories so far and the summaries of threads that were made before anything after the limit was
+// read. They are ordered by age, oldest first. For each it returns the scene from whose end it is known: the furthest
+// that had been begun.
 func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scenes []int, err error) {
 	within, bound := v.writtenWithin(`?1`)
-	episodes, err = readAll(ctx, v, "read the summaries", storage.ScanEpisode, `SELECT `+storage.EpisodeColumns+` FROM episode WHERE kind <> 'chunk' AND `+within+`
+	episodes, err = readAll(ctx, v, "read the summaries", storage.ScanEpisode,
+		`SELECT `+storage.EpisodeColumns+` FROM episode WHERE kind <> 'chunk' AND `+within+`
 		ORDER BY id`, bound)
 	if err != nil {
 		return nil, nil, err
@@ -50,7 +53,8 @@ func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scen
 		scene int
 	}
 	scan := func(rows *sql.Rows, o *opening) error { return rows.Scan(&o.row, &o.scene) }
-	openings, err := readAll(ctx, v, "read the journal", scan, `SELECT id, scene FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0 ORDER BY id`)
+	openings, err := readAll(ctx, v, "read the journal", scan, `SELECT id, scene FROM trace INDEXED BY trace_opening
+		WHERE turn > 0 AND seq = 0 ORDER BY id`)
 	furthest := 0
 	for i := range episodes {
 		for ; len(openings) > 0 && openings[0].row < episodes[i].Trace; openings = openings[1:] {

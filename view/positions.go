@@ -32,7 +32,8 @@ func (p *Positions) Read(places []annotator.Place) {
 		}
 	}
 	slices.Sort(scenes)
-	found, err := storage.Rows(p.ctx, p.db.Reader(storage.Limit{}), "read scenes", storage.ScanScene, storage.SceneQuery+` WHERE n IN (SELECT value FROM json_each(?))`, storage.List(slices.Compact(scenes)))
+	found, err := storage.Rows(p.ctx, p.db.Reader(storage.Limit{}), "read scenes", storage.ScanScene,
+		storage.SceneQuery+` WHERE n IN (SELECT value FROM json_each(?))`, storage.List(slices.Compact(scenes)))
 	p.Err = cmp.Or(p.Err, err)
 	for i := range found {
 		p.scenes[found[i].N] = &found[i]

@@ -12,8 +12,8 @@ import (
 	"annotator/storage"
 )
 
-// records bounds what a view shows of a run's records. What is within it was made before anything after the limit was
-// read, so nothing in it was written by a model that knew more.
+// records bounds what a view shows of a run's records. Records within it were made before anything after the limit was
+// read. So the model that wrote them knew nothing beyond the limit.
 type records struct {
 	scene int   // the last one
 	trace int64 // the newest row of the journal
@@ -27,12 +27,14 @@ func (v *View) records(ctx context.Context) (records, error) {
 		return r, nil
 	}
 	r.scene = v.m.whole
-	const before = `SELECT coalesce((SELECT min(id) - 1 FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0 AND scene > ?1), ?2),
+	const before = `SELECT coalesce((SELECT min(id) - 1 FROM trace INDEXED BY trace_opening
+		WHERE turn > 0 AND seq = 0 AND scene > ?1), ?2),
 		coalesce((SELECT min(id) - 1 FROM call INDEXED BY call_scene WHERE scene > ?1), ?2)`
 	err := v.r.Row(ctx, before, r.scene, int64(math.MaxInt64)).Scan(&r.trace, &r.call)
 	if err == nil && v.m.snapshot != 0 {
 		r.trace = min(r.trace, v.m.trace)
-		err = v.r.Row(ctx, `SELECT min(?2, coalesce((SELECT max(id) FROM call WHERE trace_id <= ?1), 0))`, r.trace, r.call).Scan(&r.call)
+		err = v.r.Row(ctx, `SELECT min(?2, coalesce((SELECT max(id) FROM call WHERE trace_id <= ?1), 0))`,
+			r.trace, r.call).Scan(&r.call)
 	}
 	return r, sqlite.Wrap(err, "read the journal in %s", v.db.Path())
 }
@@ -46,18 +48,22 @@ type SceneCost struct {
 	Millis   int64
 }
 
-// Costs adds up the calls for each group of so many consecutive scenes, in story order. Probes do not count.
+// Costs adds up the calls for each group of consecutive scenes, in story order. The argument is the size of a group.
+// Probes do not count.
 func (v *View) Costs(ctx context.Context, group int) ([]SceneCost, error) {
 	x, err := v.records(ctx)
 	if err != nil {
 		return nil, err
 	}
 	scan := func(rows *sql.Rows, c *SceneCost) error {
-		return rows.Scan(&c.From, &c.To, &c.Calls, &c.Failed, &c.Usage.Prompt, &c.Usage.Cached, &c.Usage.Completion, &c.Millis)
+		return rows.Scan(&c.From, &c.To, &c.Calls, &c.Failed, &c.Usage.Prompt, &c.Usage.Cached, &c.Usage.Completion,
+			&c.Millis)
 	}
-	return readAll(ctx, v, "read the calls", scan, `SELECT min(scene), max(scene), count(*), sum(outcome NOT IN ('ok', 'open')), sum(prompt_tokens),
+	return readAll(ctx, v, "read the calls", scan,
+		`SELECT min(scene), max(scene), count(*), sum(outcome NOT IN ('ok', 'open')), sum(prompt_tokens),
 		sum(cached_tokens), sum(completion_tokens), sum(total_ms) FROM call
-		WHERE purpose <> 'probe' AND scene BETWEEN 1 AND ?1 AND id <= ?2 GROUP BY (scene - 1) / ?3 ORDER BY 1`, x.scene, x.call, group)
+		WHERE purpose <> 'probe' AND scene BETWEEN 1 AND ?1 AND id <= ?2 GROUP BY (scene - 1) / ?3 ORDER BY 1`,
+		x.scene, x.call, group)
 }
 
 // CallRow is a recorded call with its time.
@@ -74,10 +80,11 @@ func (v *View) Calls(ctx context.Context, scene int, before int64, limit int) ([
 		return nil, err
 	}
 	scan := func(rows *sql.Rows, c *CallRow) error {
-		return rows.Scan(&c.ID, &c.Turn, &c.Scene, &c.Purpose, &c.Attempt, &c.Outcome, &c.Decision, &c.Reason, &c.Fault, &c.Model, &c.Finish,
-			&c.Usage.Prompt, &c.Usage.Cached, &c.Usage.Completion, &c.Usage.Exact, &c.Trace, &c.At)
+		return rows.Scan(&c.ID, &c.Turn, &c.Scene, &c.Purpose, &c.Attempt, &c.Outcome, &c.Decision, &c.Reason, &c.Fault,
+			&c.Model, &c.Finish, &c.Usage.Prompt, &c.Usage.Cached, &c.Usage.Completion, &c.Usage.Exact, &c.Trace, &c.At)
 	}
-	return readAll(ctx, v, "read the calls", scan, `SELECT id, turn, scene, purpose, attempt, outcome, decision, reason, fault, model, finish,
+	return readAll(ctx, v, "read the calls", scan,
+		`SELECT id, turn, scene, purpose, attempt, outcome, decision, reason, fault, model, finish,
 		prompt_tokens, cached_tokens, completion_tokens, exact, coalesce(trace_id, 0), started_at FROM call
 		WHERE id <= ?1 AND id < ?2 AND scene <= ?3 AND (?4 = 0 OR scene = ?4) ORDER BY id DESC LIMIT ?5`,
 		x.call, storage.RowOrLast(before), x.scene, scene, limit)
@@ -92,7 +99,7 @@ type CompactionRow struct {
 	Reason        string
 }
 
-// Compactions returns the compactions, oldest first. Turns that a quarantined scene took with it do not count.
+// Compactions returns the compactions, oldest first. The removal of a quarantined scene's turns does not count.
 func (v *View) Compactions(ctx context.Context) ([]CompactionRow, error) {
 	x, err := v.records(ctx)
 	if err != nil {
@@ -102,7 +109,8 @@ func (v *View) Compactions(ctx context.Context) ([]CompactionRow, error) {
 		return rows.Scan(&c.Trace, &c.Tier, &c.Before, &c.After, &c.Reason, &c.Scene)
 	}
 	return readAll(ctx, v, "read the compactions", scan, `SELECT trace_id, tier, tokens_before, tokens_after, reason,
-		coalesce((SELECT scene FROM trace t WHERE t.id > trace_id AND t.id <= ?1 AND t.scene > 0 ORDER BY t.id LIMIT 1), 0)
+		coalesce((SELECT scene FROM trace t WHERE t.id > trace_id AND t.id <= ?1 AND t.scene > 0
+		  ORDER BY t.id LIMIT 1), 0)
 		FROM compaction WHERE tier <> 'quarantine' AND trace_id <= ?1 ORDER BY trace_id`, x.trace)
 }
 
@@ -112,15 +120,18 @@ type WindowSize struct {
 	Least, Most int // tokens
 }
 
-// WindowSizes returns the size of the window after each group of so many consecutive scenes, in story order.
+// WindowSizes returns the size of the window in each group of consecutive scenes, in story order. The argument is the
+// size of a group.
 func (v *View) WindowSizes(ctx context.Context, group int) ([]WindowSize, error) {
 	x, err := v.records(ctx)
 	if err != nil {
 		return nil, err
 	}
 	scan := func(rows *sql.Rows, w *WindowSize) error { return rows.Scan(&w.From, &w.To, &w.Least, &w.Most) }
-	return readAll(ctx, v, "read the snapshots", scan, `SELECT min(scene), max(scene), min(tokens), max(tokens) FROM snapshot
-		WHERE type = 'checkpoint' AND scene <= ?1 AND trace_id <= ?2 GROUP BY (scene - 1) / ?3 ORDER BY 1`, x.scene, x.trace, group)
+	return readAll(ctx, v, "read the snapshots", scan, `SELECT min(scene), max(scene), min(tokens), max(tokens)
+		FROM snapshot WHERE type = 'checkpoint' AND scene <= ?1 AND trace_id <= ?2
+		GROUP BY (scene - 1) / ?3 ORDER BY 1`,
+		x.scene, x.trace, group)
 }
 
 // SceneEnd is a scene with an outcome, and when it ended.
@@ -142,11 +153,13 @@ func (v *View) LatestScenes(ctx context.Context, limit int) ([]SceneEnd, error) 
 		return rows.Scan(&e.N, &e.Thread.ID, &e.Thread.Title, &e.State, &e.Reason, &e.At)
 	}
 	return readAll(ctx, v, "read the newest scenes", scan, `SELECT n, thread_id, title, state, reason, recorded_at
-		FROM scene JOIN thread_state USING (thread_id) WHERE recorded_at IS NOT NULL AND n <= ? ORDER BY n DESC LIMIT ?`, x.scene, limit)
+		FROM scene JOIN thread_state USING (thread_id) WHERE recorded_at IS NOT NULL AND n <= ? ORDER BY n DESC
+		LIMIT ?`, x.scene, limit)
 }
 
 // ToolCalls returns the newest tool calls that a filter lets through, newest first, with ids below before (0: any).
-func (v *View) ToolCalls(ctx context.Context, f storage.AuditFilter, before int64, limit int) ([]storage.Audited, error) {
+func (v *View) ToolCalls(ctx context.Context, f storage.AuditFilter, before int64,
+	limit int) ([]storage.Audited, error) {
 	x, err := v.records(ctx)
 	if err != nil {
 		return nil, err
@@ -155,17 +168,20 @@ func (v *View) ToolCalls(ctx context.Context, f storage.AuditFilter, before int6
 	switch { // the view reads all rows of its range
 	case f.Scene != 0:
 		var last int64
-		err = v.r.Row(ctx, `SELECT coalesce(min(id), 0), coalesce((SELECT max(id) FROM trace t WHERE t.turn = max(o.turn)), 0)
+		err = v.r.Row(ctx, `SELECT coalesce(min(id), 0),
+			coalesce((SELECT max(id) FROM trace t WHERE t.turn = max(o.turn)), 0)
 			FROM trace o WHERE turn > 0 AND seq = 0 AND scene = ?`, f.Scene).Scan(&least, &last)
 		before = min(before, last+1)
 	case f == (storage.AuditFilter{}):
 		err = v.r.Row(ctx, `SELECT coalesce(min(id), 0) FROM (SELECT id FROM trace
-			WHERE kind IN ('tool_call', 'update') AND id <= ?1 AND id < ?2 AND scene <= ?3 ORDER BY id DESC LIMIT ?4)`, x.trace, before, x.scene, limit).Scan(&least)
+			WHERE kind IN ('tool_call', 'update') AND id <= ?1 AND id < ?2 AND scene <= ?3 ORDER BY id DESC LIMIT ?4)`,
+			x.trace, before, x.scene, limit).Scan(&least)
 	}
 	if err != nil {
 		return nil, sqlite.Wrap(err, "read the tool calls in %s", v.db.Path())
 	}
-	calls, err := readAll(ctx, v, "read the tool calls", storage.ScanAudited, storage.AuditQuery+` WHERE call_trace <= ?1 AND call_trace < ?2 AND call_trace >= ?9
+	calls, err := readAll(ctx, v, "read the tool calls", storage.ScanAudited, storage.AuditQuery+`
+		WHERE call_trace <= ?1 AND call_trace < ?2 AND call_trace >= ?9
 		AND i.scene <= ?3 AND `+storage.AuditConditions+` ORDER BY call_trace DESC LIMIT ?8`,
 		x.trace, before, x.scene, f.Scene, f.Tool, f.Denied, f.Intent, limit, least)
 	for i := range calls {
@@ -179,25 +195,27 @@ func (v *View) ToolCalls(ctx context.Context, f storage.AuditFilter, before int6
 // Revision returns a revision by its id; NotFound if there is none within the limit.
 func (v *View) Revision(ctx context.Context, id int64) (annotator.Revision, error) {
 	missing := annotator.Errorf(annotator.NotFound, "there is no revision %d", id)
-	r, err := readFirst(ctx, v, "read a revision", missing, storage.ScanRevision, storage.Revisions+` WHERE r.id = ?`, id)
+	r, err := readFirst(ctx, v, "read a revision", missing, storage.ScanRevision, storage.Revisions+` WHERE r.id = ?`,
+		id)
 	if err == nil && !v.m.IsZero() && !v.m.Holds(&r) {
 		return annotator.Revision{}, missing
 	}
 	return r, err
 }
 
-// Turn returns the rows of a turn, in order; none of a turn that was begun after something beyond the limit was read.
+// Turn returns the rows of a turn, in order; none if the turn was begun after something beyond the limit was read.
 func (v *View) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) {
 	x, err := v.records(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return readAll(ctx, v, fmt.Sprintf("read turn %d", turn), storage.ScanTrace,
-		`SELECT `+storage.TraceColumns+` FROM trace WHERE turn = ? AND id <= ? AND scene <= ? ORDER BY seq`, turn, x.trace, x.scene)
+		`SELECT `+storage.TraceColumns+` FROM trace WHERE turn = ? AND id <= ? AND scene <= ? ORDER BY seq`,
+		turn, x.trace, x.scene)
 }
 
-// Exchange returns the rows of the turn that a row of the journal belongs to, as Turn does. A reply that belongs to none is
-// a summary or the curator's: it is returned with the question that it answers. Any other row is returned alone.
+// Exchange returns the rows of the turn that a row of the journal belongs to, as Turn does. A reply outside a turn is a
+// summary or the curator's. It is returned with the question that it answers. Any other row is returned alone.
 func (v *View) Exchange(ctx context.Context, row int64) ([]annotator.Trace, error) {
 	x, err := v.records(ctx)
 	if err != nil {
@@ -214,9 +232,11 @@ func (v *View) Exchange(ctx context.Context, row int64) ([]annotator.Trace, erro
 	if turn != 0 {
 		return v.Turn(ctx, turn)
 	}
-	return readAll(ctx, v, fmt.Sprintf("read row %d", row), storage.ScanTrace, `SELECT `+storage.TraceColumns+` FROM trace WHERE turn = 0 AND id <= ?1 AND id >=
-		coalesce((SELECT q.id FROM trace r CROSS JOIN trace q ON q.id < r.id WHERE r.id = ?1 AND r.kind = 'reply' AND q.kind = 'note' AND q.turn = 0
-		ORDER BY q.id DESC LIMIT 1), ?1) ORDER BY id`, row)
+	return readAll(ctx, v, fmt.Sprintf("read row %d", row), storage.ScanTrace, `SELECT `+storage.TraceColumns+`
+		FROM trace WHERE turn = 0 AND id <= ?1 AND id >= coalesce((
+		  SELECT q.id FROM trace r CROSS JOIN trace q ON q.id < r.id
+		  WHERE r.id = ?1 AND r.kind = 'reply' AND q.kind = 'note' AND q.turn = 0 ORDER BY q.id DESC LIMIT 1), ?1)
+		ORDER BY id`, row)
 }
 
 // Snapshot returns the snapshot with an id; NotFound if there is none within the limit.
@@ -235,8 +255,9 @@ func (v *View) Snapshot(ctx context.Context, id int64) (annotator.Snapshot, erro
 func (v *View) Outcomes(ctx context.Context) (recorded, quarantined int, err error) {
 	x, err := v.records(ctx)
 	if err == nil {
-		err = v.r.Row(ctx, `SELECT count(*) FILTER (WHERE state = 'recorded'), count(*) FILTER (WHERE state = 'quarantined')
-			FROM scene WHERE n <= ?`, x.scene).Scan(&recorded, &quarantined)
+		err = v.r.Row(ctx, `SELECT count(*) FILTER (WHERE state = 'recorded'),
+			count(*) FILTER (WHERE state = 'quarantined') FROM scene WHERE n <= ?`, x.scene).
+			Scan(&recorded, &quarantined)
 	}
 	return recorded, quarantined, sqlite.Wrap(err, "count the scenes in %s", v.db.Path())
 }

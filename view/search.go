@@ -27,9 +27,9 @@ const (
 )
 
 // Search returns entries by words in their names and claims. An entry with exactly that name comes first, then the best
-// matches: entries that have all words, or else any of them. A word that few have counts for more, and one in a name for
-// more than one in a claim. Common words, such as "the", count only where no other word finds anything. Every word is
-// taken literally, so no text is a syntax error. Words that FTS5 does not index, as in scripts without spaces, are
+// matches: entries that have all words, or else any of them. A word that few have counts for more, and one in a name
+// for more than one in a claim. Common words, such as "the", count only where no other word finds anything. Every word
+// is taken literally, so no text is a syntax error. Words that FTS5 does not index, as in scripts without spaces, are
 // looked for inside names. A query without a word finds everything, by term.
 func (g Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
 	r := g.Reader()
@@ -54,8 +54,8 @@ type finding struct {
 	words []string // as in Page
 }
 
-// find returns what a query finds. Nothing that comes after the limit affects what is found, or its order: all counts are of
-// what is within it.
+// find returns what a query finds. Nothing after the limit affects the results or their order: all counts are of rows
+// within the limit.
 func (s *search) find(ctx context.Context, query annotator.Query) (found finding, err error) {
 	query.Text = codex.Visible(query.Text)
 	words := searchWords(query.Text)
@@ -82,7 +82,8 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 	if len(query.Tags) == 1 && len(query.Statuses) == 0 { // nearly all entries that have the tag are live
 		tag := `v.field = 'tag' AND v.key = ?3 AND ` + s.Limit.InForce("v")
 		tagged := ` AND EXISTS (SELECT 1 FROM value v WHERE v.entry_id = e.entry_id AND ` + tag + `)`
-		count = `SELECT (SELECT count(*) FROM value v WHERE ` + tag + `) - (SELECT count(*)` + from + s.Limit.Gone("e") + tagged + `)`
+		count = `SELECT (SELECT count(*) FROM value v WHERE ` + tag + `) - (SELECT count(*)` + from +
+			s.Limit.Gone("e") + tagged + `)`
 		if err := s.Row(ctx, count, args...).Scan(&total); err != nil {
 			return nil, 0, err
 		}
@@ -93,8 +94,9 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 		return nil, 0, err
 	}
 	args = append(args, max(query.Limit, 0), max(query.Offset, 0))
-	ids, err = storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64], fmt.Sprintf(`SELECT entry_id%s ORDER BY key, entry_id LIMIT iif(?%[2]d > 0, ?%[2]d, -1) OFFSET ?%[3]d`,
-		from+clause, len(args)-1, len(args)), args...)
+	ids, err = storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
+		fmt.Sprintf(`SELECT entry_id%s ORDER BY key, entry_id LIMIT iif(?%[2]d > 0, ?%[2]d, -1) OFFSET ?%[3]d`,
+			from+clause, len(args)-1, len(args)), args...)
 	return ids, total, err
 }
 
@@ -104,7 +106,8 @@ func named(l storage.Limit, table string) string {
 		AND %[1]s.entry_id NOT IN (SELECT g.entry_id FROM value g WHERE %[3]s)`, table, l.InForce(table), l.Gone("g"))
 }
 
-// filter returns a condition on values e that are the term of an entry, with its arguments, of which the first is the limit.
+// filter returns a condition on values e that are the term of an entry, and its arguments. The first argument is the
+// limit.
 func (s *search) filter(query annotator.Query) (clause string, args []any, err error) {
 	tags, err := codex.Tags(query.Tags)
 	if err != nil {
@@ -113,20 +116,24 @@ func (s *search) filter(query annotator.Query) (clause string, args []any, err e
 	args = []any{s.Limit.Bound(), storage.List(query.Statuses)}
 	clause = named(s.Limit, "e")
 	if len(query.Statuses) > 0 {
-		clause = `e.field = 'term' AND ` + s.Limit.InForce("e") + ` AND coalesce((SELECT s.key FROM value s WHERE s.entry_id = e.entry_id
-		  AND s.field = 'status' AND ` + s.Limit.InForce("s") + `), 'tentative') IN (SELECT value FROM json_each(?2))`
+		clause = `e.field = 'term' AND ` + s.Limit.InForce("e") + `
+			AND coalesce((SELECT s.key FROM value s WHERE s.entry_id = e.entry_id
+			  AND s.field = 'status' AND ` + s.Limit.InForce("s") + `), 'tentative')
+			IN (SELECT value FROM json_each(?2))`
 	}
 	for _, tag := range tags {
 		args = append(args, tag)
-		clause += fmt.Sprintf(` AND e.entry_id IN (SELECT entry_id FROM value v WHERE v.field = 'tag' AND v.key = ?%d AND %s)`,
+		clause += fmt.Sprintf(` AND e.entry_id IN
+			(SELECT entry_id FROM value v WHERE v.field = 'tag' AND v.key = ?%d AND %s)`,
 			len(args), s.Limit.InForce("v"))
 	}
 	return clause, args, nil
 }
 
-// ranked returns the entries that the words find and the filters let through, best first, and by which words; none where
-// they are looked for inside names.
-func (s *search) ranked(ctx context.Context, query annotator.Query, words []string) (ids []int64, by []string, err error) {
+// ranked returns the entries that match the words and pass the filters, best first, and the words that found them. The
+// words are empty if the text was looked for inside names.
+func (s *search) ranked(ctx context.Context, query annotator.Query,
+	words []string) (ids []int64, by []string, err error) {
 	rare, err := s.rare(ctx, words)
 	if err != nil {
 		return nil, nil, err
@@ -155,7 +162,8 @@ func (s *search) rare(ctx context.Context, words []string) ([]string, error) {
 	var rare []string
 	for _, word := range words {
 		var n int
-		err := s.Row(ctx, `SELECT (SELECT count(*) FROM (`+s.rows(names)+`)) + (SELECT count(*) FROM (`+s.rows(claims)+`))`,
+		err := s.Row(ctx, `SELECT
+			(SELECT count(*) FROM (`+s.rows(names)+`)) + (SELECT count(*) FROM (`+s.rows(claims)+`))`,
 			s.Limit.Bound(), phrase(word), s.Limit.End(), commonWord+1).Scan(&n)
 		if err != nil {
 			return nil, err
@@ -176,15 +184,16 @@ const (
 	claims = "glossary_fts_claim"
 )
 
-// rows is a query for what an index has with a term, as far as it is known: the first ?4 in the story.
+// rows is a query for the rows of an index that have a term and are within the limit: the first ?4 in the story.
 func (s *search) rows(index string) string {
-	return `SELECT v.* FROM ` + index + ` f CROSS JOIN value v ON v.id = f.rowid WHERE ` + index + ` MATCH ?2 AND f.rowid < ?3
+	return `SELECT v.* FROM ` + index + ` f CROSS JOIN value v ON v.id = f.rowid
+		WHERE ` + index + ` MATCH ?2 AND f.rowid < ?3
 		AND ` + s.Limit.Known("v") + ` ORDER BY f.rowid LIMIT ?4`
 }
 
 // score is how well an entry matches.
 type score struct {
-	words  int // so many of them it has
+	words  int // how many of the words it has
 	weight float64
 }
 
@@ -242,12 +251,14 @@ func (h *hit) weight() float64 {
 	return weight
 }
 
-// hits returns the entries of which a name or a claim that holds has a term. A claim's row in the index is that of its
-// first version, which is the only one of most.
+// hits returns the entries of which a name or a claim that holds has a term. The index has a claim's first version.
+// Most claims have no other.
 func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 	scan := func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.entry, &h.name) }
-	hits, err := storage.Rows(ctx, s.Reader, "search the glossary", scan, `SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
-		FROM (`+s.rows(names)+`) v WHERE `+s.Limit.InForce("v")+` GROUP BY v.entry_id`, s.Limit.Bound(), term, s.Limit.End(), maxHits)
+	hits, err := storage.Rows(ctx, s.Reader, "search the glossary", scan,
+		`SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
+		FROM (`+s.rows(names)+`) v WHERE `+s.Limit.InForce("v")+` GROUP BY v.entry_id`,
+		s.Limit.Bound(), term, s.Limit.End(), maxHits)
 	if err != nil {
 		return nil, err
 	}
@@ -264,8 +275,10 @@ func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 			hits = append(hits, h)
 		}
 		return err
-	}, `SELECT v.entry_id, count(*) FROM (`+s.rows(claims)+`) v WHERE v.holds AND `+s.Limit.InForce("v")+` OR EXISTS (SELECT 1 FROM value w
-		  WHERE w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key AND w.holds AND `+s.Limit.InForce("w")+`) GROUP BY v.entry_id`,
+	}, `SELECT v.entry_id, count(*) FROM (`+s.rows(claims)+`) v WHERE v.holds AND `+s.Limit.InForce("v")+`
+		OR EXISTS (SELECT 1 FROM value w
+		  WHERE w.entry_id = v.entry_id AND w.field = 'claim' AND w.key = v.key AND w.holds
+		  AND `+s.Limit.InForce("w")+`) GROUP BY v.entry_id`,
 		s.Limit.Bound(), term, s.Limit.End(), maxHits)
 	return hits, err
 }
@@ -278,13 +291,15 @@ func (s *search) filtered(ctx context.Context, query annotator.Query, ids []int6
 	}
 	slices.Sort(ids)
 	args = append(args, storage.List(ids))
-	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64], fmt.Sprintf(`SELECT e.entry_id FROM json_each(?%d) c CROSS JOIN value e ON e.entry_id = c.value
+	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
+		fmt.Sprintf(`SELECT e.entry_id FROM json_each(?%d) c CROSS JOIN value e ON e.entry_id = c.value
 		WHERE %s ORDER BY e.key, e.entry_id`, len(args), clause), args...)
 }
 
-// sorted returns the entries by their scores, after those with the very name, which may come after what is read of a common
-// word.
-func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[int64]score, err error) ([]int64, error) {
+// sorted returns the entries by their scores, after those with exactly this name. These may have no score: of a common
+// word only the first rows are read.
+func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[int64]score,
+	err error) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -307,20 +322,24 @@ func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[i
 		return 1
 	}
 	return slices.SortedFunc(maps.Keys(scores), func(a, b int64) int {
-		return cmp.Or(exact(a)-exact(b), scores[b].words-scores[a].words, cmp.Compare(scores[b].weight, scores[a].weight), cmp.Compare(a, b))
+		return cmp.Or(exact(a)-exact(b), scores[b].words-scores[a].words,
+			cmp.Compare(scores[b].weight, scores[a].weight), cmp.Compare(a, b))
 	}), nil
 }
 
-// called returns the entries with an alias, which the term is one of.
+// called returns the entries with an alias. The term is one of the aliases.
 func (s *search) called(ctx context.Context, name string) ([]int64, error) {
-	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64], `SELECT v.entry_id FROM value v WHERE v.field = 'alias' AND v.key = ?2 AND `+s.Limit.InForce("v"),
+	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
+		`SELECT v.entry_id FROM value v WHERE v.field = 'alias' AND v.key = ?2 AND `+s.Limit.InForce("v"),
 		s.Limit.Bound(), codex.Normalize(name))
 }
 
 // inside returns the entries with a text inside a name.
 func (s *search) inside(ctx context.Context, query annotator.Query) ([]int64, error) {
-	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64], `SELECT DISTINCT v.entry_id FROM value v WHERE v.field = 'alias' AND instr(v.key, ?2) > 0 AND `+
-		s.Limit.InForce("v"), s.Limit.Bound(), codex.Normalize(query.Text))
+	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
+		`SELECT DISTINCT v.entry_id FROM value v
+		WHERE v.field = 'alias' AND instr(v.key, ?2) > 0 AND `+s.Limit.InForce("v"),
+		s.Limit.Bound(), codex.Normalize(query.Text))
 }
 
 // searchWords returns each word of a query once. It omits words without a letter or digit: they would be empty phrases.

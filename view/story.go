@@ -41,10 +41,12 @@ func (v *View) Threads(ctx context.Context) ([]ThreadSpan, error) {
 // Thread returns the thread with an id; NotFound if it has no scene within the limit.
 func (v *View) Thread(ctx context.Context, id int64) (ThreadSpan, error) {
 	missing := annotator.Errorf(annotator.NotFound, "the story has no thread %d", id)
-	return readFirst(ctx, v, "read a thread", missing, scanThreadSpan, threadSpans+` AND thread_id = ?2`, v.lastScene(), id)
+	return readFirst(ctx, v, "read a thread", missing, scanThreadSpan, threadSpans+` AND thread_id = ?2`,
+		v.lastScene(), id)
 }
 
-const threadSpans = `SELECT thread_id, title, ord, first_scene, min(last_scene, ?1) FROM thread_state WHERE first_scene <= ?1`
+const threadSpans = `SELECT thread_id, title, ord, first_scene, min(last_scene, ?1) FROM thread_state
+	WHERE first_scene <= ?1`
 
 func scanThreadSpan(rows *sql.Rows, t *ThreadSpan) error {
 	return rows.Scan(&t.ID, &t.Title, &t.Order, &t.First, &t.Last)
@@ -67,10 +69,12 @@ func (v *View) Scenes(ctx context.Context, thread int64) ([]annotator.SceneRow, 
 	return v.ScenesFrom(ctx, thread, 0, anyScene)
 }
 
-// ScenesFrom returns the scenes of a thread after so many of its first ones, at most limit of them, in story order.
+// ScenesFrom returns the scenes of a thread in story order. It skips the first scenes, offset in number, and returns at
+// most limit.
 func (v *View) ScenesFrom(ctx context.Context, thread int64, offset, limit int) ([]annotator.SceneRow, error) {
 	scenes, err := readAll(ctx, v, fmt.Sprintf("read the scenes of thread %d", thread), storage.ScanScene,
-		storage.SceneQuery+` WHERE s.thread_id = ? AND n <= ? AND idx >= ? ORDER BY idx LIMIT ?`, thread, v.lastScene(), offset, limit)
+		storage.SceneQuery+` WHERE s.thread_id = ? AND n <= ? AND idx >= ? ORDER BY idx LIMIT ?`,
+		thread, v.lastScene(), offset, limit)
 	for i := range scenes {
 		v.cut(&scenes[i])
 	}
@@ -98,12 +102,15 @@ func (v *View) PlaceOf(ctx context.Context, post int64) (annotator.Place, error)
 // Snapshots returns the snapshots that a query finds, newest first: those that were taken before anything after the
 // limit was read.
 func (v *View) Snapshots(ctx context.Context, query storage.SnapshotQuery) ([]annotator.Snapshot, error) {
-	within, bound := `id < coalesce((SELECT min(l.id) FROM snapshot l WHERE l.scene > ?4), 1 << 62)`, int64(v.wholeScene())
+	within, bound := `id < coalesce((SELECT min(l.id) FROM snapshot l WHERE l.scene > ?4), 1 << 62)`,
+		int64(v.wholeScene())
 	if v.m.snapshot != 0 {
 		within, bound = `id <= ?4`, v.m.snapshot
 	}
-	return readAll(ctx, v, "read the snapshots", storage.ScanSnapshot, storage.SnapshotRows+` WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
-		AND id < ?5 AND `+within+` ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`, query.Kind, query.Thread, query.Limit, bound, storage.RowOrLast(query.Before))
+	return readAll(ctx, v, "read the snapshots", storage.ScanSnapshot, storage.SnapshotRows+`
+		WHERE (?1 = '' OR type = ?1) AND (?2 = 0 OR thread_id = ?2)
+		AND id < ?5 AND `+within+` ORDER BY id DESC LIMIT iif(?3 > 0, ?3, -1)`,
+		query.Kind, query.Thread, query.Limit, bound, storage.RowOrLast(query.Before))
 }
 
 // wholeScene returns the number of the last scene that is within the limit to its end.
@@ -119,7 +126,8 @@ func (v *View) Story(ctx context.Context) (*annotator.Episode, error) {
 	return first(v.episodes(ctx, annotator.EpisodeCumulative, 0))
 }
 
-// SummaryOf returns the newest summary of a thread that was made before anything after the limit was read; nil for none.
+// SummaryOf returns the newest summary of a thread that was made before anything after the limit was read; nil for
+// none.
 func (v *View) SummaryOf(ctx context.Context, thread int64) (*annotator.Episode, error) {
 	return first(v.episodes(ctx, annotator.EpisodeThread, thread))
 }
@@ -140,17 +148,20 @@ func (v *View) Summaries(ctx context.Context) ([]annotator.Episode, error) {
 // episodes returns the newest episode of each thread.
 func (v *View) episodes(ctx context.Context, kind annotator.EpisodeKind, thread int64) ([]annotator.Episode, error) {
 	within, bound := v.writtenWithin(`?3`)
-	return readAll(ctx, v, "read the summaries", storage.ScanEpisode, `SELECT `+storage.EpisodeColumns+` FROM episode WHERE id IN
+	return readAll(ctx, v, "read the summaries", storage.ScanEpisode, `SELECT `+storage.EpisodeColumns+` FROM episode
+		WHERE id IN
 		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2) AND `+within+` GROUP BY thread_id)
 		ORDER BY from_scene, id`, kind, thread, bound)
 }
 
-// writtenWithin is a condition on episodes: they were made before anything after the limit was read. It has one argument.
+// writtenWithin is a condition on episodes: they were made before anything after the limit was read. It has one
+// argument.
 func (v *View) writtenWithin(argument string) (condition string, bound int64) {
 	if v.m.snapshot != 0 {
 		return `trace_id <= ` + argument, v.m.trace
 	}
-	return `trace_id < coalesce((SELECT min(t.id) FROM trace t WHERE t.turn > 0 AND t.seq = 0 AND t.scene > ` + argument + `), 1 << 62)`, int64(v.wholeScene())
+	return `trace_id < coalesce((SELECT min(t.id) FROM trace t
+		WHERE t.turn > 0 AND t.seq = 0 AND t.scene > ` + argument + `), 1 << 62)`, int64(v.wholeScene())
 }
 
 // Totals are counts of what is within the limit.
@@ -174,8 +185,9 @@ func (v *View) Totals(ctx context.Context) (Totals, error) {
 		return `(SELECT count(*) FROM value v WHERE ` + condition + ` AND ` + v.r.Limit.InForce("v") + `)`
 	}
 	var entries int
-	err = v.r.Row(ctx, `SELECT `+count(`v.field = 'term'`)+`, `+count(`v.field = 'status' AND v.key = 'confirmed'`)+`, `+
-		count(`v.field = 'status' AND v.key = 'retired'`)+`, `+count(`v.field = 'status' AND v.key = 'merged'`), v.r.Limit.Bound()).
+	err = v.r.Row(ctx, `SELECT `+count(`v.field = 'term'`)+`, `+count(`v.field = 'status' AND v.key = 'confirmed'`)+
+		`, `+count(`v.field = 'status' AND v.key = 'retired'`)+
+		`, `+count(`v.field = 'status' AND v.key = 'merged'`), v.r.Limit.Bound()).
 		Scan(&entries, &counts[1], &counts[2], &counts[3])
 	counts[0] = entries - counts[1] - counts[2] - counts[3]
 	for i, n := range counts {

@@ -51,7 +51,8 @@ func (v *View) Headings(ctx context.Context, ids []int64) (map[int64]*annotator.
 // ClaimIDs returns the ids of the claims of an entry, in the order of the story.
 func (v *View) ClaimIDs(ctx context.Context, entry int64) ([]int64, error) {
 	return readAll(ctx, v, "read the claims", storage.ScanValue[int64], `SELECT CAST(v.key AS INTEGER) FROM value v
-		WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.r.Limit.InForce("v")+` ORDER BY v.json ->> 'from', v.json ->> 'ord', 1`, v.r.Limit.Bound(), entry)
+		WHERE v.entry_id = ?2 AND v.field = 'claim'
+		AND `+v.r.Limit.InForce("v")+` ORDER BY v.json ->> 'from', v.json ->> 'ord', 1`, v.r.Limit.Bound(), entry)
 }
 
 // States returns the claims of an entry that describe a state, without their evidence, by id.
@@ -64,27 +65,34 @@ func (v *View) States(ctx context.Context, entry int64) ([]annotator.Claim, erro
 		return json.Unmarshal([]byte(text), c)
 	}
 	return readAll(ctx, v, "read the claims", scan, `SELECT v.set_by, v.json FROM value v
-		WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.r.Limit.InForce("v")+` AND v.json ->> 'state' ORDER BY CAST(v.key AS INTEGER)`, v.r.Limit.Bound(), entry)
+		WHERE v.entry_id = ?2 AND v.field = 'claim'
+		AND `+v.r.Limit.InForce("v")+` AND v.json ->> 'state' ORDER BY CAST(v.key AS INTEGER)`,
+		v.r.Limit.Bound(), entry)
 }
 
 // WithClaims returns the entry with an id and some of its claims, in the order of their ids; NotFound as Entry does.
 func (v *View) WithClaims(ctx context.Context, id int64, claims []int64) (*annotator.Entry, error) {
-	return v.r.One(ctx, id, ` AND (v.field NOT IN ('claim', 'evidence') OR CAST(v.key AS INTEGER) IN (SELECT value FROM json_each(?3)))`,
+	return v.r.One(ctx, id, ` AND (v.field NOT IN ('claim', 'evidence') OR CAST(v.key AS INTEGER) IN (SELECT value
+		FROM json_each(?3)))`,
 		storage.List(claims))
 }
 
 // All yields every entry, live or not, by id. It reads page by page.
 func (v *View) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] { return v.r.All(ctx) }
 
-// Named returns the entries that a name stands for, by id: entries with that full name before those of which it is an
-// alias, and of each, live ones before others. All are of the first kind that there is.
+// Named returns the entries with a name, by id. Live entries with this full name come first, then live entries with
+// this alias, then others in the same way. All results are of the first kind that exists.
 func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
-	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))} // as it is, and without invisible characters
+	// The name as it is, and without invisible characters.
+	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))}
 	query := `WITH called (entry_id, term) AS (
-		  SELECT v.entry_id, 0 FROM value v WHERE v.field = 'alias' AND v.key IN (SELECT value FROM json_each(?2)) AND ` + v.r.Limit.InForce("v") + `
-		  UNION SELECT t.entry_id, 1 FROM value t WHERE t.field = 'term' AND t.key IN (SELECT value FROM json_each(?2)) AND ` + v.r.Limit.InForce("t") + `)
+		  SELECT v.entry_id, 0 FROM value v WHERE v.field = 'alias' AND v.key IN (SELECT value FROM json_each(?2))
+		  AND ` + v.r.Limit.InForce("v") + `
+		  UNION SELECT t.entry_id, 1 FROM value t WHERE t.field = 'term' AND t.key IN (SELECT value FROM json_each(?2))
+		  AND ` + v.r.Limit.InForce("t") + `)
 		SELECT entry_id, min(CASE WHEN live AND term THEN 0 WHEN live THEN 1 WHEN term THEN 2 ELSE 3 END) AS rank
-		FROM (SELECT *, ` + v.r.Limit.Live("called.entry_id") + ` AS live FROM called) GROUP BY entry_id ORDER BY rank, entry_id`
+		FROM (SELECT *, ` + v.r.Limit.Live("called.entry_id") + ` AS live FROM called) GROUP BY entry_id
+		ORDER BY rank, entry_id`
 	type match struct {
 		entry int64
 		rank  int
@@ -108,12 +116,15 @@ func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error
 type Page struct {
 	Entries []annotator.Entry // best match first; of a query without words, by name
 	Total   int               // how many the query finds without offset and limit
-	Words   []string          // of the query, by which the entries were found; none where those are all there are, or have its text inside a name
+
+	// Words are those of the query by which the entries were found. There are none if the query lists all entries, or
+	// if its text was looked for inside names.
+	Words []string
 }
 
-// Find returns the entries that a query finds, as Glossary.Search does. Nothing that comes after the limit affects what
-// is found, or its order. The entries come without evidence and without claims that no longer hold, of which an entry may
-// have thousands.
+// Find returns the entries that a query finds, as Glossary.Search does. Nothing after the limit affects the results or
+// their order. The entries have no evidence and only the claims that hold, because an entry may have thousands of
+// others.
 func (v *View) Find(ctx context.Context, query annotator.Query) (Page, error) {
 	return v.find(ctx, query, v.outline())
 }
@@ -132,11 +143,13 @@ func (v *View) find(ctx context.Context, query annotator.Query, condition string
 	return Page{Entries: storage.InOrder(found.ids, entries), Total: found.total, Words: found.words}, err
 }
 
-// outline is a condition on the values of entries without evidence, without claims that no longer hold, and without a
-// present statement that was written before the end of a state, which codex.Present would not see.
+// outline is a condition on values. It leaves out evidence, claims that no longer hold, and present statements that are
+// older than the end of a state. codex.Present could not recognize such a statement, because the ended claim is
+// missing.
 func (v *View) outline() string {
 	return ` AND v.holds = 1 AND v.field <> 'evidence' AND NOT (v.field = 'present' AND EXISTS (SELECT 1 FROM value c
-		WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.set_by > v.set_by AND ` + v.r.Limit.InForce("c") + `
+		WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.set_by > v.set_by
+		AND ` + v.r.Limit.InForce("c") + `
 		  AND c.json ->> 'state'))`
 }
 
@@ -158,7 +171,8 @@ func (v *View) Names(ctx context.Context, ids ...int64) (map[int64][]string, err
 		err := rows.Scan(&entry, &name)
 		names[entry] = append(names[entry], name)
 		return err
-	}, `SELECT v.entry_id, v.json ->> 'name' FROM `+from+` WHERE v.field = 'alias' AND `+v.r.Limit.InForce("v")+` AND `+v.r.Limit.Live("v.entry_id"),
+	}, `SELECT v.entry_id, v.json ->> 'name' FROM `+from+` WHERE v.field = 'alias' AND `+v.r.Limit.InForce("v")+` AND `+
+		v.r.Limit.Live("v.entry_id"),
 		v.r.Limit.Bound(), storage.List(ids))
 	return names, sqlite.Wrap(err, "read the names in %s", v.db.Path())
 }
@@ -169,22 +183,24 @@ func (v *View) Revisions(ctx context.Context, entry int64) ([]annotator.Revision
 		v.r.Limit.Made("r")+` ORDER BY r.id`, v.r.Limit.Bound(), entry)
 }
 
-// RevisionsAfter returns the revisions of an entry with higher ids than one, at most limit of them, oldest first: those of
-// a claim and its evidence, or all where claim is 0.
+// RevisionsAfter returns the revisions of an entry with ids above after, oldest first, at most limit of them. They are
+// those of a claim and its evidence, or all if claim is 0.
 func (v *View) RevisionsAfter(ctx context.Context, entry, claim, after int64, limit int) ([]annotator.Revision, error) {
-	return readAll(ctx, v, "read the revisions", storage.ScanRevision, storage.Revisions+` WHERE r.entry_id = ?2 AND r.id > ?4 AND `+
-		v.r.Limit.Made("r")+` AND ?3 IN (0, iif(r.field IN ('claim', 'evidence'), CAST(n.key AS INTEGER), NULL)) ORDER BY r.id LIMIT ?5`,
+	return readAll(ctx, v, "read the revisions", storage.ScanRevision,
+		storage.Revisions+` WHERE r.entry_id = ?2 AND r.id > ?4 AND `+
+			v.r.Limit.Made("r")+` AND ?3 IN (0, iif(r.field IN ('claim', 'evidence'), CAST(n.key AS INTEGER), NULL))
+			ORDER BY r.id LIMIT ?5`,
 		v.r.Limit.Bound(), entry, claim, after, limit)
 }
 
-// Quotation is evidence that stands in a post, with the claim that it supports.
+// Quotation is evidence in a post, with the claim that it supports.
 type Quotation struct {
 	Entry    int64
 	Claim    annotator.Claim // without its evidence
 	Evidence annotator.Evidence
 }
 
-// Quotations returns the evidence that stands in posts, by post, start, entry and claim.
+// Quotations returns the evidence in posts, by post, start, entry and claim.
 func (v *View) Quotations(ctx context.Context, posts []int64) ([]Quotation, error) {
 	scan := func(rows *sql.Rows, q *Quotation) error {
 		var evidence, claim string
@@ -205,12 +221,14 @@ func (v *View) Quotations(ctx context.Context, posts []int64) ([]Quotation, erro
 }
 
 // readAll returns all rows of a query.
-func readAll[T any](ctx context.Context, v *View, what string, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+func readAll[T any](ctx context.Context, v *View, what string, scan func(*sql.Rows, *T) error, query string,
+	args ...any) ([]T, error) {
 	return storage.Rows(ctx, v.r, what, scan, query, args...)
 }
 
 // readFirst is readAll for the first row. The error is missing where there is none.
-func readFirst[T any](ctx context.Context, v *View, what string, missing error, scan func(*sql.Rows, *T) error, query string, args ...any) (first T, err error) {
+func readFirst[T any](ctx context.Context, v *View, what string, missing error, scan func(*sql.Rows, *T) error,
+	query string, args ...any) (first T, err error) {
 	all, err := readAll(ctx, v, what, scan, query, args...)
 	if err == nil && len(all) == 0 {
 		err = missing
