@@ -6,12 +6,12 @@ CREATE TABLE snapshot_context (
   hash          TEXT NOT NULL UNIQUE,
   system_prompt TEXT NOT NULL,
   tools         TEXT NOT NULL,
-  settings      TEXT NOT NULL, -- what the user chose that shapes both, as JSON
-  workarounds   TEXT NOT NULL, -- how messages are rendered otherwise, for the server's chat template: names
+  settings      TEXT NOT NULL, -- the settings of the user on which both depend, as JSON
+  workarounds   TEXT NOT NULL, -- names of the changes to how messages are rendered, which the server's chat template needs
   created_at    INTEGER NOT NULL
 ) STRICT;
 
--- One row: where the run stands.
+-- One row: the state of the run.
 CREATE TABLE run_state (
   id                INTEGER PRIMARY KEY CHECK (id = 1),
   state             TEXT NOT NULL CHECK (state IN ('INIT', 'IDLE', 'NO_MORE', 'COMPACTING', 'PREPARING', 'CALLING', 'RETRYING',
@@ -19,18 +19,18 @@ CREATE TABLE run_state (
   title             TEXT NOT NULL,
   corpus_path       TEXT NOT NULL,
   corpus_hash       TEXT NOT NULL, -- over the hashes of all scenes
-  corpus_identity   TEXT NOT NULL, -- a cheap fingerprint of the file; the same means that nothing need be read to know it unchanged
-  scene_bytes       INTEGER NOT NULL, -- a longer run of posts was cut into scenes of at most so many bytes
+  corpus_identity   TEXT NOT NULL, -- a fingerprint of the file; if it is the same, the file has not changed, and is not read to find out
+  scene_bytes       INTEGER NOT NULL, -- the most bytes of a scene; longer runs of posts were cut
   endpoint          TEXT NOT NULL,
   model             TEXT NOT NULL,
   context_id        INTEGER REFERENCES snapshot_context (id),
-  context_told      INTEGER NOT NULL DEFAULT 0, -- what the server has told of its context with a refusal or a cut reply, in tokens
-  context_budget    INTEGER NOT NULL DEFAULT 0, -- the tokens of prompt and reply together that it goes on with; 0 before it has begun
+  context_told      INTEGER NOT NULL DEFAULT 0, -- the server's context as known from a refusal or a cut reply, in tokens; 0 for none
+  context_budget    INTEGER NOT NULL DEFAULT 0, -- the tokens of prompt and reply together that the run uses; 0 before it has begun
   open_scene        INTEGER NOT NULL DEFAULT 0, -- begun and not yet followed by its checkpoint
   turn              INTEGER NOT NULL DEFAULT 0, -- the newest
   recorded          INTEGER NOT NULL DEFAULT 0,
   quarantined       INTEGER NOT NULL DEFAULT 0,
-  calls             INTEGER NOT NULL DEFAULT 0, -- that ended, well or not
+  calls             INTEGER NOT NULL DEFAULT 0, -- that ended, with success or without
   prompt_tokens     INTEGER NOT NULL DEFAULT 0,
   told_tokens       INTEGER NOT NULL DEFAULT 0, -- of the prompts: those of which it is known whether the server had them in its cache
   cached_tokens     INTEGER NOT NULL DEFAULT 0, -- those that it had
@@ -39,11 +39,11 @@ CREATE TABLE run_state (
   mentions          INTEGER NOT NULL DEFAULT 0, -- the newest revision whose names were looked for
   started_at        INTEGER NOT NULL,
   updated_at        INTEGER NOT NULL,
-  begun_call        INTEGER NOT NULL DEFAULT 0, -- the newest call when somebody began the run anew, behind a halt or its end
-  begun_snapshot    INTEGER NOT NULL DEFAULT 0, -- the newest snapshot then
+  begun_call        INTEGER NOT NULL DEFAULT 0, -- the newest call when the run was last restarted after a halt or its end
+  begun_snapshot    INTEGER NOT NULL DEFAULT 0, -- the newest snapshot at that time
   summaries_after   INTEGER NOT NULL DEFAULT 0, -- the newest row of the journal when threads were last left without a summary
   halted            TEXT NOT NULL DEFAULT '', -- why the last run stopped before the end
-  holder            TEXT NOT NULL DEFAULT '' -- who runs, or ran last; the lock file says whether it still does
+  holder            TEXT NOT NULL DEFAULT '' -- the process that writes, or wrote last; the lock file shows whether it still runs
 ) STRICT;
 
 CREATE TABLE thread_state (
@@ -72,7 +72,7 @@ CREATE TABLE scene (
   attempts    INTEGER NOT NULL DEFAULT 0,
   turn        INTEGER NOT NULL DEFAULT 0, -- the turn that ended it
   reason      TEXT NOT NULL DEFAULT '',   -- why it was quarantined, or what was left out
-  fault       TEXT NOT NULL DEFAULT '',   -- the kind of the fault that it was quarantined for; empty where the server was not to blame
+  fault       TEXT NOT NULL DEFAULT '',   -- the kind of the fault that it was quarantined for; empty unless the server caused it
   raw         BLOB,                       -- of a quarantined scene: what the server had sent
   follow_up   TEXT NOT NULL DEFAULT '' CHECK (follow_up IN ('', 'edits', 'nothing', 'left out')), -- what requests for more brought; empty where there were none
   mentioned   INTEGER NOT NULL DEFAULT 0 CHECK (mentioned IN (0, 1)), -- 1 if the names in it were looked for
@@ -92,16 +92,16 @@ CREATE TABLE scene_post (
   place   INTEGER NOT NULL
 ) STRICT;
 
--- How a quarantined scene ended that was put back to be read.
+-- How a quarantined scene ended that was later made pending again.
 CREATE TABLE refusal (
   scene       INTEGER NOT NULL REFERENCES scene (n),
   nth         INTEGER NOT NULL CHECK (nth > 0), -- of the scene's refusals, from 1
-  turn        INTEGER NOT NULL, -- that ended so; 0 where the model was not asked
+  turn        INTEGER NOT NULL, -- the turn that ended so; 0 if the model was not asked
   reason      TEXT NOT NULL,
   fault       TEXT NOT NULL,
   raw         BLOB,
   refused_at  INTEGER NOT NULL,
-  snapshot_id INTEGER NOT NULL, -- the newest when the scene was put back
+  snapshot_id INTEGER NOT NULL, -- the newest when the scene was made pending again
   retried_at  INTEGER NOT NULL,
   PRIMARY KEY (scene, nth)
 ) STRICT, WITHOUT ROWID;
@@ -114,7 +114,7 @@ CREATE TABLE trace (
   kind      TEXT NOT NULL CHECK (kind IN ('prompt', 'scene', 'reply', 'tool_call', 'tool_result', 'update', 'note', 'close', 'compaction')),
   scene     INTEGER NOT NULL DEFAULT 0,
   content   TEXT NOT NULL DEFAULT '',
-  attached  TEXT NOT NULL DEFAULT '', -- what the model read behind a scene, such as entries of the glossary; empty for other rows
+  attached  TEXT NOT NULL DEFAULT '', -- what the model read after the text of a scene, such as entries of the glossary; empty for other rows
   reasoning TEXT NOT NULL DEFAULT '',
   call_id   TEXT NOT NULL DEFAULT '',
   tool      TEXT NOT NULL DEFAULT '',
@@ -122,7 +122,7 @@ CREATE TABLE trace (
   error     TEXT NOT NULL DEFAULT '',
   tokens    INTEGER NOT NULL DEFAULT 0,
   shows     TEXT NOT NULL DEFAULT '',
-  parsed    TEXT NOT NULL DEFAULT '', -- what was read of a reply or a call when it came, as JSON
+  parsed    TEXT NOT NULL DEFAULT '', -- the parsed form of a reply or a call, as JSON
   hash      BLOB NOT NULL CHECK (length(hash) = 32),
   at        INTEGER NOT NULL -- unix milliseconds; not part of the hash
 ) STRICT;
@@ -140,23 +140,23 @@ CREATE VIEW tool_interaction AS
   SELECT call_id, turn, scene, tool, arguments, content, error, CASE WHEN error = '' THEN 'SUCCESS' ELSE 'ERROR' END, id, id
     FROM trace WHERE kind = 'update';
 
--- What was decided of a tool call before it ran, committed with its result. Calls that nothing governs have no row.
+-- The decision about a tool call before it ran, committed with its result. Calls without a policy have no row.
 CREATE TABLE tool_decision (
   trace_id INTEGER PRIMARY KEY REFERENCES trace (id), -- the tool_result or update
   mode     TEXT NOT NULL,
-  intent   TEXT NOT NULL, -- that was in force; empty for none
+  intent   TEXT NOT NULL, -- the one in force; empty for none
   verdict  TEXT NOT NULL CHECK (verdict IN ('allow', 'deny', 'would_deny')),
   rule     TEXT NOT NULL, -- the code of a denial
   reason   TEXT NOT NULL,
   CHECK ((verdict = 'allow') = (rule = ''))
 ) STRICT;
 
--- Steps that make room in the window of the model: turns that leave it, what is trimmed, and the summaries in their place.
+-- Steps that make room in the window of the model: turns are removed or trimmed, and summaries replace them.
 CREATE TABLE compaction (
   trace_id      INTEGER PRIMARY KEY REFERENCES trace (id),
   epoch         INTEGER NOT NULL UNIQUE, -- from 1; a request's messages begin with the former request's within an epoch
   tier          TEXT NOT NULL CHECK (tier IN ('0.5', '1', '2', '3', '4', '5', 'quarantine')),
-  through_turn  INTEGER NOT NULL, -- all turns up to this one are out of the window; never falls
+  through_turn  INTEGER NOT NULL, -- all turns up to this one are out of the window; never decreases
   only_turn     INTEGER NOT NULL DEFAULT 0, -- a single turn that leaves the window as well; 0 for none
   tokens_before INTEGER NOT NULL,
   tokens_after  INTEGER NOT NULL,
@@ -179,8 +179,8 @@ CREATE TABLE episode (
   supersedes INTEGER REFERENCES episode (id),
   tokens     INTEGER NOT NULL,
   trace_id   INTEGER NOT NULL REFERENCES trace (id),   -- the row with which it was made: a reply, a note or a compaction
-  entered    INTEGER REFERENCES compaction (trace_id), -- with which it entered the window; none if it never did
-  gone       INTEGER REFERENCES compaction (trace_id), -- with which it left the window; none while it is there
+  entered    INTEGER REFERENCES compaction (trace_id), -- the compaction with which it entered the window; none if it never did
+  gone       INTEGER REFERENCES compaction (trace_id), -- the compaction with which it left the window; none while it is there
   created_at INTEGER NOT NULL,
   CHECK (kind <> 'cumulative' OR thread_id = 0),
   CHECK (kind <> 'thread' OR entered IS NULL),
@@ -213,7 +213,7 @@ CREATE TABLE call (
   cached_tokens     INTEGER NOT NULL DEFAULT 0, -- those that it had
   completion_tokens INTEGER NOT NULL DEFAULT 0,
   exact             INTEGER NOT NULL DEFAULT 0 CHECK (exact IN (0, 1)), -- reported by the server
-  trace_id          INTEGER REFERENCES trace (id), -- the reply; an answer out of a snapshot is no row of the journal, nor is one to a probe
+  trace_id          INTEGER REFERENCES trace (id), -- the reply; the journal has no row for an answer of a snapshot or to a probe
   raw               BLOB, -- of a reply that could not be used
   started_at        INTEGER NOT NULL,
   first_byte_ms     INTEGER NOT NULL DEFAULT 0,
@@ -228,11 +228,11 @@ CREATE INDEX call_scene ON call (scene);
 CREATE INDEX call_other ON call (purpose, id) WHERE purpose <> 'annotate';
 CREATE INDEX call_too_long ON call (id) WHERE outcome = 'prompt too long';
 
--- The entries, with what is counted of their revisions. What an entry tells is in table value.
+-- The entries, with the counts of their revisions. The contents of an entry are in table value.
 CREATE TABLE entry (
   id        INTEGER PRIMARY KEY,
   status    TEXT NOT NULL CHECK (status IN ('tentative', 'confirmed', 'retired', 'merged')), -- how far it is accepted now
-  name      TEXT UNIQUE, -- of a live entry: its name as it is compared; no two have the same
+  name      TEXT UNIQUE, -- of a live entry: its normalized name, which is unique
   first_at  INTEGER NOT NULL, -- the earliest place of its revisions
   last_at   INTEGER NOT NULL, -- the latest
   revisions INTEGER NOT NULL, -- how many it has
@@ -251,7 +251,7 @@ CREATE TABLE revision (
   entry_id   INTEGER NOT NULL REFERENCES entry (id),
   field      TEXT NOT NULL CHECK (field IN ('term', 'alias', 'tag', 'claim', 'evidence', 'present', 'status', 'merge', 'lock',
                'curator_decision', 'retired')),
-  at         INTEGER NOT NULL, -- the place where the story has it
+  at         INTEGER NOT NULL, -- the place in the story
   seen       INTEGER NOT NULL, -- the furthest scene that was read when it was made
   actor      TEXT NOT NULL CHECK (actor IN ('model', 'curator', 'rule', 'person')),
   turn       INTEGER NOT NULL, -- 0 where the curator or a rule decided
@@ -261,21 +261,21 @@ CREATE TABLE revision (
 ) STRICT;
 CREATE INDEX revision_entry ON revision (entry_id, id, at, seen);
 CREATE INDEX revision_turn ON revision (turn);
-CREATE INDEX revision_trace ON revision (trace_id); -- a result's row comes after its revisions, and is looked for among them then
+CREATE INDEX revision_trace ON revision (trace_id); -- for the foreign key: a result's row is inserted after its revisions
 
--- The values of the entries: what each tells, from the revision that set it to the one that ended it. The present is what none has
--- ended.
+-- The values of the entries, from the revision that set each to the one that ended it. The present values are those that none
+-- has ended.
 CREATE TABLE value (
-  id         INTEGER PRIMARY KEY, -- seen × 1,048,576 + the number of the revision that set it, modulo the same: sorts as it became known
+  id         INTEGER PRIMARY KEY, -- seen × 1,048,576 + the number of the revision that set it, modulo the same: the ids sort by when the values became known
   entry_id   INTEGER NOT NULL REFERENCES entry (id),
   field      TEXT NOT NULL CHECK (field IN ('term', 'alias', 'tag', 'claim', 'evidence', 'present', 'status', 'lock', 'curator_decision')),
-  key        TEXT NOT NULL, -- of a term or an alias: as it is compared; the tag; the claim's id; of evidence: claim/post/start-end; the status; else empty
+  key        TEXT NOT NULL, -- of a term or an alias: its normalized form; the tag; the claim's id; of evidence: claim/post/start-end; the status; else empty
   json       TEXT NOT NULL, -- the value
   holds      INTEGER NOT NULL CHECK (holds IN (0, 1)), -- 0 of a claim that was closed
   set_by     INTEGER NOT NULL REFERENCES revision (id),
   ended_by   INTEGER REFERENCES revision (id), -- none while it is in force
   from_seen  INTEGER NOT NULL, -- the scene from which it is known
-  until_seen INTEGER,          -- the scene from which another value, or none, is in its stead
+  until_seen INTEGER,          -- the scene from which another value, or none, replaces it
   CHECK ((ended_by IS NULL) = (until_seen IS NULL)),
   CHECK (field <> 'claim' OR json ->> 'kind' IN ('narrated', 'claimed', 'inferred')),
   CHECK (field <> 'evidence' OR 0 <= json ->> 'start' AND json ->> 'start' < json ->> 'end')
@@ -287,8 +287,8 @@ CREATE INDEX value_entry ON value (entry_id, field, key, holds, from_seen, until
 CREATE INDEX value_key ON value (field, key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field IN ('term', 'alias', 'tag', 'status');
 CREATE INDEX value_post ON value (json ->> 'post') WHERE field = 'evidence';
 
--- Names and claims have a full-text index each: in one of two columns, all rows of a word that most claims and few names have were read
--- to find the names. A claim has one row, of its first value: the later ones have the same text.
+-- Names and claims have a full-text index each. In one index of two columns, a search of names would also read the claims with
+-- a word. A claim has one row, of its first value: the later ones have the same text.
 CREATE VIEW name_text AS SELECT id, json ->> 'name' AS name FROM value WHERE field = 'alias';
 CREATE VIEW claim_text AS
   SELECT id, concat_ws(char(10), json ->> 'text', json ->> 'speaker') AS claim
@@ -351,8 +351,8 @@ CREATE VIEW glossary_entry AS
     LEFT JOIN value l ON l.entry_id = e.id AND l.field = 'lock' AND l.ended_by IS NULL
     LEFT JOIN value p ON p.entry_id = e.id AND p.field = 'present' AND p.ended_by IS NULL;
 
--- Where the names of entries stand in the posts that were read, from when to when that was known. The run keeps it: each checkpoint
--- reads the posts of its scene, and those of earlier scenes whose words may be names that were added or given up since.
+-- Where the names of entries are in the posts that were read, and in which scenes that was known. Each checkpoint updates
+-- it. It reads the posts of its scene, and earlier posts whose words may be names that were added or removed since.
 CREATE TABLE mention (
   entry_id    INTEGER NOT NULL REFERENCES entry (id),
   place       INTEGER NOT NULL, -- of the post
@@ -360,14 +360,14 @@ CREATE TABLE mention (
   end_at      INTEGER NOT NULL, -- exclusive; a possessive ending belongs to the name
   set_by      INTEGER NOT NULL, -- the revision that made the name known
   from_seen   INTEGER NOT NULL, -- the scene from which it is known
-  until_seen  INTEGER,          -- the scene from which the name no longer stands for the entry there; none while it does
-  ended_by    INTEGER,          -- the revision with which that came about
+  until_seen  INTEGER,          -- the scene from which the name no longer refers to the entry there; none while it does
+  ended_by    INTEGER,          -- the revision that ended it
   PRIMARY KEY (entry_id, place, start_at, set_by),
   CHECK (0 <= start_at AND start_at < end_at)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mention_place ON mention (place);
 
--- The words of each scene, to find the scenes that a new name may stand in.
+-- The words of each scene, to find the scenes that may have a new name.
 CREATE VIRTUAL TABLE scene_word USING fts5 (
   words, content = '', contentless_delete = 1, detail = none,
   tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* P* S* Cf Co'"
@@ -376,11 +376,11 @@ CREATE VIRTUAL TABLE scene_word USING fts5 (
 -- The words of the index above, with the scenes of each.
 CREATE VIRTUAL TABLE scene_word_term USING fts5vocab ('scene_word', 'instance');
 
--- How often entries are mentioned in up to 60 consecutive scenes of a thread, and in which of them: counts by thread and the scenes that
--- two entries share are read from it. The program keeps it with table mention.
+-- How often entries are mentioned in up to 60 consecutive scenes of a thread, and in which of them. Counts by thread and the scenes
+-- that two entries share are read from it. It is updated with table mention.
 CREATE TABLE mention_count (
   entry_id    INTEGER NOT NULL REFERENCES entry (id),
-  block       INTEGER NOT NULL, -- the first of the scenes: the thread's first, or 60, 120, … scenes behind it
+  block       INTEGER NOT NULL, -- the first of the scenes: the thread's first, or the one 60, 120, … scenes after it
   set_by      INTEGER NOT NULL, -- as in mention
   from_seen   INTEGER NOT NULL, -- as in mention
   until_seen  INTEGER NOT NULL, -- as in mention; 0 for none
@@ -390,14 +390,14 @@ CREATE TABLE mention_count (
   PRIMARY KEY (entry_id, block, set_by, from_seen, ended_by, until_seen)
 ) STRICT, WITHOUT ROWID;
 
--- How often each entry was ever mentioned: no limit shows more, so those with few need not be counted to find those with most.
+-- How often each entry is mentioned in the whole story. A limit never shows more, so a search for the highest counts can stop early.
 CREATE TABLE mention_total (
   entry_id INTEGER PRIMARY KEY REFERENCES entry (id),
-  mentions INTEGER NOT NULL -- ended ones, too
+  mentions INTEGER NOT NULL -- with ended ones
 ) STRICT;
 CREATE INDEX mention_total_most ON mention_total (mentions DESC, entry_id);
 
--- Positions that are kept: one after each scene.
+-- Positions in the run that are kept: one after each scene, and those of users and of the curator's questions.
 CREATE TABLE snapshot (
   id          INTEGER PRIMARY KEY,
   type        TEXT NOT NULL CHECK (type IN ('checkpoint', 'manual', 'curator_fork')),
@@ -409,12 +409,12 @@ CREATE TABLE snapshot (
   context_id  INTEGER NOT NULL REFERENCES snapshot_context (id),
   entries     INTEGER NOT NULL,
   tokens      INTEGER NOT NULL,
-  name        TEXT NOT NULL DEFAULT '', -- that a person gave it; empty for none
+  name        TEXT NOT NULL DEFAULT '', -- the name that a person gave it; empty for none
   before_turn INTEGER NOT NULL DEFAULT 0, -- of a curator_fork: the turns of the window before this one; 0: all
   alone       INTEGER NOT NULL DEFAULT 0 CHECK (alone IN (0, 1)) -- 1: of a curator_fork: nothing of the window
 ) STRICT;
 
--- Conversations with snapshots. They write nothing but themselves.
+-- Conversations with snapshots. They change nothing else.
 CREATE TABLE summon (
   id           INTEGER PRIMARY KEY,
   snapshot_id  INTEGER NOT NULL REFERENCES snapshot (id),
@@ -422,7 +422,7 @@ CREATE TABLE summon (
   turn         INTEGER NOT NULL, -- in which the model asked; 0 of a person
   opened_at    INTEGER NOT NULL,
   dismissed_at INTEGER,          -- of a person: when the newest answer came
-  summary      TEXT NOT NULL DEFAULT '', -- what the asker took away
+  summary      TEXT NOT NULL DEFAULT '', -- the asker's summary of the answers
   CHECK ((asker = 'model') = (turn > 0))
 ) STRICT;
 CREATE UNIQUE INDEX summon_open ON summon (asker) WHERE dismissed_at IS NULL; -- one at a time
@@ -437,8 +437,8 @@ CREATE TABLE summon_exchange (
   PRIMARY KEY (summon_id, seq)
 ) STRICT, WITHOUT ROWID;
 
--- What each table holds, as one number: the exclusive or of the hashes of its rows. Every transaction keeps it up to date, so a row that
--- something else changed is noticed, whatever the column.
+-- The digest of each table: the exclusive or of the hashes of its rows. Every transaction keeps it up to date. So a change of any
+-- column by another program is noticed.
 CREATE TABLE digest (
   name TEXT PRIMARY KEY, -- of the table
   hash BLOB NOT NULL CHECK (length(hash) = 32)

@@ -38,7 +38,6 @@ var exempted = []string{
 	"context/window",
 	"curator",
 	"internal/measure",
-	"migrations",
 	"runner",
 	"runner/entries",
 	"runner/notify",
