@@ -38,6 +38,7 @@ type Entry struct {
 	Present       string   // what it is now, in a few sentences; not evidence; empty if none was written
 	PresentAt     Place    // the place up to which Present holds
 	First, Last   Place    // the earliest and the latest of its revisions' places
+	Claimed       int64    // id of the newest claim, open or closed; 0 for none
 	Revisions     int
 	Revision      int64 // id of the newest revision
 	// PresentRevision is the id of the revision that set Present. A state that a later one has changed makes it out of date.

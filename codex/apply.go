@@ -46,6 +46,7 @@ func Sum(e *annotator.Entry, revisions []annotator.Revision) error {
 			var claim annotator.Claim
 			claim, err = decode[annotator.Claim](r.New)
 			claim.Revision = r.ID
+			e.Claimed = max(e.Claimed, claim.ID)
 			e.Claims = append(e.Claims, claim)
 		default:
 			err = change(e, r)
@@ -155,6 +156,7 @@ func changeClaim(e *annotator.Entry, r *annotator.Revision) error {
 		return err
 	}
 	claim.Revision = order(r)
+	e.Claimed = max(e.Claimed, claim.ID)
 	if at := claimIndex(e, claim.ID); at >= 0 {
 		claim.Evidence = e.Claims[at].Evidence
 		e.Claims = slices.Delete(e.Claims, at, at+1)

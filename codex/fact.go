@@ -224,7 +224,7 @@ func (r *reviser) nextOrd() int {
 
 // lastClaim returns the newest claim's id; 0 if there is none.
 func lastClaim(e *annotator.Entry) int64 {
-	var last int64
+	last := e.Claimed
 	for i := range e.Claims {
 		last = max(last, e.Claims[i].ID)
 	}

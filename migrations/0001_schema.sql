@@ -238,6 +238,7 @@ CREATE TABLE entry (
   revisions INTEGER NOT NULL, -- how many it has
   revision  INTEGER NOT NULL, -- the newest
   claims    INTEGER NOT NULL, -- how many claims hold
+  claimed   INTEGER NOT NULL, -- the id of the newest claim, whether it holds or not; 0 for none
   changes   INTEGER NOT NULL, -- how many were added or closed since its present statement was last asked for
   CHECK ((name IS NULL) = (status IN ('retired', 'merged')))
 ) STRICT;

@@ -138,7 +138,7 @@ UPDATE value SET ended_by = NULL, until_seen = NULL WHERE ended_by > (SELECT rev
 DELETE FROM revision WHERE id > (SELECT revision FROM point);
 DELETE FROM entry WHERE id NOT IN (SELECT entry_id FROM revision);
 UPDATE entry SET name = NULL, status = 'retired';
-UPDATE entry SET (status, name, first_at, last_at, revisions, revision, claims, changes) = (` + entryRow + `);
+UPDATE entry SET (status, name, first_at, last_at, revisions, revision, claims, changes, claimed) = (` + entryRow + `);
 UPDATE run_state SET entries = (SELECT count(*) FROM entry WHERE name IS NOT NULL);
 INSERT INTO glossary_fts_name (glossary_fts_name) VALUES ('rebuild');
 INSERT INTO glossary_fts_claim (glossary_fts_claim) VALUES ('rebuild');
@@ -148,6 +148,7 @@ DROP INDEX cut_value`
 const entryRow = `SELECT coalesce(s.key, 'tentative'), iif(coalesce(s.key, '') IN ('retired', 'merged'), NULL, t.key),
     (SELECT min(at) FROM revision r WHERE r.entry_id = entry.id), (SELECT max(at) FROM revision r WHERE r.entry_id = entry.id),
     (SELECT count(*) FROM revision r WHERE r.entry_id = entry.id), (SELECT max(id) FROM revision r WHERE r.entry_id = entry.id),
-    ` + claimsHeld + `, ` + claimsChanged + `
+    ` + claimsHeld + `, ` + claimsChanged + `,
+    (SELECT coalesce(max(CAST(v.key AS INTEGER)), 0) FROM value v WHERE v.entry_id = entry.id AND v.field = 'claim')
   FROM value t LEFT JOIN value s ON s.entry_id = t.entry_id AND s.field = 'status' AND s.ended_by IS NULL
   WHERE t.entry_id = entry.id AND t.field = 'term' AND t.ended_by IS NULL`

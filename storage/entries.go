@@ -38,7 +38,13 @@ func (r Reader) Entries(ctx context.Context, ids []int64, condition string, args
 // Sums is entries without what is counted.
 func (r Reader) Sums(ctx context.Context, ids []int64, condition string, args ...any) (map[int64]*annotator.Entry, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	values := make(map[int64][]annotator.Revision, len(ids))
+	return r.sum(ctx, valuesOfEntries+`WHERE `+r.Limit.InForce("v")+condition+` ORDER BY v.set_by`,
+		append([]any{r.Limit.Bound(), List(ids)}, args...)...)
+}
+
+// sum returns the entries that the values of a query add up to.
+func (r Reader) sum(ctx context.Context, query string, args ...any) (map[int64]*annotator.Entry, error) {
+	values := map[int64][]annotator.Revision{}
 	err := sqlite.Each(ctx, r.q, func(rows *sql.Rows) error {
 		var v annotator.Revision
 		var key, json string
@@ -51,9 +57,7 @@ func (r Reader) Sums(ctx context.Context, ids []int64, condition string, args ..
 		}
 		values[v.Entry] = append(values[v.Entry], v)
 		return err
-	}, `SELECT v.set_by, v.entry_id, v.field, v.key, v.json, coalesce(r.at, 0) FROM json_each(?2) c CROSS JOIN value v ON v.entry_id = c.value
-		LEFT JOIN revision r ON r.id = v.set_by AND v.field = 'present'
-		WHERE `+r.Limit.InForce("v")+condition+` ORDER BY v.set_by`, append([]any{r.Limit.Bound(), List(ids)}, args...)...)
+	}, query, args...)
 	if err != nil {
 		return nil, sqlite.Wrap(err, "read the entries in %s", r.path)
 	}
@@ -66,6 +70,44 @@ func (r Reader) Sums(ctx context.Context, ids []int64, condition string, args ..
 	}
 	return found, nil
 }
+
+// valuesOfEntries selects values v of the entries whose ids are listed in ?2.
+const valuesOfEntries = `SELECT v.set_by, v.entry_id, v.field, v.key, v.json, coalesce(r.at, 0)
+	FROM json_each(?2) c CROSS JOIN value v ON v.entry_id = c.value LEFT JOIN revision r ON r.id = v.set_by AND v.field = 'present' `
+
+// heldValues selects what an edit and a prompt need of entries as they are now: no closed claims, of which an entry may have
+// thousands, but for states that were closed after the present statement, which codex.Present looks for.
+const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 'present', 'status', 'lock') AND v.ended_by IS NULL AND ?1 IS NULL
+	UNION ALL ` + valuesOfEntries + `WHERE v.field = 'claim' AND v.holds = 1 AND v.ended_by IS NULL
+	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0 FROM json_each(?2) c
+	  CROSS JOIN value p ON p.entry_id = c.value AND p.field = 'present' AND p.ended_by IS NULL
+	  CROSS JOIN value v ON v.entry_id = p.entry_id AND v.field = 'claim' AND v.holds = 0 AND v.ended_by IS NULL AND v.set_by > p.set_by
+	    AND v.json ->> 'state'
+	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0 FROM json_each(?2) c
+	  CROSS JOIN value o ON o.entry_id = c.value AND o.field = 'claim' AND o.holds = 1 AND o.ended_by IS NULL
+	  CROSS JOIN value v ON v.entry_id = o.entry_id AND v.field = 'evidence' AND v.holds = 1 AND v.ended_by IS NULL
+	    AND v.key >= o.key || '/' AND v.key < o.key || '0'
+	ORDER BY 1`
+
+// AllHeld returns the entries with the given ids as they are now, by id, without the claims that were closed.
+func (r Reader) AllHeld(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
+	found, err := r.sum(ctx, heldValues, nil, List(slices.Compact(slices.Sorted(slices.Values(ids)))))
+	if err == nil {
+		err = r.count(ctx, found)
+	}
+	return found, sqlite.Wrap(err, "read the entries in %s", r.path)
+}
+
+// Held returns the entry with an id as it is now, without the claims that were closed; NotFound if there is none.
+func (r Reader) Held(ctx context.Context, id int64) (*annotator.Entry, error) {
+	found, err := r.AllHeld(ctx, []int64{id})
+	if err == nil && found[id] == nil {
+		err = noEntry(id)
+	}
+	return found[id], err
+}
+
+func noEntry(id int64) error { return annotator.Errorf(annotator.NotFound, "there is no entry %d", id) }
 
 // statusField returns the field and the new value of the revision that sets a status.
 func statusField(status annotator.Status, text string) (annotator.Field, string) {
@@ -80,17 +122,18 @@ func statusField(status annotator.Status, text string) (annotator.Field, string)
 
 // count sets what entries have of all their revisions.
 func (r Reader) count(ctx context.Context, entries map[int64]*annotator.Entry) error {
-	query := `SELECT r.entry_id, count(*), max(r.id), min(r.at), max(r.at) FROM json_each(?2) c CROSS JOIN revision r ON r.entry_id = c.value
+	query := `SELECT r.entry_id, count(*), max(r.id), min(r.at), max(r.at), 0 FROM json_each(?2) c CROSS JOIN revision r ON r.entry_id = c.value
 		WHERE ` + r.Limit.Made("r") + ` GROUP BY r.entry_id`
 	if r.Limit.IsNone() {
-		query = `SELECT e.id, revisions, revision, first_at, last_at FROM json_each(?2) c CROSS JOIN entry e ON e.id = c.value WHERE ?1 IS NULL`
+		query = `SELECT e.id, revisions, revision, first_at, last_at, claimed FROM json_each(?2) c CROSS JOIN entry e ON e.id = c.value WHERE ?1 IS NULL`
 	}
 	return sqlite.Each(ctx, r.q, func(rows *sql.Rows) error {
 		var id int64
 		var c annotator.Entry
-		err := rows.Scan(&id, &c.Revisions, &c.Revision, &c.First, &c.Last)
+		err := rows.Scan(&id, &c.Revisions, &c.Revision, &c.First, &c.Last, &c.Claimed)
 		if e := entries[id]; e != nil {
 			e.Revisions, e.Revision, e.First, e.Last = c.Revisions, c.Revision, c.First, c.Last
+			e.Claimed = max(e.Claimed, c.Claimed)
 		}
 		return err
 	}, query, r.Limit.Bound(), List(slices.Collect(maps.Keys(entries))))
@@ -100,18 +143,18 @@ func (r Reader) count(ctx context.Context, entries map[int64]*annotator.Entry) e
 func (r Reader) One(ctx context.Context, id int64, condition string, args ...any) (*annotator.Entry, error) {
 	found, err := r.Entries(ctx, []int64{id}, condition, args...)
 	if err == nil && found[id] == nil {
-		err = annotator.Errorf(annotator.NotFound, "there is no entry %d", id)
+		err = noEntry(id)
 	}
 	return found[id], err
 }
 
-// List returns the entries whose ids a query returns, in its order.
+// List returns the entries whose ids a query returns, in its order, as AllHeld does.
 func (r Reader) List(ctx context.Context, query string, args ...any) ([]annotator.Entry, error) {
 	ids, err := collect(ctx, r.q, ScanValue[int64], query, args...)
 	if err != nil || len(ids) == 0 {
 		return nil, sqlite.Wrap(err, "read the entries in %s", r.path)
 	}
-	entries, err := r.Entries(ctx, ids, Whole)
+	entries, err := r.AllHeld(ctx, ids)
 	return InOrder(ids, entries), err
 }
 

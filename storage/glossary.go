@@ -22,8 +22,14 @@ type Glossary struct {
 // Reader returns a reader of the entries as they are now.
 func (g *Glossary) Reader() Reader { return Reader{q: g.q, path: g.path} }
 
-// Entry returns the entry with an id, live or not; NotFound if there is none.
+// Entry returns the entry with an id, live or not, without the claims that were closed, of which it may have thousands;
+// NotFound if there is none.
 func (g *Glossary) Entry(ctx context.Context, id int64) (*annotator.Entry, error) {
+	return g.Reader().Held(ctx, id)
+}
+
+// WholeEntry is Entry with all claims.
+func (g *Glossary) WholeEntry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	return g.Reader().One(ctx, id, Whole)
 }
 
@@ -44,7 +50,8 @@ func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, e
 	return oldest(found)
 }
 
-// Named returns the live entry with a full name or, failing that, those with the term or alias, the oldest first.
+// Named returns the live entry with a full name or, failing that, those with the term or alias, the oldest first, each as
+// Entry does.
 func (g *Glossary) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
 	found, err := g.named(ctx, codex.Normalize(name))
 	if clean := codex.CleanName(name); err == nil && len(found) == 0 && clean != name {
@@ -188,4 +195,9 @@ func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entr
 func (g *Glossary) ChangedIn(ctx context.Context, e *annotator.Episode) ([]annotator.Entry, error) {
 	return g.Reader().List(ctx, `SELECT DISTINCT r.entry_id FROM revision r JOIN trace t ON t.turn = r.turn AND t.seq = 0
 		WHERE r.turn BETWEEN ? AND ? AND t.scene BETWEEN ? AND ? ORDER BY 1`, e.FromTurn, e.ToTurn, e.FromScene, e.ToScene)
+}
+
+// Held returns the entries with the given ids, by id, as Entry does. Ids without an entry are left out.
+func (g *Glossary) Held(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
+	return g.Reader().AllHeld(ctx, ids)
 }

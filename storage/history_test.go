@@ -79,10 +79,18 @@ func (d *dated) edit(t *rapid.T) {
 		if err != nil || len(revisions) == 0 {
 			return err
 		}
-		if e, err = g.Revise(ctx, revisions); err == nil {
-			d.states[e.ID] = append(d.states[e.ID], stood{seen: d.seen, entry: *e})
+		if e, err = g.Revise(ctx, revisions); err != nil {
+			return err
 		}
-		return err
+		now := annotator.Entry{ID: e.ID, Status: annotator.Tentative}
+		if states := d.states[e.ID]; len(states) > 0 {
+			now = codex.Clone(&states[len(states)-1].entry)
+		}
+		for i := range revisions {
+			d.ok(codex.Apply(&now, &revisions[i]))
+		}
+		d.states[e.ID] = append(d.states[e.ID], stood{seen: d.seen, entry: now})
+		return nil
 	})
 }
 

@@ -227,7 +227,7 @@ var invariants = [...]invariant{
 	{
 		"entries", "an entry's row has the status and the name that its values say, and the counts of its revisions and claims",
 		`SELECT 'the row of entry ' || id || ' is not what its values and revisions add up to' FROM entry
-		  WHERE (status, name, first_at, last_at, revisions, revision, claims, changes) IS NOT (SELECT * FROM (` + entryRow + `))`,
+		  WHERE (status, name, first_at, last_at, revisions, revision, claims, changes, claimed) IS NOT (SELECT * FROM (` + entryRow + `))`,
 	},
 	{
 		"values", "a value is in force from the revision that set it to the one that ended it, and no two with the same key at once",

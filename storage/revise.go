@@ -79,7 +79,7 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 // entryToRevise returns the entry with an id, or a new one for the id 0.
 func (g *Glossary) entryToRevise(ctx context.Context, id int64) (e *annotator.Entry, created bool, err error) {
 	if id != 0 {
-		e, err = g.Entry(ctx, id)
+		e, err = g.Reader().Held(ctx, id)
 		return e, false, err
 	}
 	e = &annotator.Entry{Status: annotator.Tentative}
@@ -100,11 +100,11 @@ func (tx *tx) setEntry(e *annotator.Entry, revisions []annotator.Revision) {
 		}
 	}
 	changes, asked := changedClaims(revisions)
-	tx.execOne(`INSERT INTO entry (id, name, first_at, last_at, revisions, revision, claims, changes, status)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10)
+	tx.execOne(`INSERT INTO entry (id, name, first_at, last_at, revisions, revision, claims, changes, status, claimed)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11)
 		ON CONFLICT (id) DO UPDATE SET status = ?10, name = ?2, first_at = ?3, last_at = ?4, revisions = ?5, revision = ?6, claims = ?7,
-		  changes = iif(?9, 0, changes) + ?8`,
-		e.ID, name, e.First, e.Last, e.Revisions, e.Revision, claims, changes, asked, e.Status)
+		  changes = iif(?9, 0, changes) + ?8, claimed = ?11`,
+		e.ID, name, e.First, e.Last, e.Revisions, e.Revision, claims, changes, asked, e.Status, e.Claimed)
 }
 
 // countLive keeps the number of live entries, after the status of one has changed.

@@ -223,7 +223,7 @@ func TestEntryIsReadWhole(t *testing.T) {
 			}, Revision: 5},
 			{ID: 2, Ord: 1, Text: "She sails.", Kind: annotator.Narrated, From: at, Revision: 7},
 		},
-		First: at, Last: at, Revisions: 7, Revision: 7,
+		First: at, Last: at, Claimed: 2, Revisions: 7, Revision: 7,
 	}
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("entry (-want +got):\n%s", diff)

@@ -20,8 +20,8 @@ func (s *story) seedEntries(n int) {
 		CREATE TEMP TABLE made AS SELECT 3 * n - 2 AS id, n, 'term' AS field, json_quote('Name' || n) AS value, 'name' || n AS key FROM nth
 		  UNION ALL SELECT 3 * n - 1, n, 'alias', json_object('name', 'Name' || n, 'from', 1), 'name' || n FROM nth
 		  UNION ALL SELECT 3 * n, n, 'claim', json_object('id', 1, 'ord', 0, 'text', 'This is number ' || n || '.', 'kind', 'narrated', 'from', 1), '1' FROM nth;
-		INSERT INTO entry (id, status, name, first_at, last_at, revisions, revision, claims, changes)
-		  SELECT n, 'tentative', 'name' || n, 1, 1, 3, 3 * n, 1, 1 FROM nth;
+		INSERT INTO entry (id, status, name, first_at, last_at, revisions, revision, claims, changes, claimed)
+		  SELECT n, 'tentative', 'name' || n, 1, 1, 3, 3 * n, 1, 1, 1 FROM nth;
 		INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, changed_at) SELECT id, n, field, 1, 1, 'rule', 0, 0 FROM made ORDER BY id;
 		INSERT INTO value (id, entry_id, field, key, json, holds, set_by, from_seen) SELECT (1 << 20) + id, n, field, key, value, 1, id, 1 FROM made ORDER BY id;
 		UPDATE run_state SET entries = entries + ?1`, n)

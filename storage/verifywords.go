@@ -15,7 +15,9 @@ import (
 // scenesWith identifies the scenes that have a word: how many there are, the sum of their numbers and that of the squares.
 type scenesWith struct{ count, sum, squares int64 }
 
-func (w scenesWith) with(n int64) scenesWith { return scenesWith{w.count + 1, w.sum + n, w.squares + n*n} }
+func (w scenesWith) with(n int64) scenesWith {
+	return scenesWith{w.count + 1, w.sum + n, w.squares + n*n}
+}
 
 // anySize is the number of words of a scene with letters of which it is not known how FTS5 takes them.
 const anySize = -1

@@ -56,8 +56,8 @@ func longCodex(b *testing.B) *storage.DB {
 		  UNION ALL SELECT n, 'evidence', (k + 1) || '/' || (10 + (n + k) * 3 % 20000 * 10) || '/0-4', 1,
 		      json_object('claim', k + 1, 'post', 10 + (n + k) * 3 % 20000 * 10, 'start', 0, 'end', 4, 'quote', 'Dawn'), NULL, after, 0 FROM claims)));
 		CREATE INDEX temp.made_ends ON made (n, ends);
-		INSERT INTO entry (id, status, name, first_at, last_at, revisions, revision, claims, changes)
-		  SELECT n, 'confirmed', 'name' || n, min(at), max(at), count(*), max(id), 1, 0 FROM made GROUP BY n;
+		INSERT INTO entry (id, status, name, first_at, last_at, revisions, revision, claims, changes, claimed)
+		  SELECT n, 'confirmed', 'name' || n, min(at), max(at), count(*), max(id), 1, 0, 1 FROM made GROUP BY n;
 		INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, changed_at) SELECT id, n, field, at, at / 1000000, 'rule', 0, 0 FROM made ORDER BY id;
 		INSERT INTO value (id, entry_id, field, key, json, holds, set_by, ended_by, from_seen, until_seen)
 		  SELECT (m.at / 1000000 << 20) + (m.id & 1048575), m.n, m.field, m.key, m.json, m.holds, m.id, e.id, m.at / 1000000, e.at / 1000000

@@ -46,6 +46,12 @@ func merge(ctx context.Context, env *Env, e *annotator.Entry, a deleteArguments)
 	if _, err := codex.Text("reason", a.Reason, codex.MaxQuote); err != nil {
 		return Result{}, err
 	}
+	if e, err = env.Glossary.WholeEntry(ctx, e.ID); err != nil { // closed claims move with their evidence
+		return Result{}, err
+	}
+	if into, err = env.Glossary.WholeEntry(ctx, into.ID); err != nil {
+		return Result{}, err
+	}
 	revisions, err := codex.Merge(e, into, env.Actor, env.Scene.End())
 	if err == nil && env.CheckEdit != nil {
 		err = env.CheckEdit(ctx, &CheckedEdit{Before: e, Now: e, Into: into, Revisions: revisions})

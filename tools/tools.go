@@ -29,8 +29,10 @@ const (
 
 // Glossary gives a call access to the codex.
 type Glossary interface {
-	// Entry returns the entry with an id, live or not; annotator.NotFound if there is none.
+	// Entry returns the entry with an id, live or not, without its closed claims; annotator.NotFound if there is none.
 	Entry(ctx context.Context, id int64) (*annotator.Entry, error)
+	// WholeEntry is Entry with all claims.
+	WholeEntry(ctx context.Context, id int64) (*annotator.Entry, error)
 	// Named returns the live entry with the normalised full name, else those with the term or alias, the oldest first.
 	Named(ctx context.Context, name string) ([]annotator.Entry, error)
 	// Search returns the entries that match a query, best first.

@@ -23,6 +23,10 @@ type glossary struct {
 
 var errNoEntry = annotator.Errorf(annotator.NotFound, "there is no such entry")
 
+func (g *glossary) WholeEntry(ctx context.Context, id int64) (*annotator.Entry, error) {
+	return g.Entry(ctx, id)
+}
+
 func (g *glossary) Entry(_ context.Context, id int64) (*annotator.Entry, error) {
 	if id < 1 || id > int64(len(g.entries)) || g.broken != nil {
 		return nil, cmp.Or[error](g.broken, errNoEntry)

@@ -74,7 +74,7 @@ func (s *Selection) entries(ctx context.Context, room int) (rendered []string, e
 	if err != nil {
 		return nil, err
 	}
-	entries, err := s.Glossary.Entries(ctx, ids)
+	entries, err := s.Glossary.Held(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (s *Selection) states(ctx context.Context, room int) (rendered []string, er
 	}
 	at = slices.DeleteFunc(at, func(id int64) bool { return slices.Contains(s.named, id) })
 	ids := slices.DeleteFunc(slices.Concat(s.named, at), s.isShown)
-	entries, err := s.Glossary.Entries(ctx, ids)
+	entries, err := s.Glossary.Held(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s *Selection) names(ctx context.Context, room int) (rendered []string, err
 		return nil, err
 	}
 	ids = slices.DeleteFunc(ids, s.isShown)
-	entries, err := s.Glossary.Entries(ctx, ids)
+	entries, err := s.Glossary.Held(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
