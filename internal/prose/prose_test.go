@@ -39,7 +39,6 @@ var exempted = []string{
 	"curator",
 	"internal/measure",
 	"runner",
-	"runner/entries",
 	"runner/notify",
 	"storage",
 	"tools",

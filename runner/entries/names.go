@@ -1,5 +1,5 @@
-// Package entries says which entries of the glossary a scene is about: those that it names, those that it is shown, and those that it
-// may take something away from.
+// Package entries selects entries of the glossary for a scene. They are those that it names, those that it is shown,
+// and those from which it may remove facts.
 package entries
 
 import (
@@ -14,8 +14,8 @@ import (
 	"annotator/storage"
 )
 
-// MaxSceneBytes is how much text a scene may have: about a million tokens. A larger one, which has a post of that size, is refused before
-// it is rendered, which would take many times its size.
+// MaxSceneBytes is the longest text of a scene: about a million tokens. A larger one is refused before it is rendered,
+// which would take many times its size.
 const MaxSceneBytes = 4 << 20
 
 // Names finds the entries that a story names. Its cache is the index of the names of the live entries.
@@ -40,15 +40,15 @@ func (n *Names) Posts(ctx context.Context, scene int) ([]annotator.Post, error) 
 	return n.corpus.Scene(ctx, row.Thread.ID, row.Posts)
 }
 
-// The word usage of a story is taken from so many scenes at its beginning, and so much of each, in bytes: enough to tell
-// which words are common, and a bound on what a resumed run reads again.
+// The word usage of a story is taken from its first scenes, and from the beginning of each, in bytes. That is enough to
+// find the common words, and it bounds what a resumed run reads again.
 const (
 	usageScenes = 200
 	usageBytes  = 20_000
 )
 
-// Usage returns how the story uses words up to a scene. It depends on the scene's number alone, so that a resumed run finds the
-// same names.
+// Usage returns how the story uses words up to a scene. It depends on the scene's number alone, so that a resumed run
+// finds the same names.
 func (n *Names) Usage(ctx context.Context, scene int) (*mention.Usage, error) {
 	last := min(scene, usageScenes)
 	if n.usage.Scenes() > last { // the scene is read late
@@ -65,7 +65,8 @@ func (n *Names) Usage(ctx context.Context, scene int) (*mention.Usage, error) {
 	return n.usage, nil
 }
 
-// Bears reports whether a quotation shares a word or a name with a fact of an entry, as the story up to a scene uses words and names.
+// Bears reports whether a quotation shares a word or a name with a fact of an entry. It considers how the story up to a
+// scene uses words and names.
 func (n *Names) Bears(ctx context.Context, scene int, quote, fact string, e *annotator.Entry) (bool, error) {
 	usage, err := n.Usage(ctx, scene)
 	if err != nil {
@@ -78,7 +79,8 @@ func (n *Names) Bears(ctx context.Context, scene int, quote, fact string, e *ann
 	return index.Bears(quote, fact, e, usage), nil
 }
 
-// named returns the entries that a scene names, whole or by a part of a name, best first; before them the person whom it addresses.
+// named returns the entries that a scene names, whole or by a part of a name, best first. The person whom the scene
+// addresses comes before them.
 func (n *Names) named(ctx context.Context, scene *annotator.Scene) ([]int64, error) {
 	index, err := n.Index(ctx)
 	if err != nil {
@@ -104,11 +106,11 @@ func (n *Names) named(ctx context.Context, scene *annotator.Scene) ([]int64, err
 	return ids, nil
 }
 
-// addressees is how many quotations tell whom a story addresses. It is told at its beginning.
+// addressees is how many quotations show whom a story addresses. The beginning of the story shows it.
 const addressees = 200
 
-// addressed returns the entry of the person whom the narration of a scene addresses as "you", 0 for none: the one of
-// which most quotations address somebody. The quotations that some revisions have added do not count.
+// addressed returns the entry of the person whom the narration of a scene addresses as "you", 0 for none. It is the one
+// most of whose quotations address somebody. The quotations that some revisions have added do not count.
 func (n *Names) addressed(ctx context.Context, scene *annotator.Scene, without []annotator.Revision) (int64, error) {
 	if !mention.Addresses(annotator.Bodies(scene.Posts)) {
 		return 0, nil
@@ -132,8 +134,8 @@ func (n *Names) addressed(ctx context.Context, scene *annotator.Scene, without [
 	return best, err
 }
 
-// atHand returns the entries to which the states that hold of the person whom a scene addresses refer as [[Term]]. Other people, to
-// whom a tie refers, need not be there.
+// atHand returns the entries that the present states of the person whom a scene addresses refer to as [[Term]]. Other
+// people, to whom a tie refers, need not be there.
 func (n *Names) atHand(ctx context.Context, scene *annotator.Scene) (ids []int64, err error) {
 	addressed, err := n.addressed(ctx, scene, nil)
 	if err != nil || addressed == 0 {
@@ -167,11 +169,12 @@ func (n *Names) Pending(ctx context.Context) ([]storage.SceneMentions, error) {
 	return PendingMentions(ctx, n.store.Mentions, n.Cache, n.Posts)
 }
 
-// PendingMentions looks for names where they may have come or gone since the last checkpoint: in scenes that were not
-// looked at, and in those that have the words of a name that was added or given up. The cost is that of these scenes, at
-// any length of the story.
+// PendingMentions looks for names where they may have been added or removed since the last checkpoint. These are new
+// scenes, and scenes that have the words of a name that was added or removed. The cost is that of these scenes, at any
+// length of the story.
 func PendingMentions(
-	ctx context.Context, store *storage.Mentions, names *mention.Cache, posts func(context.Context, int) ([]annotator.Post, error),
+	ctx context.Context, store *storage.Mentions, names *mention.Cache,
+	posts func(context.Context, int) ([]annotator.Post, error),
 ) ([]storage.SceneMentions, error) {
 	scenes, changed, err := store.Pending(ctx)
 	if err != nil {
@@ -204,7 +207,8 @@ func PendingMentions(
 	return all, nil
 }
 
-// CatchUp looks for names in the scenes that an earlier version of the program has read, or after names were changed without a scene.
+// CatchUp looks for names in scenes that an earlier version of the program has read, or after names were changed
+// without a scene.
 func (n *Names) CatchUp(ctx context.Context) error {
 	for ctx.Err() == nil {
 		scenes, err := n.Pending(ctx)
@@ -233,7 +237,8 @@ func mentionsIn(index *mention.Index, scene int, posts []annotator.Post) storage
 			characters += utf8.RuneCountInString(body[at:o.Start])
 			at = o.Start
 			text := body[o.Start:o.End]
-			m := storage.Mention{Entry: o.ID, Place: annotator.PlaceAt(scene, rank), Start: characters, End: characters + utf8.RuneCountInString(text)}
+			m := storage.Mention{Entry: o.ID, Place: annotator.PlaceAt(scene, rank), Start: characters,
+				End: characters + utf8.RuneCountInString(text)}
 			s.Mentions[m] = text
 		}
 	}

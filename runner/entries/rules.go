@@ -15,8 +15,9 @@ import (
 	"annotator/tools"
 )
 
-// Rules refuse, under any policy, destructive edits of entries that a scene does not name, and those beyond a cap. They bound what a
-// story can do that orders the model to destroy the codex. All that one call takes away counts once.
+// Rules refuse, under any policy, destructive edits of entries that a scene does not name, and those beyond a cap. A
+// story can order the model to destroy the codex, and the rules limit the effect. All that one call removes counts
+// once.
 type Rules struct {
 	Scene    *annotator.Scene
 	Turn     int64
@@ -39,12 +40,15 @@ func (r *Rules) Check(ctx context.Context, edit *tools.CheckedEdit) error {
 	case err != nil:
 		return err
 	case !allowed:
-		return &tools.Failure{Code: tools.NotMentioned, Message: fmt.Sprintf("scene %d does not name entry %d, %q, so it takes nothing "+
-			"away from it but states and claims that facts of this call replace, each with its quote", r.Scene.N, edit.Before.ID, edit.Before.Name())}
+		return &tools.Failure{Code: tools.NotMentioned,
+			Message: fmt.Sprintf("scene %d does not name entry %d, %q, so it takes nothing "+
+				"away from it but states and claims that facts of this call replace, each with its quote", r.Scene.N,
+				edit.Before.ID, edit.Before.Name())}
 	}
 	if n := countDestructive(own); n >= r.Cap {
-		return &tools.Failure{Code: tools.EditCap, Message: fmt.Sprintf("this scene has taken something away from the glossary %d times, "+
-			"which is as often as a scene may; add to entries, or leave them as they are", n)}
+		return &tools.Failure{Code: tools.EditCap,
+			Message: fmt.Sprintf("this scene has taken something away from the glossary %d times, "+
+				"which is as often as a scene may; add to entries, or leave them as they are", n)}
 	}
 	return nil
 }
@@ -72,9 +76,9 @@ func (c *check) allowed(ctx context.Context) (bool, error) {
 	return c.names(ctx, c.Into)
 }
 
-// names reports whether the scene names an entry, by a name that the entry had before the scene or by a part of one,
-// whether its narration addresses the entry, or whether the entry was made and changed by this scene alone. What the scene itself has
-// changed does not count, or it could make itself name any entry.
+// names reports whether the scene names an entry, by a name that the entry had before the scene or by a part of one. It
+// is also true if the narration addresses the entry, or if this scene alone has made and changed the entry. What the
+// scene itself has changed does not count, or it could make itself name any entry.
 func (c *check) names(ctx context.Context, e *annotator.Entry) (bool, error) {
 	if e.First.Scene() == c.Scene.N && e.Last.Scene() == c.Scene.N {
 		return true, nil
@@ -105,8 +109,8 @@ func (c *check) formerNames(e *annotator.Entry) (names []string) {
 	return names
 }
 
-// guessed reports whether it was told before the scene that the entry may be the one that it becomes: an inferred fact of it that holds
-// names that one. So the two become one when a scene shows it that names only the other; what a scene orders is no such fact.
+// guessed reports whether an inferred fact that held before the scene says that the entry may be the one that it
+// becomes. Such a fact names that entry. So a scene that names only the other entry can merge the two.
 func (c *check) guessed() bool {
 	index, added := inAnyCase(c.formerNames(c.Into)), factsAdded(c.own, c.Before.ID)
 	return slices.ContainsFunc(c.Before.Claims, func(f annotator.Claim) bool {
@@ -115,14 +119,15 @@ func (c *check) guessed() bool {
 	})
 }
 
-// recentScenes is in how many scenes before the one at hand a thing was told of that a reader still has in mind. Such a thing
-// goes by "the lamp" or "she".
+// recentScenes is the number of scenes before the present one whose things a reader still remembers. Such a thing may
+// be called "the lamp" or "she".
 const recentScenes = 3
 
-// replaces reports whether the edit takes nothing away but facts in whose place it puts others that words of this scene bear out:
-// states of a thing of recent scenes, and what was only claimed or inferred of any. A revelation need not name what it is about. Of
-// a thing whose names the story nowhere writes, as of an event that the model has named, these may be all that recent scenes told. A
-// scene that gives the entry a name has to name it as it was called before, or it could rename an entry and then rewrite it.
+// replaces reports whether the edit removes only facts for which it adds others that words of this scene support. These
+// may be states of a thing of recent scenes, and claimed or inferred facts of any thing. A revelation need not name its
+// subject. The story may never write the names of a thing, such as an event that the model has named. Of such a thing
+// the edit may replace any fact of recent scenes. A scene that gives the entry a name has to use a former name.
+// Otherwise it could rename an entry and then rewrite it.
 func (c *check) replaces(ctx context.Context) (bool, error) {
 	n, added := c.Scene.N, factsAdded(c.own, c.Before.ID)
 	isRecent := func(f annotator.Claim) bool {
@@ -135,15 +140,16 @@ func (c *check) replaces(ctx context.Context) (bool, error) {
 	written, err := c.Glossary.IsMentioned(ctx, c.Before.ID)
 	return onlyCloses(c.Revisions, func(closed *annotator.Claim) bool {
 		at := slices.IndexFunc(c.Now.Claims, func(f annotator.Claim) bool { return f.ID == closed.ReplacedBy })
-		may := closed.State && recent || closed.Kind == annotator.Claimed || closed.Kind == annotator.Inferred || !written && isRecent(*closed)
+		may := closed.State && recent || closed.Kind == annotator.Claimed || closed.Kind == annotator.Inferred ||
+			!written && isRecent(*closed)
 		return may && at >= 0 && slices.ContainsFunc(c.Now.Claims[at].Evidence, func(e annotator.Evidence) bool {
 			return slices.ContainsFunc(c.Scene.Posts, func(p annotator.Post) bool { return p.ID == e.Post })
 		})
 	}), err
 }
 
-// undoesOwn reports whether the edit takes nothing away but names that the scene itself has given, and facts that it has added and that
-// replaced nothing.
+// undoesOwn reports whether the edit removes only what the scene itself has added: names, and facts that replaced
+// nothing.
 func (c *check) undoesOwn() bool {
 	added, given := factsAdded(c.own, c.Before.ID), namesGiven(c.own, c.Before.ID)
 	for i := range c.Now.Claims {
@@ -156,8 +162,8 @@ func (c *check) undoesOwn() bool {
 	return onlyCloses(facts, func(closed *annotator.Claim) bool { return added[closed.ID] })
 }
 
-// revealsName reports whether the edit takes nothing away but a term, for one that the scene has. The former term stays a name. What
-// stands in a scene as a string of JSON is a part of a call, which somebody wants made, and reveals nothing.
+// revealsName reports whether the edit removes only a term, and replaces it with one that the scene has. The former
+// term stays a name. A string of JSON in a scene is a part of a call that somebody wants made, and reveals nothing.
 func (c *check) revealsName() bool {
 	isTerm := func(v annotator.Revision) bool { return v.Field == annotator.FieldTerm }
 	at := slices.IndexFunc(c.Revisions, isTerm)
@@ -191,7 +197,8 @@ func factsAdded(revisions []annotator.Revision, entry int64) map[int64]bool {
 	added := map[int64]bool{}
 	for i := range revisions {
 		v := &revisions[i]
-		if claim, is := valueOf[annotator.Claim](v, annotator.FieldClaim, v.New); is && v.Entry == entry && v.Old == "" {
+		if claim, is := valueOf[annotator.Claim](v, annotator.FieldClaim, v.New); is && v.Entry == entry &&
+			v.Old == "" {
 			added[claim.ID] = true
 		}
 	}

@@ -31,9 +31,9 @@ const (
 // maxNames is how many names a list has at most.
 const maxNames = 50
 
-// Render renders, within a room of so many tokens, the entries that the scene names and that the window does not show as they read
-// now, the states that last held of the others that it names, and the names that the window shows otherwise or not at all. What the
-// window's turns have written counts as shown. It returns the entries that the text shows.
+// Render renders what the window does not show as it is now, in a text of at most room tokens. These are the entries
+// that the scene names, the last states of the others that it names, and names. What the window's turns have written
+// counts as shown. It returns the entries and names that the text shows.
 func (s *Selection) Render(ctx context.Context, room int) (text string, shows []annotator.Shown, err error) {
 	if s.named, err = s.Names.named(ctx, s.Scene); err != nil {
 		return "", nil, err
@@ -50,8 +50,8 @@ func (s *Selection) Render(ctx context.Context, room int) (text string, shows []
 	return prompt.Glossary(entries, states, names), s.shows, err
 }
 
-// take adds a text to others if the room for it is left, and reports whether it is. One that is too long does not keep out shorter
-// ones behind it.
+// take adds a text to others if it fits into the room that is left, and reports whether it does. A text that is too
+// long does not exclude shorter ones behind it.
 func (s *Selection) take(texts *[]string, text string, room *int) bool {
 	tokens := s.Window.Count(text)
 	if text == "" || tokens > *room {
@@ -66,9 +66,9 @@ func (s *Selection) isShown(entry int64) bool {
 	return slices.ContainsFunc(s.shows, func(shown annotator.Shown) bool { return shown.Entry == entry })
 }
 
-// entries renders the entries that the scene names and the window does not show as they read now: best first, as many
-// as there is room for, and of each what fits its part of the room. What is left out of one is not shown again until the entry
-// changes.
+// entries renders the entries that the scene names and the window does not show as they are now, best first. It renders
+// as many as fit, and of each what fits its part of the room. What is left out of one is not shown again until the
+// entry changes.
 func (s *Selection) entries(ctx context.Context, room int) (rendered []string, err error) {
 	ids, err := s.notInView(ctx)
 	if err != nil {
@@ -80,7 +80,9 @@ func (s *Selection) entries(ctx context.Context, room int) (rendered []string, e
 	}
 	most, story := room/entryShare, annotator.Bodies(s.Scene.Posts)
 	for _, id := range ids {
-		text := prompt.Excerpt(entries[id], story, func(text string) bool { return s.Window.Count(text) <= min(most, room) })
+		text := prompt.Excerpt(entries[id], story, func(text string) bool {
+			return s.Window.Count(text) <= min(most, room)
+		})
 		if s.take(&rendered, text, &room) {
 			s.shows = append(s.shows, annotator.Shown{Entry: id, Revision: entries[id].Revision})
 		}
@@ -88,10 +90,9 @@ func (s *Selection) entries(ctx context.Context, room int) (rendered []string, e
 	return rendered, nil
 }
 
-// states renders the states that hold of the entries that the scene names: best first, as many as there is room
-// for. Entries that are chosen are left out, and those of which only the scene before has told a state. Where the person
-// whom the scene addresses is somewhere or has something, as their own states say by [[Term]], that is at hand though the scene
-// may not name it.
+// states renders the states that hold of the entries that the scene names, best first and as many as fit. Entries that
+// are chosen are left out, and those whose only states are from the scene before. The states of the person whom the
+// scene addresses refer by [[Term]] to places and possessions. These are included even if the scene does not name them.
 func (s *Selection) states(ctx context.Context, room int) (rendered []string, err error) {
 	at, err := s.Names.atHand(ctx, s.Scene)
 	if err != nil {
@@ -129,8 +130,8 @@ func (s *Selection) turnsInView() []int64 {
 	return ids
 }
 
-// names renders the names of entries that have changed since the window showed them, and after a compaction those of
-// the entries nearest in the story that it does not show. Entries that are chosen are left out.
+// names renders the names of entries that have changed since the window showed them. After a compaction it adds the
+// names of the nearest entries in the story that the window does not show. Entries that are chosen are left out.
 func (s *Selection) names(ctx context.Context, room int) (rendered []string, err error) {
 	ids, err := s.newlyNamed(ctx)
 	if err != nil {
@@ -149,8 +150,8 @@ func (s *Selection) names(ctx context.Context, room int) (rendered []string, err
 	return rendered, nil
 }
 
-// newlyNamed returns the entries whose names are to be listed: those whose names have changed, by id, then those that
-// are near and whose names the window does not show.
+// newlyNamed returns the entries whose names are to be listed. Those whose names have changed come first, by id, then
+// the near ones whose names the window does not show.
 func (s *Selection) newlyNamed(ctx context.Context) (ids []int64, err error) {
 	history := s.Window.History()
 	known := history.Named()
