@@ -39,7 +39,6 @@ var exempted = []string{
 	"curator",
 	"internal/measure",
 	"runner",
-	"runner/notify",
 	"storage",
 	"tools",
 }

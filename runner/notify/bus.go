@@ -23,7 +23,7 @@ type Subscriber struct {
 }
 
 // Bus delivers notices to its subscribers. A subscriber that is slow, blocked or panics neither delays nor ends the
-// run: its notices wait in a queue, and while the queue is full new ones are dropped. A NoticeLost takes the place of
+// run. Its notices wait in a queue, and while the queue is full, new ones are dropped. A NoticeLost takes the place of
 // the dropped notices and counts them. A NoticeStream replaces the one before it if that is still the newest in the
 // queue, because only the latest counts.
 //
@@ -101,7 +101,8 @@ func (b *Bus) result(q *queue) error {
 	if q.Name == "" {
 		return nil
 	}
-	return annotator.Errorf(annotator.Storage, "%s has not read its notices: at least %d are lost", q.Name, len(q.waiting)+q.lost.Lost)
+	return annotator.Errorf(annotator.Storage, "%s has not read its notices: at least %d are lost", q.Name,
+		len(q.waiting)+q.lost.Lost)
 }
 
 // startDelivery starts a goroutine that empties a queue, unless one runs.
@@ -160,13 +161,15 @@ func (b *Bus) call(q *queue, f func() error) {
 // enqueue adds a notice, or counts it as lost.
 func (q *queue) enqueue(n *annotator.Notice) {
 	switch last := len(q.waiting) - 1; {
-	case n.Kind == annotator.NoticeStream && last >= 0 && q.waiting[last].Kind == annotator.NoticeStream && q.lost.Lost == 0:
+	case n.Kind == annotator.NoticeStream && last >= 0 && q.waiting[last].Kind == annotator.NoticeStream &&
+		q.lost.Lost == 0:
 		q.waiting[last] = *n
 	case last+1 < queueLength && q.lost.Lost == 0:
 		q.waiting = append(q.waiting, *n)
 	default:
 		q.lost = annotator.Notice{
-			Kind: annotator.NoticeLost, Time: n.Time, Scene: n.Scene, Turn: n.Turn, Total: n.Total, Done: n.Done, Lost: q.lost.Lost + 1,
+			Kind: annotator.NoticeLost, Time: n.Time, Scene: n.Scene, Turn: n.Turn, Total: n.Total, Done: n.Done,
+			Lost: q.lost.Lost + 1,
 		}
 	}
 }

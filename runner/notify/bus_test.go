@@ -131,12 +131,13 @@ func account(t *rapid.T, published, got []annotator.Notice) {
 		next, lost = at+1, 0
 	}
 	if next+lost != len(published) {
-		t.Fatalf("%d were published; %d is the last seen, and %d are told as lost behind it", len(published), next-1, lost)
+		t.Fatalf("%d were published; %d is the last seen, and %d are told as lost behind it", len(published), next-1,
+			lost)
 	}
 }
 
-// TestBusNeverWaits: a subscriber that never returns does not delay the others, delays Close by a bounded time, and
-// holds at most a full queue in memory.
+// TestBusNeverWaits tests a subscriber that never returns. It does not delay the others, delays Close by a bounded
+// time, and holds at most a full queue in memory.
 func TestBusNeverWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +147,9 @@ func TestBusNeverWaits(t *testing.T) {
 		var quick collector
 		bus.Subscribe(notify.Subscriber{Name: "the printer", Notice: printer.notice})
 		bus.Subscribe(notify.Subscriber{Notice: screen.notice})
-		bus.Subscribe(notify.Subscriber{Notice: quick.notice, Close: func() error { return errors.New("the disk is full") }})
+		bus.Subscribe(notify.Subscriber{Notice: quick.notice, Close: func() error {
+			return errors.New("the disk is full")
+		}})
 		began := time.Now()
 		for i := range 20_000 {
 			bus.Publish(annotator.Notice{Turn: int64(i)})
@@ -165,7 +168,8 @@ func TestBusNeverWaits(t *testing.T) {
 			t.Errorf("the end took %s", took)
 		}
 		text := fmt.Sprint(err)
-		if !errors.Is(err, annotator.Storage) || strings.Count(text, "has not read") != 1 || !strings.Contains(text, "the printer has not read its notices") ||
+		if !errors.Is(err, annotator.Storage) || strings.Count(text, "has not read") != 1 ||
+			!strings.Contains(text, "the printer has not read its notices") ||
 			!strings.Contains(text, "the disk is full") {
 			t.Errorf("the end says %v", err)
 		}
@@ -174,7 +178,8 @@ func TestBusNeverWaits(t *testing.T) {
 			t.Errorf("when the printer is done the bus says %v", err)
 		}
 		const held = 1 + 8192 // the one in hand, and a full queue
-		if last := len(printer.got) - 1; last != held || printer.got[last].Kind != annotator.NoticeLost || printer.got[last].Lost != 20_000-held {
+		if last := len(printer.got) - 1; last != held || printer.got[last].Kind != annotator.NoticeLost ||
+			printer.got[last].Lost != 20_000-held {
 			t.Errorf("the printer was kept %d notices, and told of %d that are lost", last, printer.got[last].Lost)
 		}
 	})
@@ -198,7 +203,8 @@ func TestBusSurvivesPanic(t *testing.T) {
 		bus.Publish(annotator.Notice{})
 	}
 	err := bus.Close(context.Background())
-	if err == nil || !strings.Contains(err.Error(), "the clown") || !strings.Contains(err.Error(), "a pie") || !strings.Contains(err.Error(), "another") {
+	if err == nil || !strings.Contains(err.Error(), "the clown") || !strings.Contains(err.Error(), "a pie") ||
+		!strings.Contains(err.Error(), "another") {
 		t.Errorf("the end says %v", err)
 	}
 	if told != 1 || !closed || len(calm.got) != 1000 {
