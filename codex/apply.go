@@ -1,6 +1,6 @@
-// Package codex implements the rules of codex entries: how names compare, how a definition is split into claims,
-// whether a post contains a quotation, which revisions an edit makes, and which entries a list of revisions adds up
-// to.
+// Package codex implements the rules of codex entries. They say how names compare, how a definition is split into
+// claims and whether a post contains a quotation. They also say which revisions an edit makes, and which entries a list
+// of revisions adds up to.
 //
 // All functions are pure. The database stores the current entries, Apply computes them as of any place in the story,
 // and tests compare the two.
@@ -32,8 +32,8 @@ func Apply(e *annotator.Entry, r *annotator.Revision) error {
 	return nil
 }
 
-// Sum applies to an empty entry the revisions of which none ends what another has set, in order. Unlike Apply for each, its
-// cost is that of the revisions, however many claims there are.
+// Sum applies revisions to an empty entry, in order. None of them may end what another has set. Unlike repeated calls
+// of Apply, its cost does not depend on the number of claims.
 func Sum(e *annotator.Entry, revisions []annotator.Revision) error {
 	var evidence []*annotator.Revision
 	for i := range revisions {

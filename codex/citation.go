@@ -20,7 +20,9 @@ func Citations(answer string) []Citation {
 	var found []Citation
 	for _, at := range citation.FindAllStringSubmatchIndex(answer, -1) {
 		c := Citation{Start: at[0], End: at[1]}
-		for _, number := range strings.FieldsFunc(answer[at[2]:at[3]], func(r rune) bool { return r < '0' || r > '9' }) {
+		for _, number := range strings.FieldsFunc(answer[at[2]:at[3]], func(r rune) bool {
+			return r < '0' || r > '9'
+		}) {
 			if id, err := strconv.ParseInt(number, 10, 64); err == nil {
 				c.Posts = append(c.Posts, id)
 			}

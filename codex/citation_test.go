@@ -27,7 +27,8 @@ func TestCitations(t *testing.T) {
 
 func FuzzCitations(f *testing.F) {
 	for _, text := range []string{
-		"", "It was so [post 12].", "[post 12] and [Post 13], [posts 14, 15; 12]", "[post: 7]", "post 9", "[post x]", "[post 99999999999999999999]", "[post 1", "[[post 2]]",
+		"", "It was so [post 12].", "[post 12] and [Post 13], [posts 14, 15; 12]", "[post: 7]", "post 9", "[post x]",
+		"[post 99999999999999999999]", "[post 1", "[[post 2]]",
 	} {
 		f.Add(text)
 	}

@@ -11,8 +11,9 @@ func TestDestructive(t *testing.T) {
 	t.Parallel()
 	base := annotator.Entry{ID: 1}
 	revisions, err := codex.Revise(&base, codex.Edit{
-		Name: new("Dawn (ship)"), Facts: factsOf("It is a ship. It is grey."), Tags: []string{"object"}, Status: new(annotator.Confirmed),
-		At: annotator.PlaceAt(1, 0),
+		Name: new("Dawn (ship)"), Facts: factsOf("It is a ship. It is grey."), Tags: []string{"object"},
+		Status: new(annotator.Confirmed),
+		At:     annotator.PlaceAt(1, 0),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -29,10 +30,11 @@ func TestDestructive(t *testing.T) {
 		edit codex.Edit
 		want bool
 	}{
-		"a fact more":          {codex.Edit{Facts: factsOf("It is a Ship. It sails at night.")}, false},
-		"an alias":             {codex.Edit{Aliases: []string{"the Grey Lady"}}, false},
-		"a tag more":           {codex.Edit{Tags: []string{"object", "group"}}, false},
-		"another fact":         {codex.Edit{Facts: factsOf("It was painted black."), Close: []codex.Closing{{Fact: 2, By: 3}}}, true},
+		"a fact more": {codex.Edit{Facts: factsOf("It is a Ship. It sails at night.")}, false},
+		"an alias":    {codex.Edit{Aliases: []string{"the Grey Lady"}}, false},
+		"a tag more":  {codex.Edit{Tags: []string{"object", "group"}}, false},
+		"another fact": {codex.Edit{Facts: factsOf("It was painted black."),
+			Close: []codex.Closing{{Fact: 2, By: 3}}}, true},
 		"a fact less":          {codex.Edit{Close: []codex.Closing{{Fact: 1}}}, true},
 		"another name":         {codex.Edit{Name: new("Dusk (ship)")}, true},
 		"another tag":          {codex.Edit{Tags: []string{"group"}}, true},

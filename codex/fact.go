@@ -10,9 +10,9 @@ import (
 	"annotator"
 )
 
-// FactLine renders a claim for a model in one line, with its number, which calls name it by, and what must be known to
-// use it: "3: She sails.", "4 (claimed by Tobin Vane): She fled.", "5 (inferred, state): She is poor." A claim without a
-// number is its text.
+// FactLine renders a claim for a model in one line: its number, which calls name, its kind and its text. Examples: "3:
+// She sails.", "4 (claimed by Tobin Vane): She fled.", "5 (inferred, state): She is poor." A claim without a number is
+// its text.
 func FactLine(c *annotator.Claim) string {
 	if c.ID == 0 {
 		return c.Text
@@ -71,7 +71,8 @@ func (f *Fact) clean() (Fact, error) {
 	if err != nil {
 		return Fact{}, err
 	}
-	c := Fact{Text: strings.Join(strings.Fields(text), " "), Kind: f.Kind, Speaker: CleanName(f.Speaker), State: f.State, Evidence: f.Evidence}
+	c := Fact{Text: strings.Join(strings.Fields(text), " "), Kind: f.Kind, Speaker: CleanName(f.Speaker),
+		State: f.State, Evidence: f.Evidence}
 	if n := utf8.RuneCountInString(c.Speaker); n > MaxName {
 		return Fact{}, refuse("TOO_LONG", "the speaker has %d characters; at most %d", n, MaxName)
 	}
@@ -84,8 +85,8 @@ func (f *Fact) clean() (Fact, error) {
 	return c, nil
 }
 
-// FactIndex finds the open claims of an entry by what they tell. It is made once for many look-ups, and follows the entry's
-// revisions by Apply.
+// FactIndex finds the open claims of an entry by their facts. It is made once for many look-ups, and follows the
+// entry's revisions by Apply.
 type FactIndex struct{ open map[string][]indexedFact } // by their texts, in the order of the entry
 
 type indexedFact struct {
@@ -123,8 +124,8 @@ func (x *FactIndex) Apply(r *annotator.Revision) {
 	}
 }
 
-// Known returns the id of the open claim that tells a fact; 0 if there is none. The text must be the same, in any case
-// and spacing, and so must kind and speaker where the fact has them: two speakers may claim the same.
+// Known returns the id of the open claim that states a fact; 0 if there is none. The text must be the same, in any case
+// and spacing. Kind and speaker must be the same where the fact has them, because two speakers may claim the same.
 func (x *FactIndex) Known(fact Fact) int64 {
 	f, err := fact.clean()
 	if err != nil {
@@ -168,7 +169,8 @@ func (r *reviser) facts() {
 
 func (r *reviser) addFact(f *Fact) int64 {
 	if n := utf8.RuneCountInString(r.entry.Definition()) + utf8.RuneCountInString(f.Text); n > MaxFacts {
-		r.fail(refuse("TOO_LONG", "the facts of entry %d would have %d characters; at most %d", r.entry.ID, n, MaxFacts))
+		r.fail(refuse("TOO_LONG", "the facts of entry %d would have %d characters; at most %d", r.entry.ID, n,
+			MaxFacts))
 	}
 	claim := annotator.Claim{
 		ID: lastClaim(&r.entry) + 1, Ord: r.nextOrd(), Text: f.Text, Kind: cmp.Or(f.Kind, annotator.Narrated),
@@ -202,11 +204,13 @@ func (r *reviser) closings() {
 			r.fail(refuse("SAME", "fact %d cannot take its own place", c.Fact))
 			continue
 		case c.By != 0 && (by < 0 || r.entry.Claims[by].Until != 0):
-			r.fail(refuse("NOT_FOUND", "entry %d has no fact %d that holds and could take the place of fact %d", r.entry.ID, c.By, c.Fact))
+			r.fail(refuse("NOT_FOUND", "entry %d has no fact %d that holds and could take the place of fact %d",
+				r.entry.ID, c.By, c.Fact))
 			continue
 		}
 		claim := r.entry.Claims[at]
-		claim.Until, claim.ReplacedBy = max(r.edit.At, claim.From), c.By // a scene that is read late may end what a later one has told
+		// a scene that is read late may end a claim of a later one
+		claim.Until, claim.ReplacedBy = max(r.edit.At, claim.From), c.By
 		r.add(annotator.FieldClaim, annotator.EncodeJSON(r.entry.Claims[at]), annotator.EncodeJSON(claim))
 	}
 }
@@ -234,17 +238,22 @@ func lastClaim(e *annotator.Entry) int64 {
 // MaxPresent is the most code points of a statement of what an entry is now.
 const MaxPresent = 1000
 
-// Present returns the statement of what an entry is now; empty if there is none, or if a state of the entry has begun or ended
-// since it was written, so that it may say what is no longer so.
+// Present returns the statement of what an entry is now; empty if there is none. It is also empty if a state of the
+// entry has begun or ended since then, because the statement may be outdated.
 func Present(e *annotator.Entry) string {
-	if slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool { return c.State && c.Revision > e.PresentRevision }) {
+	if slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool {
+		return c.State && c.Revision > e.PresentRevision
+	}) {
 		return ""
 	}
 	return e.Present
 }
 
-// Restate returns the revision that gives a live entry a new statement of what it is now; none if it has that one, and shows it.
-func Restate(e *annotator.Entry, statement string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
+// Restate returns the revision that gives a live entry a new statement of what it is now. It returns none if Present
+// already returns that statement.
+func Restate(
+	e *annotator.Entry, statement string, actor annotator.Actor, at annotator.Place,
+) ([]annotator.Revision, error) {
 	r := newReviser(e, Edit{Actor: actor, At: at})
 	r.checkEditable()
 	statement = strings.Join(strings.Fields(r.text("present statement", statement, MaxPresent)), " ")

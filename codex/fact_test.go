@@ -18,13 +18,17 @@ import (
 func TestFactLine(t *testing.T) {
 	t.Parallel()
 	for want, claim := range map[string]annotator.Claim{
-		"1: She sails.":                                    {ID: 1, Text: "She sails.", Kind: annotator.Narrated},
-		"2 (claimed by Tobin Vane): She fled.":             {ID: 2, Text: "She fled.", Kind: annotator.Claimed, Speaker: "Tobin Vane"},
-		"3 (claimed, state): She is poor.":                 {ID: 3, Text: "She is poor.", Kind: annotator.Claimed, State: true},
-		"4 (inferred): She lies.":                          {ID: 4, Text: "She lies.", Kind: annotator.Inferred},
-		"5 (state): She is a wick.":                        {ID: 5, Text: "She is a wick.", Kind: annotator.Narrated, State: true},
-		"A part of another entry.":                         {Text: "A part of another entry."},
-		"6: What a damaged database makes of a narration.": {ID: 6, Text: "What a damaged database makes of a narration.", Speaker: "Tobin"},
+		"1: She sails.": {ID: 1, Text: "She sails.", Kind: annotator.Narrated},
+		"2 (claimed by Tobin Vane): She fled.": {ID: 2, Text: "She fled.", Kind: annotator.Claimed,
+			Speaker: "Tobin Vane"},
+		"3 (claimed, state): She is poor.": {ID: 3, Text: "She is poor.", Kind: annotator.Claimed,
+			State: true},
+		"4 (inferred): She lies.": {ID: 4, Text: "She lies.", Kind: annotator.Inferred},
+		"5 (state): She is a wick.": {ID: 5, Text: "She is a wick.", Kind: annotator.Narrated,
+			State: true},
+		"A part of another entry.": {Text: "A part of another entry."},
+		"6: What a damaged database makes of a narration.": {ID: 6,
+			Text: "What a damaged database makes of a narration.", Speaker: "Tobin"},
 	} {
 		if got := codex.FactLine(&claim); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -55,8 +59,10 @@ func (h *tracked) apply(t rapid.TB, revisions []annotator.Revision) {
 
 func someFact(t *rapid.T) codex.Fact {
 	f := codex.Fact{
-		Text:    rapid.SampledFrom([]string{"She sails.", "she  SAILS.", "She is a wick. She is young.", "She sank.", "Sie sinkt.", "彼女は沈む。"}).Draw(t, "text"),
-		Kind:    rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Narrated, annotator.Claimed, annotator.Inferred}).Draw(t, "kind"),
+		Text: rapid.SampledFrom([]string{"She sails.", "she  SAILS.", "She is a wick. She is young.", "She sank.",
+			"Sie sinkt.", "彼女は沈む。"}).Draw(t, "text"),
+		Kind: rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Narrated, annotator.Claimed,
+			annotator.Inferred}).Draw(t, "kind"),
 		Speaker: rapid.SampledFrom([]string{"", "", "Mik", "the Archivist"}).Draw(t, "speaker"),
 		State:   rapid.Bool().Draw(t, "state"),
 	}
@@ -67,14 +73,15 @@ func someFact(t *rapid.T) codex.Fact {
 	return f
 }
 
-// TestFactsStayUntilClosed: what was added is there until it is closed, with the quotes that came with it and no others; nothing is
-// added twice; an addition takes nothing away, and a closing takes what it names.
+// TestFactsStayUntilClosed tests that an added fact stays until it is closed, with the quotes that came with it and no
+// others. Nothing is added twice. An addition removes nothing, and a closing removes what it names.
 func TestFactsStayUntilClosed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := tracked{entry: annotator.Entry{ID: 1}}
 		term := "Dawn"
-		revisions, err := codex.Revise(&h.entry, codex.Edit{Name: &term, Actor: annotator.ActorModel, At: annotator.PlaceAt(1, 0)})
+		revisions, err := codex.Revise(&h.entry,
+			codex.Edit{Name: &term, Actor: annotator.ActorModel, At: annotator.PlaceAt(1, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +90,8 @@ func TestFactsStayUntilClosed(t *testing.T) {
 		for scene := range rapid.IntRange(1, 12).Draw(t, "scenes") {
 			edit := codex.Edit{Actor: annotator.ActorModel, At: annotator.PlaceAt(scene+1, 0)}
 			if rapid.Bool().Draw(t, "close") {
-				edit.Close = []codex.Closing{{Fact: rapid.Int64Range(0, 9).Draw(t, "which"), By: rapid.Int64Range(0, 9).Draw(t, "by")}}
+				edit.Close = []codex.Closing{{Fact: rapid.Int64Range(0, 9).Draw(t, "which"),
+					By: rapid.Int64Range(0, 9).Draw(t, "by")}}
 			} else {
 				edit.Facts = []codex.Fact{someFact(t)}
 			}
@@ -167,16 +175,21 @@ func TestClosedByAnother(t *testing.T) {
 		}
 		return err
 	}
-	if err := add(codex.Edit{Facts: []codex.Fact{{Text: "She is a wick.", State: true}, {Text: "She is young."}}}); err != nil {
+	if err := add(codex.Edit{Facts: []codex.Fact{{Text: "She is a wick.", State: true},
+		{Text: "She is young."}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := add(codex.Edit{Facts: []codex.Fact{{Text: "She is a lamplighter.", State: true}}, Close: []codex.Closing{{Fact: 1, By: 3}}}); err != nil {
+	if err := add(codex.Edit{Facts: []codex.Fact{{Text: "She is a lamplighter.", State: true}},
+		Close: []codex.Closing{{Fact: 1, By: 3}}}); err != nil {
 		t.Fatal(err)
 	}
-	if c := h.entry.Claims[slices.IndexFunc(h.entry.Claims, func(c annotator.Claim) bool { return c.ID == 1 })]; c.Until == 0 || c.ReplacedBy != 3 {
+	if c := h.entry.Claims[slices.IndexFunc(h.entry.Claims, func(c annotator.Claim) bool {
+		return c.ID == 1
+	})]; c.Until == 0 || c.ReplacedBy != 3 {
 		t.Errorf("fact 1 is %+v", c)
 	}
-	for closing, code := range map[codex.Closing]string{{Fact: 1}: "NOT_FOUND", {Fact: 9}: "NOT_FOUND", {Fact: 2, By: 1}: "NOT_FOUND", {Fact: 2, By: 2}: "SAME"} {
+	for closing, code := range map[codex.Closing]string{{Fact: 1}: "NOT_FOUND", {Fact: 9}: "NOT_FOUND",
+		{Fact: 2, By: 1}: "NOT_FOUND", {Fact: 2, By: 2}: "SAME"} {
 		refusal := (*codex.Refusal)(nil)
 		if err := add(codex.Edit{Close: []codex.Closing{closing}}); !errors.As(err, &refusal) || refusal.Code != code {
 			t.Errorf("%+v: %v, want %s", closing, err, code)
@@ -194,14 +207,17 @@ func TestRestate(t *testing.T) {
 		}
 		h.apply(t, revisions)
 	}
-	if h.entry.Present != "She is a lamplighter." || h.entry.PresentAt != annotator.PlaceAt(2, 1) || h.entry.Definition() != "" {
+	if h.entry.Present != "She is a lamplighter." || h.entry.PresentAt != annotator.PlaceAt(2, 1) ||
+		h.entry.Definition() != "" {
 		t.Errorf("%+v", h.entry)
 	}
-	if again, err := codex.Restate(&h.entry, "She is a lamplighter.", annotator.ActorCurator, annotator.PlaceAt(3, 0)); err != nil || len(again) > 0 {
+	if again, err := codex.Restate(&h.entry, "She is a lamplighter.", annotator.ActorCurator,
+		annotator.PlaceAt(3, 0)); err != nil || len(again) > 0 {
 		t.Errorf("said again: %v, %v", again, err)
 	}
 	h.entry.Locked = true
-	if _, err := codex.Restate(&h.entry, "She is nobody.", annotator.ActorCurator, annotator.PlaceAt(3, 0)); err == nil {
+	if _, err := codex.Restate(&h.entry, "She is nobody.", annotator.ActorCurator,
+		annotator.PlaceAt(3, 0)); err == nil {
 		t.Error("a locked entry was restated")
 	}
 }
@@ -222,7 +238,8 @@ func TestPresentIsNotOutdated(t *testing.T) {
 		"a state that ended after":         {annotator.Claim{State: true, Until: at(5, 0), Revision: 8}, false},
 		"one that is not recorded yet":     {annotator.Claim{State: true, Revision: math.MaxInt64}, false},
 	} {
-		e := &annotator.Entry{Present: "She sails.", PresentAt: at(4, 2), PresentRevision: 7, Claims: []annotator.Claim{test.claim}}
+		e := &annotator.Entry{Present: "She sails.", PresentAt: at(4, 2), PresentRevision: 7,
+			Claims: []annotator.Claim{test.claim}}
 		if got := codex.Present(e); (got == "She sails.") != test.shown || !test.shown && got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -234,7 +251,8 @@ func TestFactIndex(t *testing.T) {
 	t.Parallel()
 	known := func(e *annotator.Entry, f codex.Fact) int64 {
 		for _, c := range e.Claims {
-			same := c.Until == 0 && codex.Normalize(c.Text) == codex.Normalize(f.Text) && (f.Kind == "" || f.Kind == c.Kind)
+			same := c.Until == 0 && codex.Normalize(c.Text) == codex.Normalize(f.Text) &&
+				(f.Kind == "" || f.Kind == c.Kind)
 			if same && (f.Speaker == "" || codex.Normalize(f.Speaker) == codex.Normalize(c.Speaker)) {
 				return c.ID
 			}
@@ -245,9 +263,11 @@ func TestFactIndex(t *testing.T) {
 		e := annotator.Entry{Term: "Dawn", Status: annotator.Tentative}
 		index := codex.NewFactIndex(&e)
 		for range rapid.IntRange(1, 20).Draw(t, "edits") {
-			fact := codex.Fact{Text: rapid.SampledFrom([]string{"She sails.", "SHE  sails.", "She is é.", "She is e\u0301."}).Draw(t, "text")}
+			fact := codex.Fact{Text: rapid.SampledFrom([]string{"She sails.", "SHE  sails.", "She is é.",
+				"She is e\u0301."}).Draw(t, "text")}
 			if rapid.Bool().Draw(t, "claimed") {
-				fact.Kind, fact.Speaker = annotator.Claimed, rapid.SampledFrom([]string{"Mik", "mik", "Ann"}).Draw(t, "speaker")
+				fact.Kind, fact.Speaker = annotator.Claimed,
+					rapid.SampledFrom([]string{"Mik", "mik", "Ann"}).Draw(t, "speaker")
 			}
 			if got, want := index.Known(fact), known(&e, fact); got != want {
 				t.Fatalf("%+v is fact %d of %+v, want %d", fact, got, e.Claims, want)

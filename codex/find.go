@@ -13,7 +13,7 @@ import (
 )
 
 // Words are the words of a search. They are found where the full-text index finds them: in any case, with or without
-// diacritics, and a word with signs in it, such as "half-moon", as the words between them.
+// diacritics. A word with signs in it, such as "half-moon", is found as the words between them.
 type Words struct{ words [][]string }
 
 // NewWords returns the words of a search.
@@ -36,7 +36,7 @@ type Span struct {
 	Start, End int // End is exclusive
 }
 
-// In returns where words stand in a text, in its order and without overlaps, and how many different ones do.
+// In returns the places of words in a text, in its order and without overlaps, and how many different words there are.
 func (w *Words) In(text string) (spans []Span, different int) {
 	in := tokens(text)
 	for _, word := range w.words {
@@ -61,8 +61,8 @@ func (w *Words) In(text string) (spans []Span, different int) {
 	return kept, different
 }
 
-// ExcerptStart returns where an excerpt of size code points of a text begins, so that it shows the first of some spans: at
-// the beginning of the text, or a third of the size before the span, after a space.
+// ExcerptStart returns where an excerpt of size code points of a text begins that shows the first of some spans. It
+// begins at the beginning of the text, or a third of the size before the span, after a space.
 func ExcerptStart(text []rune, spans []Span, size int) int {
 	if len(text) <= size || len(spans) == 0 || spans[0].Start <= size/3 {
 		return 0
@@ -76,8 +76,8 @@ func ExcerptStart(text []rune, spans []Span, size int) int {
 	return start
 }
 
-// Best returns the claim that holds and has the most of the words, in its text or as its speaker: the first of these in the
-// story; nil if none has any.
+// Best returns the claim that holds and has the most of the words, in its text or as its speaker. Among equals it is
+// the first in the story. It is nil if no claim has any.
 func (w *Words) Best(claims []annotator.Claim) *annotator.Claim {
 	var best *annotator.Claim
 	most := 0

@@ -34,7 +34,8 @@ func TestWordsIn(t *testing.T) {
 			found = append(found, string([]rune(test.text)[s.Start:s.End]))
 		}
 		if got := strings.Join(found, "|"); got != test.want || different != test.different {
-			t.Errorf("%q in %q: %q (%d), want %q (%d)", test.words, test.text, got, different, test.want, test.different)
+			t.Errorf("%q in %q: %q (%d), want %q (%d)", test.words, test.text, got, different, test.want,
+				test.different)
 		}
 	}
 }
@@ -104,7 +105,8 @@ func TestBestClaim(t *testing.T) {
 		{ID: 5, From: 25, Ord: -1, Text: "Nothing here.", Speaker: "Hob the cook"},
 		{ID: 6, From: 5, Text: "A harbour."},
 	}
-	for words, want := range map[string]int64{"lamp harbour": 4, "lamp": 4, "harbour": 6, "burns": 1, "cook": 5, "lamp cook burns": 1, "whale": 0, "": 0} {
+	for words, want := range map[string]int64{"lamp harbour": 4, "lamp": 4, "harbour": 6, "burns": 1, "cook": 5,
+		"lamp cook burns": 1, "whale": 0, "": 0} {
 		var got int64
 		if c := codex.NewWords(strings.Fields(words)).Best(claims); c != nil {
 			got = c.ID

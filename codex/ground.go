@@ -13,10 +13,10 @@ import (
 	"annotator"
 )
 
-// Ground finds a quotation in the body of a post. It begins and ends with whole words of the body, and has more than one unless that is a
-// whole sentence, line or utterance. Differences in white space, Unicode composition, and typographic or plain quotes, dashes and
-// ellipses do not matter; case and everything else must match. The evidence holds the range in code points and the body's own text. The
-// caller sets Claim and Post.
+// Ground finds a quotation in the body of a post. It begins and ends with whole words of the body, and has more than
+// one unless that is a whole sentence, line or utterance. Differences in white space, Unicode composition, and
+// typographic or plain quotes, dashes and ellipses do not matter; case and everything else must match. The evidence
+// holds the range in code points and the body's own text. The caller sets Claim and Post.
 func Ground(body, quote string) (annotator.Evidence, bool) {
 	quote = strings.TrimSpace(quote)
 	if !HasWord(quote) || !utf8.ValidString(quote) { // whose bytes may be a part of a character
@@ -37,8 +37,8 @@ func Ground(body, quote string) (annotator.Evidence, bool) {
 	}, true
 }
 
-// locate returns the first range of a body that is a quotation. The quotation is looked for in a form of the body, and span returns the
-// range of the body that one of this form represents.
+// locate returns the first range of a body that is a quotation. The quotation is looked for in a form of the body, and
+// span returns the range of the body that one of this form represents.
 func locate(body, form, quote string, span func(from, to int) (int, int)) (from, to int, found bool) {
 	several := severalWords(quote)
 	for at := indexWords(form, quote, 0); at >= 0; at = indexWords(form, quote, at+1) {
@@ -49,10 +49,11 @@ func locate(body, form, quote string, span func(from, to int) (int, int)) (from,
 	return 0, 0, false
 }
 
-// FindQuote returns the evidence for a quotation in the first of some posts that holds it, as Ground or GroundEnds finds it; nil, with the
-// reason where it is known, if none does. The posts follow each other in the story. A quotation may be escaped as the posts are shown,
-// and may have quotation marks or other punctuation at its ends that the post does not have there. Of one that runs from a post into
-// the next, the longer part counts, since evidence stands in one post. The caller sets Claim.
+// FindQuote returns the evidence for a quotation in the first of some posts that holds it, as Ground or GroundEnds
+// finds it. If none does, it returns nil, with the reason where it is known. The posts follow each other in the story.
+// A quotation may be escaped as the posts are shown. It may have quotation marks or other punctuation at its ends that
+// the post does not have there. Of one that runs from a post into the next, the longer part counts, since evidence is
+// in one post. The caller sets Claim.
 func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence, why string) {
 	quotes := []string{quote}
 	if plain := annotator.Unescape(quote); plain != quote {
@@ -87,8 +88,11 @@ func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence,
 		}
 	}
 	bare := fold(quotes[len(quotes)-1]).text
-	if HasWord(bare) && slices.ContainsFunc(posts, func(p annotator.Post) bool { return strings.Contains(fold(p.Body).text, bare) }) {
-		why = "a quote begins and ends with whole words, and has more than one unless that is a whole sentence or utterance"
+	if HasWord(bare) && slices.ContainsFunc(posts, func(p annotator.Post) bool {
+		return strings.Contains(fold(p.Body).text, bare)
+	}) {
+		why = "a quote begins and ends with whole words, and has more than one unless that is a whole sentence or " +
+			"utterance"
 	}
 	return nil, why
 }

@@ -42,14 +42,21 @@ func TestGroundRefuses(t *testing.T) {
 // TestQuoteIsWords: a quotation is whole words of a post, and more than one unless it is a sentence, line or utterance.
 func TestQuoteIsWords(t *testing.T) {
 	t.Parallel()
-	const body = "The Art of Light\n\n“Yes,” she said from the heart. Run! She can’t swim; she owns 10,000 lamps at No. 12 Quay of Dr. Mo.\n\n" +
-		"— Да, — сказал он. Il dit qu’il est l’homme du roi. 他收着那盏灯。好！ ผู้ใหญ่มา می\u200cخواهم بروم. A half-moon rose—red—over it.\n\n‘Never,’ he said of the sailors’ wives’ house. Then 'maybe' too, in the dogs' cats' bowl.\n\nFin"
+	const body = "The Art of Light\n\n" +
+		"“Yes,” she said from the heart. Run! She can’t swim; she owns 10,000 lamps at No. 12 Quay of Dr. Mo.\n\n" +
+		"— Да, — сказал он. Il dit qu’il est l’homme du roi. 他收着那盏灯。好！ ผู้ใหญ่มา می\u200cخواهم بروم. A half-moon " +
+		"rose—red—over it.\n\n" +
+		"‘Never,’ he said of the sailors’ wives’ house. Then 'maybe' too, in the dogs' cats' bowl.\n\nFin"
 	for quote, want := range map[string]bool{
 		"art": false, // of heart
 		"e":   false, "heart": false, "Art": false, "the hear": false, "rom the heart": false, "from the heart": true,
-		"the heart": true, "Yes": true, "“Yes,”": true, "Run": true, "Run!": true, "She can": false, "She can’t": true, "she owns 10": false,
-		"owns 10,000": true, "000 lamps": false, "10,000": false, "No": false, "Dr.": false, "Mo": false, "The Art of Light": true, "Fin": true, "Never": true, "maybe": true, "wives": false, "cats": false, "said of": true, "Да": true,
-		"сказал": false, "он. Il": true, "il est": true, "Il dit qu": false, "homme du roi": true, "收着": true, "灯": false, "好": true, "ใหญ": false,
+		"the heart": true, "Yes": true, "“Yes,”": true, "Run": true, "Run!": true, "She can": false, "She can’t": true,
+		"she owns 10": false,
+		"owns 10,000": true, "000 lamps": false, "10,000": false, "No": false, "Dr.": false, "Mo": false,
+		"The Art of Light": true, "Fin": true, "Never": true, "maybe": true, "wives": false, "cats": false,
+		"said of": true, "Да": true,
+		"сказал": false, "он. Il": true, "il est": true, "Il dit qu": false, "homme du roi": true, "收着": true,
+		"灯": false, "好": true, "ใหญ": false,
 		"ใหญ่": true, "خواهم بروم": false, "می\u200cخواهم بروم": true, "moon rose": true, "red": false, "it": false,
 	} {
 		if got, ok := codex.Ground(body, quote); ok != want {
@@ -59,7 +66,8 @@ func TestQuoteIsWords(t *testing.T) {
 	if got, _ := codex.Ground("a heart at the heartland, at the heart", "at the heart"); got.Start != 26 {
 		t.Errorf("%+v is no place of whole words", got)
 	}
-	for quote, reason := range map[string]string{"from the hear": "whole words", "the … lamps": "several passages", "Nobody spoke": ""} {
+	for quote, reason := range map[string]string{"from the hear": "whole words", "the … lamps": "several passages",
+		"Nobody spoke": ""} {
 		found, why := codex.FindQuote([]annotator.Post{{ID: 1, Body: body + " The lamps are the lamps."}}, quote)
 		if found != nil || !strings.Contains(why, reason) || (why == "") != (reason == "") {
 			t.Errorf("%q: %+v, %q", quote, found, why)
@@ -74,7 +82,8 @@ type storyText struct {
 }
 
 // words of several scripts. Those of Chinese are single characters.
-var sampleWords = []string{"a", "art", "heart", "the", "hear", "don't", "can’t", "10,000", "3.5", "été", "e\u0301te\u0301", "дом", "домой", "사람", "사람은", "राजा", "灯", "他", "x"}
+var sampleWords = []string{"a", "art", "heart", "the", "hear", "don't", "can’t", "10,000", "3.5", "été",
+	"e\u0301te\u0301", "дом", "домой", "사람", "사람은", "राजा", "灯", "他", "x"}
 
 func drawText(t *rapid.T) storyText {
 	var s storyText
@@ -89,7 +98,8 @@ func drawText(t *rapid.T) storyText {
 	return s
 }
 
-// TestWholeWordsAreFound: each run of two or more whole words of a post is a quotation of it, also as a model may write it.
+// TestWholeWordsAreFound: each run of two or more whole words of a post is a quotation of it, also as a model may write
+// it.
 func TestWholeWordsAreFound(t *testing.T) {
 	t.Parallel()
 	typed := strings.NewReplacer("’", "'", " — ", " - ", "  ", "\n")
@@ -101,7 +111,8 @@ func TestWholeWordsAreFound(t *testing.T) {
 		first := rapid.IntRange(0, len(s.words)-2).Draw(t, "first")
 		last := rapid.IntRange(first+1, len(s.words)-1).Draw(t, "last")
 		quote := s.text[s.words[first].Start:s.words[last].End]
-		for _, written := range []string{quote, norm.NFC.String(quote), norm.NFD.String(quote), typed.Replace(quote), "“" + quote + ".”"} {
+		for _, written := range []string{quote, norm.NFC.String(quote), norm.NFD.String(quote), typed.Replace(quote),
+			"“" + quote + ".”"} {
 			found, why := codex.FindQuote([]annotator.Post{{ID: 1, Body: s.text}}, written)
 			if found == nil || spacedOut(found.Quote) != spacedOut(quote) {
 				t.Fatalf("%q is found in %q as %+v: %s", written, s.text, found, why)
@@ -116,8 +127,8 @@ func spacedOut(text string) string {
 	return norm.NFC.String(strings.Join(strings.Fields(text), " "))
 }
 
-// TestPartsOfWordsGroundNothing: what begins or ends inside a word wherever it stands is no quotation, and no single word of a
-// sentence is.
+// TestPartsOfWordsGroundNothing tests that a text with a part of a word at an end is no quotation. A single word of a
+// sentence is none, either.
 func TestPartsOfWordsGroundNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -174,10 +185,11 @@ func checkGround(t interface{ Fatalf(string, ...any) }, body, quote string) bool
 	return true
 }
 
-// TestQuoteAcrossPosts: of a quotation that runs from a post into the next one the longer part is kept, as it stands in its post.
+// TestQuoteAcrossPosts tests that the longer part of a quotation across two posts is kept, as its post has it.
 func TestQuoteAcrossPosts(t *testing.T) {
 	t.Parallel()
-	posts := []annotator.Post{{ID: 1, Body: " The door é swings open, without a sound.\n\n"}, {ID: 2, Body: "\n“It is a still,” she said."}, {ID: 3, Body: "Nobody spoke."}}
+	posts := []annotator.Post{{ID: 1, Body: " The door é swings open, without a sound.\n\n"},
+		{ID: 2, Body: "\n“It is a still,” she said."}, {ID: 3, Body: "Nobody spoke."}}
 	for quote, want := range map[string]annotator.Evidence{
 		"swings open, without a sound. \"It is": {Post: 1, Start: 12, End: 41, Quote: "swings open, without a sound."},
 		"sound.\n“It is a still,” she said":     {Post: 2, Start: 1, End: 26, Quote: "“It is a still,” she said"},
@@ -202,7 +214,8 @@ func TestQuoteAcrossPosts(t *testing.T) {
 		if found == nil {
 			return
 		}
-		if got := string([]rune(posts[found.Post-1].Body)[found.Start:found.End]); got != found.Quote || !codex.HasWord(got) {
+		if got := string([]rune(posts[found.Post-1].Body)[found.Start:found.End]); got != found.Quote ||
+			!codex.HasWord(got) {
 			t.Fatalf("%+v is %q in its post", *found, got)
 		}
 	})

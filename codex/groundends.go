@@ -7,7 +7,7 @@ import (
 	"annotator"
 )
 
-// Limits of the search for a passage: of the bytes of a folded passage, and of the places where its first words stand.
+// Limits of the search for a passage: the bytes of a folded passage, and the places of its first words.
 const (
 	maxPassage = 2 * utf8.UTFMax * MaxQuote
 	maxHeads   = 1000
@@ -16,10 +16,10 @@ const (
 // ellipses separate the first words of a quotation from its last.
 var ellipses = []string{"[…]", "[...]", "(…)", "(...)", "…", "..."}
 
-// GroundEnds finds a quotation that is given by its first and last words, with an ellipsis between them: "She came …
-// no more." Between two ellipses there may be words from in between. It returns the passage from the first to the last
-// word, and how many passages of at most MaxQuote code points the words fit: none, one, to which the evidence belongs,
-// or 2 for several. All of these are whole words of the body. Differences are ignored as by Ground.
+// GroundEnds finds a quotation that is given by its first and last words, with an ellipsis between them: "She came … no
+// more." Between two ellipses there may be words from in between. It returns the passage from the first to the last
+// word. It also returns how many passages of at most MaxQuote code points the words fit: 0, 1, or 2 for several. The
+// evidence is meaningful for 1 only. All of these are whole words of the body. Differences are ignored as by Ground.
 func GroundEnds(body, quote string) (evidence annotator.Evidence, passages int) {
 	pieces := splitEnds(quote)
 	if pieces == nil {
@@ -60,7 +60,8 @@ func GroundEnds(body, quote string) (evidence annotator.Evidence, passages int) 
 	return evidence, passages
 }
 
-// splitEnds splits a quotation at its ellipses, which are all of one form. Each piece must hold a word; nil if one does not.
+// splitEnds splits a quotation at its ellipses, which are all of one form. Each piece must hold a word; nil if one does
+// not.
 func splitEnds(quote string) []string {
 	for _, ellipsis := range ellipses {
 		pieces := strings.Split(quote, ellipsis)

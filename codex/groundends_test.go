@@ -12,7 +12,8 @@ import (
 
 func TestGroundEnds(t *testing.T) {
 	t.Parallel()
-	const body = "“They call me Thimble,” she said, “because of my thimble.”\n\nShe sat down… She came, and she went. Then she came no more."
+	const body = "“They call me Thimble,” she said, “because of my thimble.”\n\n" +
+		"She sat down… She came, and she went. Then she came no more."
 	for quote, want := range map[string]string{
 		"They call me … my thimble.":      "They call me Thimble,” she said, “because of my thimble.",
 		"They call me...my thimble":       "They call me Thimble,” she said, “because of my thimble",
@@ -25,41 +26,48 @@ func TestGroundEnds(t *testing.T) {
 		"They call me … my bell":          "",
 		"They … Thimble … she":            "", // two last words
 		"They … me … said":                "They call me Thimble,” she said",
-		"They … call … came … more":       "They call me Thimble,” she said, “because of my thimble.”\n\nShe sat down… She came, and she went. Then she came no more",
-		"They … said … Thimble … more":    "", // in another order
-		"They … me … … more":              "",
-		"call … she … no more":            "call me Thimble,” she said, “because of my thimble.”\n\nShe sat down… She came, and she went. Then she came no more",
-		"They call me …":                  "",
-		"… my thimble":                    "",
-		"They call me Thimble":            "", // no ends
-		"hey call me … my thimble":        "", // parts of words
-		"They call me … my thim":          "",
-		"They call m … my thimble":        "",
-		"They … ecause … my thimble":      "",
-		"They … because … my thimble":     "They call me Thimble,” she said, “because of my thimble",
+		"They … call … came … more": "They call me Thimble,” she said, “because of my thimble.”\n\n" +
+			"She sat down… She came, and she went. Then she came no more",
+		"They … said … Thimble … more": "", // in another order
+		"They … me … … more":           "",
+		"call … she … no more": "call me Thimble,” she said, “because of my thimble.”\n\n" +
+			"She sat down… She came, and she went. Then she came no more",
+		"They call me …":              "",
+		"… my thimble":                "",
+		"They call me Thimble":        "", // no ends
+		"hey call me … my thimble":    "", // parts of words
+		"They call me … my thim":      "",
+		"They call m … my thimble":    "",
+		"They … ecause … my thimble":  "",
+		"They … because … my thimble": "They call me Thimble,” she said, “because of my thimble",
 	} {
 		evidence, passages := codex.GroundEnds(body, quote)
 		if (passages == 1) != (want != "") || passages == 1 && evidence.Quote != want {
 			t.Errorf("%q gives %d passages, %q; want %q", quote, passages, evidence.Quote, want)
 		}
 	}
-	if _, passages := codex.GroundEnds("It began"+strings.Repeat(" and went on", codex.MaxQuote)+" and stopped.", "It began … stopped."); passages != 0 {
+	if _, passages := codex.GroundEnds("It began"+strings.Repeat(" and went on", codex.MaxQuote)+" and stopped.",
+		"It began … stopped."); passages != 0 {
 		t.Errorf("a passage of any length: %d", passages)
 	}
 }
 
-// TestGroundEndsIsInTheBody: what is found stands in the body, from its first words to its last, and there is no other passage.
+// TestGroundEndsIsInTheBody tests that the body holds what is found, from its first words to its last, and no other
+// such passage.
 func TestGroundEndsIsInTheBody(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.SampledFrom([]string{"she", "came", "“no", "more”", "é", "e\u0301", "\n", "…", "漢字", "a--b", "..."}), 2, 12)
-		body, head, tail := strings.Join(words.Draw(t, "body"), " "), strings.Join(words.Draw(t, "head")[:1], " "), strings.Join(words.Draw(t, "tail")[:1], " ")
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{"she", "came", "“no", "more”", "é", "e\u0301", "\n", "…",
+			"漢字", "a--b", "..."}), 2, 12)
+		body, head, tail := strings.Join(words.Draw(t, "body"), " "), strings.Join(words.Draw(t, "head")[:1], " "),
+			strings.Join(words.Draw(t, "tail")[:1], " ")
 		evidence, passages := codex.GroundEnds(body, head+" … "+tail)
 		if passages != 1 {
 			return
 		}
 		runes := []rune(body)
-		if evidence.Start < 0 || evidence.End > len(runes) || string(runes[evidence.Start:evidence.End]) != evidence.Quote {
+		if evidence.Start < 0 || evidence.End > len(runes) ||
+			string(runes[evidence.Start:evidence.End]) != evidence.Quote {
 			t.Fatalf("%q is not at %d to %d of %q", evidence.Quote, evidence.Start, evidence.End, body)
 		}
 		if n := utf8.RuneCountInString(evidence.Quote); n > codex.MaxQuote || n < 2 {

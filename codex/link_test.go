@@ -18,7 +18,8 @@ func TestLinks(t *testing.T) {
 		"[[Anna sails. [x]]]":  {nil, "[[Anna sails. [x]]]"},
 		"[[[[Anna]]]] [[ ]][]": {[]string{"Anna", ""}, "[[Anna]]  []"},
 	} {
-		if got, plain := codex.Links(text), codex.WithoutLinks(text); !slices.Equal(got, want.names) || plain != want.plain {
+		if got, plain := codex.Links(text), codex.WithoutLinks(text); !slices.Equal(got, want.names) ||
+			plain != want.plain {
 			t.Errorf("%q links to %q, and reads %q", text, got, plain)
 		}
 	}

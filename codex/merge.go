@@ -9,8 +9,8 @@ import (
 	"annotator"
 )
 
-// Merge returns the revisions that merge one live entry into another, without ids, times or trace: first those of the
-// target, then that of the source. The target gets every name, tag and claim of the source that it lacks, with their
+// Merge returns the revisions that merge one live entry into another, without ids, times or trace. Those of the target
+// come before that of the source. The target gets every name, tag and claim of the source that it lacks, with their
 // places and evidence. A sentence of both gets the evidence of both. The source stays unchanged except that it refers
 // to the target. The error is a *Refusal if they cannot be merged.
 func Merge(source, target *annotator.Entry, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
@@ -41,7 +41,8 @@ func (r *reviser) copyNames(source *annotator.Entry) {
 			continue
 		}
 		if len(r.entry.Aliases) >= MaxItems {
-			r.fail(refuse("TOO_LONG", "entries %d and %d together have more than %d names", source.ID, r.entry.ID, MaxItems))
+			r.fail(refuse("TOO_LONG", "entries %d and %d together have more than %d names", source.ID, r.entry.ID,
+				MaxItems))
 		}
 		r.add(annotator.FieldAlias, "", annotator.EncodeJSON(name))
 	}
@@ -81,7 +82,9 @@ func (r *reviser) copyClaims(source *annotator.Entry) {
 func (r *reviser) idsOf(claims []annotator.Claim) map[int64]int64 {
 	ids, held, last := map[int64]int64{}, slices.Clone(r.entry.Claims), lastClaim(&r.entry)
 	for _, claim := range claims {
-		at := slices.IndexFunc(held, func(h annotator.Claim) bool { return sameClaim(&h, &claim) && (h.Until == 0 || claim.Until != 0) })
+		at := slices.IndexFunc(held, func(h annotator.Claim) bool {
+			return sameClaim(&h, &claim) && (h.Until == 0 || claim.Until != 0)
+		})
 		if at < 0 {
 			last++
 			at, held = len(held), append(held, claim)
@@ -92,7 +95,7 @@ func (r *reviser) idsOf(claims []annotator.Claim) map[int64]int64 {
 	return ids
 }
 
-// sameClaim reports whether two claims say the same, and of the same speaker if one says it.
+// sameClaim reports whether two claims have the same text, and the same speaker if they have one.
 func sameClaim(a, b *annotator.Claim) bool {
 	return Normalize(a.Text) == Normalize(b.Text) && Normalize(a.Speaker) == Normalize(b.Speaker)
 }

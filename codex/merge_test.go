@@ -56,16 +56,19 @@ func TestMerge(t *testing.T) {
 	t.Parallel()
 	source := entryOf(t, 1,
 		codex.Edit{
-			Name: new("Marrow (captain)"), Facts: []codex.Fact{{Text: "She has a ship."}, {Text: "She is grey.", Evidence: quoted(5, "grey she is")}},
+			Name: new("Marrow (captain)"), Facts: []codex.Fact{{Text: "She has a ship."},
+				{Text: "She is grey.", Evidence: quoted(5, "grey she is")}},
 			Tags: []string{"person", "sailor"}, Aliases: []string{"Old Marrow"}, At: annotator.PlaceAt(1, 0),
 		},
 		codex.Edit{
-			Facts: []codex.Fact{{Text: "She sank it off the quay.", Evidence: quoted(6, "she sank it")}}, Close: []codex.Closing{{Fact: 2}},
-			At: annotator.PlaceAt(2, 0),
+			Facts: []codex.Fact{{Text: "She sank it off the quay.", Evidence: quoted(6, "she sank it")}},
+			Close: []codex.Closing{{Fact: 2}},
+			At:    annotator.PlaceAt(2, 0),
 		})
 	target := entryOf(t, 2, codex.Edit{
 		Name: new("Ysolde Marrow"), Tags: []string{"person"}, At: annotator.PlaceAt(1, 3),
-		Facts: []codex.Fact{{Text: "Ysolde is a captain.", Evidence: quoted(7, "captain Ysolde")}, {Text: "She HAS a ship."}},
+		Facts: []codex.Fact{{Text: "Ysolde is a captain.", Evidence: quoted(7, "captain Ysolde")},
+			{Text: "She HAS a ship."}},
 	})
 	revisions, err := codex.Merge(source, target, annotator.ActorCurator, annotator.PlaceAt(1, 5))
 	if err != nil {
@@ -73,7 +76,8 @@ func TestMerge(t *testing.T) {
 	}
 	applyAll(t, numbered(revisions, 100), source, target)
 	if source.Status != annotator.Merged || source.MergedInto != 2 || len(source.Claims) != 3 || len(source.Tags) != 2 {
-		t.Errorf("the source is %s into %d, has %d claims and tags %q", source.Status, source.MergedInto, len(source.Claims), source.Tags)
+		t.Errorf("the source is %s into %d, has %d claims and tags %q", source.Status, source.MergedInto,
+			len(source.Claims), source.Tags)
 	}
 	if want := "Ysolde is a captain. She HAS a ship. She sank it off the quay."; target.Definition() != want {
 		t.Errorf("definition %q", target.Definition())
@@ -96,7 +100,8 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	slices.Sort(quotes)
-	want := []string{"She is grey. grey she is", "She sank it off the quay. she sank it", "Ysolde is a captain. captain Ysolde"}
+	want := []string{"She is grey. grey she is", "She sank it off the quay. she sank it",
+		"Ysolde is a captain. captain Ysolde"}
 	if diff := cmp.Diff(want, quotes); diff != "" {
 		t.Error(diff)
 	}
@@ -107,7 +112,8 @@ func TestMergeRefuses(t *testing.T) {
 	fresh := func(id int64, change annotator.Revision) *annotator.Entry {
 		var facts []codex.Fact
 		for n := range codex.MaxFacts/2/codex.MaxFact + 1 { // two such entries are too long together
-			facts = append(facts, codex.Fact{Text: fmt.Sprintf("%d.%02d%s", id, n, strings.Repeat("a", codex.MaxFact-4))})
+			facts = append(facts,
+				codex.Fact{Text: fmt.Sprintf("%d.%02d%s", id, n, strings.Repeat("a", codex.MaxFact-4))})
 		}
 		e := entryOf(t, id, codex.Edit{Name: new("Dawn"), Facts: facts})
 		if change.Field != "" {
@@ -171,14 +177,16 @@ func TestMergeKeepsBoth(t *testing.T) {
 		for _, e := range []*annotator.Entry{source, &before} {
 			checkHolds(t, target, e)
 		}
-		if got := target.Claims; len(before.Claims) > 0 && !strings.HasPrefix(target.Definition(), before.Definition()) {
+		if got := target.Claims; len(before.Claims) > 0 && !strings.HasPrefix(target.Definition(),
+			before.Definition()) {
 			t.Fatalf("the target's own claims moved: %+v, were %+v", got, before.Claims)
 		}
 		replayed, err := replay(append(all, revisions...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(map[int64]*annotator.Entry{1: source, 2: target}, replayed, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(map[int64]*annotator.Entry{1: source, 2: target}, replayed,
+			cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -192,7 +200,9 @@ func checkHolds(t *rapid.T, e, other *annotator.Entry) {
 		}
 	}
 	for _, alias := range other.Aliases {
-		if !slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool { return codex.Normalize(a.Name) == codex.Normalize(alias.Name) }) {
+		if !slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool {
+			return codex.Normalize(a.Name) == codex.Normalize(alias.Name)
+		}) {
 			t.Fatalf("the name %q is lost", alias.Name)
 		}
 	}

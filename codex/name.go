@@ -14,7 +14,8 @@ func Normalize(name string) string {
 	return norm.NFD.String(strings.ToLower(norm.NFD.String(strings.Join(strings.Fields(name), " "))))
 }
 
-// OtherNames returns the names that differ from those known. It never returns nil, so an empty list is written as a list.
+// OtherNames returns the names that differ from those known. It never returns nil, so an empty list is written as a
+// list.
 func OtherNames(names []string, known ...string) []string {
 	others := []string{}
 	for _, name := range names {

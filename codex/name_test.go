@@ -67,7 +67,8 @@ func TestSplitName(t *testing.T) {
 	} {
 		term, disambiguator := codex.SplitName(test.name)
 		if term != test.term || disambiguator != test.disambiguator {
-			t.Errorf("SplitName(%q) = %q, %q; want %q, %q", test.name, term, disambiguator, test.term, test.disambiguator)
+			t.Errorf("SplitName(%q) = %q, %q; want %q, %q", test.name, term, disambiguator, test.term,
+				test.disambiguator)
 		}
 	}
 }

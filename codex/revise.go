@@ -17,10 +17,10 @@ type Edit struct {
 	Close       []Closing  // of facts, after Facts are added
 	Tags        []string   // replace the present tags
 	Aliases     []string   // added to the present aliases
-	DropAliases []string   // taken away, after the name has changed; never the name
+	DropAliases []string   // removed, after the name has changed; never the name
 	Status      *annotator.Status
 	Actor       annotator.Actor // who edits
-	At          annotator.Place // where the story has what the edit says
+	At          annotator.Place // the place in the story that the edit is about
 }
 
 // Refusal is the error of an edit that the rules reject. Model and curator read its code and message, and may correct
@@ -63,8 +63,8 @@ func Revise(e *annotator.Entry, edit Edit) ([]annotator.Revision, error) {
 	return r.result()
 }
 
-// reviser collects revisions and applies each one at once, so that later steps see its effect. It keeps the first error;
-// the steps after it still run, but have no result.
+// reviser collects revisions and applies each one at once, so that later steps see its effect. It keeps the first
+// error; the steps after it still run, but have no result.
 type reviser struct {
 	edit      Edit
 	entry     annotator.Entry
@@ -112,7 +112,8 @@ func (r *reviser) checkEditable() {
 	case r.entry.Status == annotator.Merged:
 		r.fail(refuse("RETIRED", "entry %d is merged into entry %d; change that one", r.entry.ID, r.entry.MergedInto))
 	case !r.entry.Status.Live():
-		r.fail(refuse("RETIRED", "entry %d is %s; create a new one if the story calls for it", r.entry.ID, r.entry.Status))
+		r.fail(refuse("RETIRED", "entry %d is %s; create a new one if the story calls for it", r.entry.ID,
+			r.entry.Status))
 	}
 }
 
@@ -204,7 +205,9 @@ func (r *reviser) status() {
 }
 
 // Retire returns the revision that retires a live entry, with the reason.
-func Retire(e *annotator.Entry, reason string, actor annotator.Actor, at annotator.Place) ([]annotator.Revision, error) {
+func Retire(
+	e *annotator.Entry, reason string, actor annotator.Actor, at annotator.Place,
+) ([]annotator.Revision, error) {
 	r := newReviser(e, Edit{Actor: actor, At: at})
 	r.checkEditable()
 	r.add(annotator.FieldRetired, string(e.Status), r.text("reason", reason, MaxQuote))

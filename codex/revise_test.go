@@ -59,7 +59,8 @@ func factsOf(text string) (facts []codex.Fact) {
 func made(t *testing.T, definition string) *history {
 	t.Helper()
 	h := &history{}
-	if err := h.revise(codex.Edit{Name: new("Dawn"), Facts: factsOf(definition), At: annotator.PlaceAt(1, 0)}); err != nil {
+	if err := h.revise(codex.Edit{Name: new("Dawn"), Facts: factsOf(definition),
+		At: annotator.PlaceAt(1, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -177,7 +178,8 @@ func TestNamesAreStoredVisible(t *testing.T) {
 		t.Error(diff)
 	}
 	var refusal *codex.Refusal
-	if err := h.revise(codex.Edit{Aliases: []string{"\u200b\u3164"}}); !errors.As(err, &refusal) || refusal.Code != "EMPTY" {
+	if err := h.revise(codex.Edit{Aliases: []string{"\u200b\u3164"}}); !errors.As(err, &refusal) ||
+		refusal.Code != "EMPTY" {
 		t.Errorf("a name of nothing to be seen: %v", err)
 	}
 }
@@ -187,7 +189,8 @@ func TestEvidenceGoesToItsFact(t *testing.T) {
 	h := made(t, "Dawn is a ship. She sails at night.")
 	evidence := annotator.Evidence{Post: 9, Start: 3, End: 20, Quote: "sails every night"}
 	for range 2 { // the second time it is there already
-		if err := h.revise(codex.Edit{Facts: []codex.Fact{{Text: "She sails at night.", Evidence: &evidence}}}); err != nil {
+		if err := h.revise(codex.Edit{Facts: []codex.Fact{{Text: "She sails at night.",
+			Evidence: &evidence}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -202,14 +205,17 @@ func TestReviseDoesNotTouchTheEntry(t *testing.T) {
 	t.Parallel()
 	h := made(t, "Dawn is a ship.")
 	for i := range 3 { // leaves room in the slice of evidence
-		if err := h.revise(codex.Edit{Facts: []codex.Fact{{Text: "Dawn is a ship.", Evidence: &annotator.Evidence{Post: int64(i + 1), Quote: "ship"}}}}); err != nil {
+		if err := h.revise(codex.Edit{Facts: []codex.Fact{{Text: "Dawn is a ship.",
+			Evidence: &annotator.Evidence{Post: int64(i + 1), Quote: "ship"}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	held := h.entry.Claims[0].Evidence
 	room := held[:cap(held)]
 	before := slices.Clone(room)
-	if _, err := codex.Revise(&h.entry, codex.Edit{Facts: []codex.Fact{{Text: "Dawn is a ship.", Evidence: &annotator.Evidence{Post: 9, Quote: "ship"}}}}); err != nil {
+	if _, err := codex.Revise(&h.entry,
+		codex.Edit{Facts: []codex.Fact{{Text: "Dawn is a ship.",
+			Evidence: &annotator.Evidence{Post: 9, Quote: "ship"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, room); diff != "" {
@@ -240,7 +246,8 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 	return rapid.Custom(func(t *rapid.T) codex.Edit {
 		word := rapid.SampledFrom([]string{"Dawn", "dawn", "Mik", "Vys", "DAWN (ship)", "Ile  de Ré", "曙光"})
 		sentence := rapid.SampledFrom([]string{
-			"Dawn is a ship.", "She sails at night.", "dawn is a ship.", "The [[Mik]] owns her!", "曙光是船。", "Nobody knows why",
+			"Dawn is a ship.", "She sails at night.", "dawn is a ship.", "The [[Mik]] owns her!", "曙光是船。",
+			"Nobody knows why",
 		})
 		status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed})
 		edit := codex.Edit{
@@ -251,11 +258,13 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 			Actor:   annotator.ActorModel, At: annotator.PlaceAt(scene, 0),
 		}
 		if rapid.Bool().Draw(t, "closes") {
-			edit.Close = []codex.Closing{{Fact: rapid.Int64Range(1, 4).Draw(t, "closed"), By: rapid.Int64Range(0, 3).Draw(t, "by")}}
+			edit.Close = []codex.Closing{{Fact: rapid.Int64Range(1, 4).Draw(t, "closed"),
+				By: rapid.Int64Range(0, 3).Draw(t, "by")}}
 			return edit
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "facts") {
-			fact := codex.Fact{Text: sentence.Draw(t, "fact"), Kind: rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind")}
+			fact := codex.Fact{Text: sentence.Draw(t, "fact"),
+				Kind: rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind")}
 			if rapid.Bool().Draw(t, "quotes") {
 				fact.Evidence = &annotator.Evidence{Post: int64(scene), End: 4, Quote: sentence.Draw(t, "quote")}
 			}
@@ -265,8 +274,8 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 	})
 }
 
-// After any sequence of edits the entry is the replay of its revisions and has the facts of an accepted edit. A repeated or refused
-// edit changes nothing, and closed claims stay closed.
+// After any sequence of edits the entry is the replay of its revisions and has the facts of an accepted edit. A
+// repeated or refused edit changes nothing, and closed claims stay closed.
 func TestReviseAndReplay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -314,7 +323,8 @@ func checkEdit(t *rapid.T, h *history, edit codex.Edit) {
 	}
 }
 
-// TestDroppedNames: a name that is dropped is gone, and no other; the term stays a name, and the revisions keep what there was.
+// TestDroppedNames: a name that is dropped is gone, and no other; the term stays a name, and the revisions keep what
+// there was.
 func TestDroppedNames(t *testing.T) {
 	t.Parallel()
 	names := func(e *annotator.Entry) (list []string) {
@@ -338,7 +348,8 @@ func TestDroppedNames(t *testing.T) {
 		if got := names(&h.entry); !slices.Equal(got, wanted) || err == nil && len(got) == len(before) {
 			t.Fatalf("without %q: %v, %v", name, got, err)
 		}
-		if isTerm := name == codex.Normalize(h.entry.Term); (code(err) == "SAME") != isTerm || !slices.Contains(names(&h.entry), codex.Normalize(h.entry.Term)) {
+		if isTerm := name == codex.Normalize(h.entry.Term); (code(err) == "SAME") != isTerm ||
+			!slices.Contains(names(&h.entry), codex.Normalize(h.entry.Term)) {
 			t.Fatalf("without %q, of %q: %v", name, h.entry.Term, err)
 		}
 		if err == nil && (len(h.revisions) != kept+1 || !codex.Destructive(h.revisions[kept:])) {

@@ -10,9 +10,9 @@ import (
 // Sentences splits a definition into sentences, with white space collapsed. Splitting the sentences joined by single
 // spaces gives the same sentences, so a definition that comes back unchanged keeps its claims.
 //
-// A sentence ends at a full stop, exclamation or question mark, with any closing quotes and brackets, before a space
-// and anything but a lower-case letter. In scripts without spaces it ends at their own marks. A stop after a title or
-// an initial does not end it.
+// A sentence ends at a full stop, exclamation or question mark, with any closing quotes and brackets. A space and
+// anything but a lower-case letter follow. In scripts without spaces it ends at their own marks. A stop after a title
+// or an initial does not end it.
 func Sentences(text string) []string {
 	var sentences []string
 	for text = strings.Join(strings.Fields(text), " "); text != ""; {
@@ -58,7 +58,8 @@ func startsSentence(rest string) bool {
 }
 
 // abbreviations are words after which a full stop does not end a sentence.
-const abbreviations = " mr mrs ms dr st m mm mme mlle messrs prof rev hon gen col capt lt sgt maj cmdr adm sir jr sr vs etc e.g i.e cf no vol ch "
+const abbreviations = " mr mrs ms dr st m mm mme mlle messrs prof rev hon gen col capt lt sgt maj cmdr adm sir jr " +
+	"sr vs etc e.g i.e cf no vol ch "
 
 func abbreviated(before string) bool {
 	word := before[strings.LastIndexByte(before, ' ')+1:]

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lookalikes are, for each Latin letter, the characters of other scripts that look like its small or capital form, as
-// the confusables of Unicode Technical Standard 39 have them. Accented characters need no place here, nor do variants
-// of width and font: both have decompositions.
+// lookalikes are, for each Latin letter, the characters of other scripts that look like its small or capital form. They
+// are from the confusables of Unicode Technical Standard 39. Accented characters and variants of width and font are not
+// listed, because they have decompositions.
 func lookalikes() map[rune]string {
 	return map[rune]string{
 		'a': "АаΑαɑᎪ", 'b': "ВвЬΒβᏴ", 'c': "СсϹϲᏟ", 'd': "ԀԁᎠ", 'e': "ЕеΕεᎬ", 'g': "ԌԍցɡᏀ", 'h': "НнҺһΗհᎻ",
@@ -33,8 +33,8 @@ var latinOf = sync.OnceValue(func() map[rune]rune {
 })
 
 // Skeleton returns a form that is the same for names that look the same, after the skeleton of Unicode Technical
-// Standard 39: without invisible characters and without variants of width and font, in small letters, with a Latin
-// letter for each that looks like one. It is for comparison only.
+// Standard 39. It has no invisible characters, no variants of width and font, and no capitals. A character that looks
+// like a Latin letter becomes that letter. It is for comparison only.
 func Skeleton(name string) string {
 	latin := latinOf()
 	name = strings.Map(func(r rune) rune {
@@ -47,8 +47,8 @@ func Skeleton(name string) string {
 	return norm.NFKD.String(strings.Join(strings.Fields(name), " "))
 }
 
-// LookAlikes returns a function that reports whether a name looks the same as one of the names and is spelled otherwise:
-// "Аlice" with a Cyrillic letter for "Alice".
+// LookAlikes returns a function that reports whether a name looks the same as one of the names and is spelled
+// otherwise. An example is "Аlice" with a Cyrillic letter for "Alice".
 func LookAlikes(names []string) func(name string) bool {
 	looks, spelled := map[string]bool{}, map[string]bool{}
 	for _, name := range names {

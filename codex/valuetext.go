@@ -7,8 +7,8 @@ import (
 	"annotator"
 )
 
-// ValueText returns the old or new value of a revision as people read it. Some fields are recorded as JSON; what is no
-// JSON is returned as it is.
+// ValueText returns the old or new value of a revision as people read it. Some fields are recorded as JSON; a text that
+// is no JSON is returned unchanged.
 func ValueText(field annotator.Field, recorded string) string {
 	switch field {
 	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence, annotator.FieldCuratorDecision:

@@ -19,8 +19,8 @@ const (
 	joiner    = '\u200d'
 )
 
-// Invisible reports whether a character has no shape of its own: zero-width characters, controls of the direction of
-// text, byte order marks, tags, variation selectors and fillers.
+// Invisible reports whether a character has no shape of its own. Such characters are zero-width characters, direction
+// controls, byte order marks, tags, variation selectors and fillers.
 func Invisible(r rune) bool {
 	if r < '\u00ad' { // the soft hyphen is the first
 		return false
@@ -29,8 +29,8 @@ func Invisible(r rune) bool {
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// Visible removes the invisible characters of a name, so that two names that look the same are not told apart by them.
-// Joiners stay where they are spelling.
+// Visible removes the invisible characters of a name, so that names that look the same are equal. Joiners stay where
+// they are spelling.
 func Visible(name string) string {
 	if !strings.ContainsFunc(name, Invisible) {
 		return name

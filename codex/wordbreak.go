@@ -10,8 +10,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// wordBreak reports whether a word may begin or end at a byte offset of a text. A word is a run of letters, digits and marks, with the
-// apostrophes between its letters and the points between its digits. In scripts without spaces each character is one.
+// wordBreak reports whether a word may begin or end at a byte offset of a text. A word is a run of letters, digits and
+// marks, with the apostrophes between its letters and the points between its digits. In scripts without spaces each
+// character is one.
 func wordBreak(text string, at int) bool {
 	before, width := utf8.DecodeLastRuneInString(text[:at])
 	after, next := utf8.DecodeRuneInString(text[at:])
@@ -45,15 +46,15 @@ func joins(before, between, after rune) bool {
 
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
-// elides reports whether the letters before an apostrophe are a word of their own, as in "l'homme" and "qu'il": its vowel is left out
-// before another one.
+// elides reports whether the letters before an apostrophe are a separate word, as in "l'homme" and "qu'il". Its vowel
+// is omitted before another one.
 func elides(apostrophe, after rune) bool {
 	letter, _ := utf8.DecodeRuneInString(norm.NFD.String(string(unicode.ToLower(after))))
 	return isApostrophe(apostrophe) && strings.ContainsRune("aeiouhy", letter)
 }
 
-// indexWords returns the offset, from a given one on, at which a text holds another whose first and last words are whole words of it;
-// -1 if there is none.
+// indexWords returns the first offset from a given one on at which a text holds some words as whole words; -1 if there
+// is none.
 func indexWords(text, words string, from int) int {
 	for from <= len(text) {
 		at := strings.Index(text[from:], words)
@@ -93,14 +94,16 @@ func isWhole(text string, from, to int) bool {
 		next = len(text) - end
 	}
 	before, after := text[former:begin], text[end:end+next]
-	if opened := strings.HasSuffix(before, "‘") || strings.HasSuffix(before, "'"); opened && strings.ContainsAny(after, "’'") {
+	if opened := strings.HasSuffix(before, "‘") || strings.HasSuffix(before, "'"); opened &&
+		strings.ContainsAny(after, "’'") {
 		return true // in single quotation marks
 	}
 	marks, line := unitMarks, former == 0 || strings.Contains(before, "\n")
 	if line && strings.ContainsAny(before, dashes) {
 		marks += dashes // the line is a dialogue's
 	}
-	return (line || endsUnit(text[:former], before, marks)) && (end+next == len(text) || endsUnit(text[:end], after, marks))
+	return (line || endsUnit(text[:former], before, marks)) &&
+		(end+next == len(text) || endsUnit(text[:end], after, marks))
 }
 
 // wordsEnd returns where the last word of a text ends; 0 if it has none.
