@@ -14,8 +14,8 @@ import (
 
 // Read reads a reply and returns an answer on each candidate. The reply holds a JSON object for each, in an array or
 // not, bare, fenced or between words. What can be read of a reply about several counts, and what it says of other
-// entries is passed over; a reply about a single candidate is one object. The error of an answer is worded for the
-// model. Nothing is decided by default.
+// entries is ignored. A reply about a single candidate is one object. The error of an answer is worded for the model.
+// Nothing is decided by default.
 func (b Batch) Read(reply string) []Answer {
 	list, invalid := objects(reply)
 	if len(b) == 1 && len(list) > 1 {
@@ -51,8 +51,8 @@ func (b Batch) Read(reply string) []Answer {
 	return answers
 }
 
-// about returns the index of the candidate that an object is about. If there are several, the object has the term
-// beside the id, so that a decision on one is not carried out on another.
+// about returns the index of the candidate that an object is about. If there are several, the object has the term and
+// the id, so that a decision on one is not carried out on another.
 func (b Batch) about(fields map[string]json.RawMessage) (int, error) {
 	if fields["entry"] == nil && len(b) == 1 {
 		return 0, nil
@@ -67,7 +67,8 @@ func (b Batch) about(fields map[string]json.RawMessage) (int, error) {
 	}
 	term, err := text(fields, "term")
 	if err == nil && (term != "" || len(b) > 1) && !b[at].hasName(term) {
-		err = fmt.Errorf("it names entry %d %q, which is not what that one is called", id, annotator.Clip(term, quoteLength, cutMark))
+		err = fmt.Errorf("it names entry %d %q, which is not what that one is called", id,
+			annotator.Clip(term, quoteLength, cutMark))
 	}
 	return at, err
 }
@@ -107,7 +108,8 @@ func (c *Candidate) read(fields map[string]json.RawMessage) (Decision, error) {
 	return d, err
 }
 
-// readWording reads what REVISE says: facts and closings, or all facts as one definition, which closes those that it does not repeat.
+// readWording reads the changes of REVISE: facts and closings, or all facts as one definition. The definition closes
+// the facts that it does not repeat.
 func (c *Candidate) readWording(d *Decision, fields map[string]json.RawMessage) (err error) {
 	if d.Facts, err = newFacts(fields["facts"]); err != nil {
 		return err
@@ -148,7 +150,8 @@ func newFacts(raw json.RawMessage) (facts []NewFact, err error) {
 		if !codex.HasWord(f.Text) {
 			return nil, errors.New("a fact holds no word")
 		}
-		if !slices.Contains([]annotator.ClaimKind{"", annotator.Narrated, annotator.Claimed, annotator.Inferred}, f.Kind) {
+		if !slices.Contains([]annotator.ClaimKind{"", annotator.Narrated, annotator.Claimed, annotator.Inferred},
+			f.Kind) {
 			return nil, fmt.Errorf("%q is no kind of fact", f.Kind)
 		}
 		facts = append(facts, f)
@@ -219,8 +222,8 @@ func text(fields map[string]json.RawMessage, name string) (string, error) {
 	return codex.Clean(annotator.Unescape(*value)), nil
 }
 
-// objects returns the JSON objects in a reply, whatever stands between them, up to the first that cannot be read, and
-// the error of that. Braces inside of strings are text like any other.
+// objects returns the JSON objects in a reply, with any text between them, up to the first that cannot be read. It
+// returns the error of that one. Braces inside of strings are text like any other.
 func objects(answer string) (list []json.RawMessage, err error) {
 	for at := strings.IndexByte(answer, '{'); at >= 0; at = strings.IndexByte(answer, '{') {
 		d := json.NewDecoder(strings.NewReader(answer[at:]))
@@ -250,7 +253,8 @@ func readFields(object json.RawMessage) (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		name, _ := key.(string)
-		if !slices.Contains([]string{"entry", "term", "decision", "target", "facts", "close", "definition", "reason"}, name) {
+		if !slices.Contains([]string{"entry", "term", "decision", "target", "facts", "close", "definition", "reason"},
+			name) {
 			return nil, fmt.Errorf("there is no field %q", name)
 		}
 		if _, twice := fields[name]; twice {

@@ -13,7 +13,7 @@ import (
 	"annotator/model"
 )
 
-// maxQuestion is how many tokens a question about several entries has at most.
+// maxQuestion is the maximum of tokens in a question about several entries.
 const maxQuestion = 8_192
 
 // inquiry is a question about a batch, for summaries, for present statements, or for several of these.
@@ -33,14 +33,13 @@ type parts struct {
 	present statements
 }
 
-// maxWaiting is for how many times as many entries as a question may be about it is not awaited that the window has
-// room for such a question.
+// maxWaiting times as many entries as a question may be about are the most that wait until the window has room for it.
 const maxWaiting = 3
 
 // next returns the question that is due; nil for none. What has to be asked again is asked alone, first the summaries,
 // then each entry. Else summaries, present statements and entries share a question, with as many entries as it may be
-// about. If the window leaves room for less, entries wait for its compaction, and statements, which rest on the facts that
-// are shown, are asked for without it.
+// about. If the window leaves room for less, entries wait for its compaction. Statements depend only on the facts that
+// are shown, so they are asked for without the window.
 func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*inquiry, error) {
 	recap, urgent, err := c.dueRecap(ctx)
 	if err != nil {
@@ -74,8 +73,8 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 	return nil, err
 }
 
-// fullest returns the largest question that asks for all parts. Where the window leaves no room for that, it leaves out
-// the present statements, then the summaries, if these are not urgent.
+// fullest returns the largest question that asks for all parts. Where the window leaves no room for that, it omits the
+// present statements, then the summaries, if these are not urgent.
 func (c *Curator) fullest(p parts, urgent bool) (q *inquiry, full bool, err error) {
 	q, full, err = c.largest(p)
 	if err == nil && !full && p.present != nil && (len(p.batch) > 0 || p.recap != nil) {
@@ -97,8 +96,8 @@ func (c *Curator) dueRecap(ctx context.Context) (*window.Recap, bool, error) {
 	return c.Recap(ctx)
 }
 
-// largest returns the question about as many of the candidates as one may be about; the first in any case, if nothing
-// else is asked for. It is full unless the window leaves no room for a larger one.
+// largest returns the question about as many of the candidates as one may be about. If nothing else is asked for, it is
+// about the first at least. It is full unless the window leaves no room for a larger one.
 func (c *Curator) largest(p parts) (q *inquiry, full bool, err error) {
 	least := 1
 	if p.recap != nil || p.present != nil {
@@ -125,8 +124,8 @@ func (c *Curator) largest(p parts) (q *inquiry, full bool, err error) {
 	return smallest, full, err
 }
 
-// inquire returns the question for some parts. It stands at the end of the window, or alone if that leaves no room for it
-// and no summaries are asked for; then it shows the posts that the window would have shown.
+// inquire returns the question for some parts. It is at the end of the window. If that leaves no room for it and no
+// summaries are asked for, it is alone. It then shows the posts that the window would have shown.
 func (c *Curator) inquire(p parts, again string) (*inquiry, error) {
 	q := &inquiry{parts: p, again: again}
 	following, err := c.Window.Before(c.Turn)
@@ -144,7 +143,8 @@ func (c *Curator) inquire(p parts, again string) (*inquiry, error) {
 func (c *Curator) compose(q *inquiry, following *window.Prompt, above map[int64]bool) error {
 	q.Question = window.Question{}
 	if n := len(q.batch); n > 0 {
-		q.Text, q.MaxTokens, q.Temperature = q.batch.Question(c.Settings.Instruction, above), c.Settings.MaxTokens*(n+1)/2, c.Settings.Temperature
+		q.Text, q.MaxTokens, q.Temperature = q.batch.Question(c.Settings.Instruction, above),
+			c.Settings.MaxTokens*(n+1)/2, c.Settings.Temperature
 	}
 	if q.again != "" {
 		q.Text = Correction(q.Text, q.again)
@@ -193,7 +193,7 @@ func (c *Curator) system(p *parts) string {
 func (p *parts) onlySummaries() bool { return len(p.batch) == 0 && p.present == nil }
 
 // decide asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing
-// usable on an entry, it is asked about again, alone; after that it is left as it is, with a note of the reason.
+// usable on an entry, the entry is asked about again, alone. After that it stays as it is, with a note of the reason.
 // Nothing is decided by default. Summaries are asked for again, too, and then written by rule.
 func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	if q.recap != nil && q.recap.Spent() {
@@ -221,14 +221,17 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 		answers = q.batch.Read(text)
 	}
 	fallback := AskAgain
-	if q.again != "" || err != nil && len(q.batch) == 1 && q.recap == nil && q.present == nil { // asked alone already, as often as a request is tried
+	// asked alone already, as often as a request is tried
+	if q.again != "" || err != nil && len(q.batch) == 1 && q.recap == nil && q.present == nil {
 		fallback = Keep
 	}
 	at := annotator.PlaceAt(c.Scene.N, len(c.Scene.Posts)-1)
 	decisions, revisions := q.batch.Resolve(answers, fallback, c.Scene.Thread.ID, at)
 	revisions = append(revisions, q.present.revisions(told, changedBy(revisions), at, c.Scene.Thread.ID)...)
 	summarised := summaries != nil && len(summaries.Episodes) > 0
-	if summarised || len(told) > 0 || slices.ContainsFunc(decisions, func(d Decision) bool { return d.Action.ByModel() }) {
+	if summarised || len(told) > 0 || slices.ContainsFunc(decisions, func(d Decision) bool {
+		return d.Action.ByModel()
+	}) {
 		return decisions, c.carryOut(ctx, reply, revisions, summaries)
 	}
 	body, reason := q.unusable(decisions)
@@ -254,8 +257,8 @@ func changedBy(revisions []annotator.Revision) map[int64]bool {
 	return changed
 }
 
-// readSummaries reads the summaries of a reply, which is empty if there is none, and returns the rest of it. Summaries are
-// nil if none were asked for.
+// readSummaries reads the summaries of a reply, which is empty if there is none, and returns the rest of it. Summaries
+// are nil if none were asked for.
 func (c *Curator) readSummaries(ctx context.Context, q *inquiry, reply string) (*annotator.Summaries, string, error) {
 	switch {
 	case q.recap == nil:
@@ -280,13 +283,13 @@ func (c *Curator) recapByRule(ctx context.Context, recap *window.Recap) error {
 // decision.
 var errNoRoom = errors.New("the question was not asked")
 
-// reply has a question answered, if the context has room for it.
+// reply gets the answer to a question, if the context has room for it.
 func (c *Curator) reply(ctx context.Context, q *inquiry) (*model.Reply, error) {
 	if !q.fits {
 		return nil, fmt.Errorf("%w: it has %d tokens, and the context has no room for it", errNoRoom, q.tokens)
 	}
 	purpose := annotator.PurposeCurate
-	if len(q.batch) == 0 { // a run can do without an answer
+	if len(q.batch) == 0 { // an answer is optional
 		purpose = annotator.PurposeSummarise
 	}
 	var fork *Fork
@@ -313,7 +316,7 @@ func (c *Curator) carryOut(
 	return c.Window.Relearn(ctx)
 }
 
-// unusable is the note of an answer that brings nothing, and the reason.
+// unusable returns the note of an answer that has no result, and the reason.
 func (q *inquiry) unusable(decisions []Decision) (text, reason string) {
 	if len(decisions) == 0 && q.present != nil {
 		return q.present.note(), "it holds no statement"
@@ -323,7 +326,8 @@ func (q *inquiry) unusable(decisions []Decision) (text, reason string) {
 	}
 	d := &decisions[0]
 	if d.Action == Keep {
-		return fmt.Sprintf("Entry %d stays tentative: the curator gave no usable answer: %s", q.batch[0].Entry.ID, d.Reason), d.Reason
+		return fmt.Sprintf("Entry %d stays tentative: the curator gave no usable answer: %s", q.batch[0].Entry.ID,
+			d.Reason), d.Reason
 	}
 	var ids []string
 	for _, c := range q.batch {

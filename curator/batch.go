@@ -25,10 +25,10 @@ func (b Batch) Unanswered(err error) []Answer {
 	return answers
 }
 
-// Resolve returns what is stored of answers: a decision on each candidate, made at a place and after a thread has
-// ended, and the revisions that follow from all of them. If there is no decision that can be carried out, the action is
-// the fallback, AskAgain or Keep, with the reason. A decision is not carried out on an entry that an earlier one of the
-// same reply changes, since the model has not seen the change.
+// Resolve returns what is stored of answers. This is a decision on each candidate, made at a place and after a thread
+// has ended, and the revisions that all of them cause. If there is no decision that can be carried out, the action is
+// the fallback, AskAgain or Keep, with the reason. A decision is not carried out on an entry that an earlier decision
+// of the reply changes, since the model has not seen the change.
 func (b Batch) Resolve(
 	answers []Answer, fallback Action, thread int64, at annotator.Place,
 ) (decisions []Decision, all []annotator.Revision) {
@@ -36,7 +36,8 @@ func (b Batch) Resolve(
 	for i, c := range b {
 		d, revisions, err := c.resolve(answers[i], thread, at, changed)
 		if err != nil {
-			d = Decision{Action: fallback, Reason: annotator.Clip(codex.Clean(err.Error()), MaxReason, ""), Thread: thread}
+			d = Decision{Action: fallback, Reason: annotator.Clip(codex.Clean(err.Error()), MaxReason, ""),
+				Thread: thread}
 			revisions = []annotator.Revision{c.record(d, at)}
 		} else {
 			for j := range revisions {

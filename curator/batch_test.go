@@ -35,12 +35,13 @@ func TestReadSeveral(t *testing.T) {
 	t.Parallel()
 	first, second := decided(1, "CONFIRM", ""), decided(2, "REJECT", `,"reason":"Dice."`)
 	for answer, want := range map[string][2]string{
-		"[" + first + ",\n" + second + "]":                             {"CONFIRM", "REJECT"},
-		"```json\n" + second + "\n```\nand\n" + first:                  {"CONFIRM", "REJECT"},
-		"[" + first + "]":                                              {"CONFIRM", "nothing of entry 2"},
-		"[" + first + "," + second[:30]:                                {"CONFIRM", "cannot be read"},
-		"[" + first + "," + second + "," + first + "]":                 {"more than once", "REJECT"},
-		"[" + first + "," + decided(9, "CONFIRM", "") + "]":            {"CONFIRM", "entry 9, about which it was not asked"},
+		"[" + first + ",\n" + second + "]":             {"CONFIRM", "REJECT"},
+		"```json\n" + second + "\n```\nand\n" + first:  {"CONFIRM", "REJECT"},
+		"[" + first + "]":                              {"CONFIRM", "nothing of entry 2"},
+		"[" + first + "," + second[:30]:                {"CONFIRM", "cannot be read"},
+		"[" + first + "," + second + "," + first + "]": {"more than once", "REJECT"},
+		"[" + first + "," + decided(9, "CONFIRM", "") + "]": {"CONFIRM",
+			"entry 9, about which it was not asked"},
 		"[" + first + `,{"entry":2,"decision":"CONFIRM"}]`:             {"CONFIRM", "not what that one is called"},
 		strings.ReplaceAll("["+first+","+second+"]", "Vys 1", "Vys 2"): {"not what that one is called", "REJECT"},
 		`[{"decision":"CONFIRM"},` + second + "]":                      {"by its id", "REJECT"},
@@ -77,7 +78,8 @@ func TestResolve(t *testing.T) {
 			}
 			meets := slices.ContainsFunc(ids, func(id int64) bool { return touched[id] })
 			switch {
-			case d.Action == curator.AskAgain && d.Reason != "" && (answers[i].Err != nil || touched[ids[0]] || touched[answers[i].Decision.Target]):
+			case d.Action == curator.AskAgain && d.Reason != "" &&
+				(answers[i].Err != nil || touched[ids[0]] || touched[answers[i].Decision.Target]):
 			case !d.Action.ByModel() || answers[i].Err != nil || meets || d.Thread != 7:
 				t.Errorf("entry %d: %+v after %+v", ids[0], d, answers[i])
 			default:
@@ -106,7 +108,8 @@ func anyAnswer(t *rapid.T, n int) string {
 	var said []string
 	for range rapid.IntRange(0, n+2).Draw(t, "objects") {
 		id, target := rapid.IntRange(1, n+1).Draw(t, "entry"), rapid.IntRange(1, n+2).Draw(t, "target")
-		said = append(said, decided(id, rapid.SampledFrom([]string{"CONFIRM", "REJECT", "REVISE", "MERGE", "KEEP"}).Draw(t, "decision"),
+		said = append(said, decided(id,
+			rapid.SampledFrom([]string{"CONFIRM", "REJECT", "REVISE", "MERGE", "KEEP"}).Draw(t, "decision"),
 			fmt.Sprintf(`,"target":%d,"reason":"So.","definition":"Another %d."`, target, id)))
 	}
 	return "[" + strings.Join(said, ",") + "]"

@@ -11,10 +11,11 @@ import (
 
 // Candidate is a tentative entry with what a question shows of it.
 type Candidate struct {
-	Entry   annotator.Entry
-	First   int64             // the post in which it appears first
-	Center  int64             // the post that all quotations stand in; 0: several posts
-	Posts   []annotator.Post  // the first, and those of its quotations; those around the center, if there is one; in order
+	Entry  annotator.Entry
+	First  int64 // the post in which it appears first
+	Center int64 // the post that has all quotations; 0: several posts
+	// the first, and those of its quotations; those around the center, if there is one; in order
+	Posts   []annotator.Post
 	Similar []annotator.Entry // live ones that may be the same thing, the most similar first
 	Revised bool              // a decision on it has reworded it; the one that is asked for is the last
 
@@ -24,7 +25,8 @@ type Candidate struct {
 
 const (
 	maxSimilar = 5 // entries that a candidate is shown with
-	neighbors  = 3 // posts of the story that are shown before and after the one that all quotations of an entry stand in
+	// posts of the story that are shown before and after the one that has all quotations of an entry
+	neighbors = 3
 )
 
 // candidates gathers what a question shows of entries.
@@ -48,7 +50,9 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 	batch, similar, posts := make(Batch, len(open)), make([][]int64, len(open)), c.newPosts()
 	for i, id := range ids {
 		e := entries[id]
-		batch[i] = &Candidate{Revised: open[i].Revised, Entry: *e, bears: func(quote, fact string) bool { return index.Bears(quote, fact, e, usage) }}
+		batch[i] = &Candidate{Revised: open[i].Revised, Entry: *e, bears: func(quote, fact string) bool {
+			return index.Bears(quote, fact, e, usage)
+		}}
 		similar[i] = index.Similar(id, names(&batch[i].Entry), maxSimilar)
 	}
 	quotes := batch.lengths().quotes
@@ -130,8 +134,8 @@ func (c *Curator) newPosts() *posts {
 	return &posts{c, map[int]scene{}, map[int64]*annotator.Post{}}
 }
 
-// show gives a candidate its posts: the one in which it appears first, and those that so many of its quotations stand
-// in. If all of them stand in one post, those around it are shown, which explain it; without any, those around the first.
+// show gives a candidate its posts: the one in which it appears first, and those of its first quotations. If all of
+// them are in one post, the posts around it are shown, which explain it; without any, those around the first.
 func (p *posts) show(ctx context.Context, c *Candidate, quotes int) error {
 	s, first, err := p.first(ctx, &c.Entry)
 	if err != nil {
@@ -158,15 +162,17 @@ func (p *posts) show(ctx context.Context, c *Candidate, quotes int) error {
 	return nil
 }
 
-// showAround gives a candidate the posts around the one that all quotations stand in; around the first where there is none, or where it
-// is in none of the scenes.
+// showAround gives a candidate the posts around the one that has all quotations. If there is none, or if no scene has
+// it, these are the posts around the first.
 func (p *posts) showAround(ctx context.Context, c *Candidate, s scene, at int, quotations []support) error {
 	if len(quotations) > 0 {
 		quoted, err := p.scene(ctx, max(quotations[0].claim.From.Scene(), 1))
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(quoted.posts, func(post annotator.Post) bool { return post.ID == quotations[0].Post }); i >= 0 {
+		if i := slices.IndexFunc(quoted.posts, func(post annotator.Post) bool {
+			return post.ID == quotations[0].Post
+		}); i >= 0 {
 			s, at = quoted, i
 		}
 	}
@@ -189,8 +195,8 @@ func (p *posts) post(ctx context.Context, id int64) (*annotator.Post, error) {
 	return post, err
 }
 
-// around returns a post of a scene with its neighbours in the story, also those in other scenes as far as the run has read. A scene
-// that it has not read ends them.
+// around returns a post of a scene with its neighbours in the story, also those in other scenes as far as the run has
+// read. A scene that it has not read ends them.
 func (p *posts) around(ctx context.Context, s scene, at int) ([]annotator.Post, error) {
 	posts, first, last := s.posts, s.n, s.n
 	for at < neighbors {
@@ -218,8 +224,8 @@ func (p *posts) around(ctx context.Context, s scene, at int) ([]annotator.Post, 
 	return posts[max(0, at-neighbors):min(len(posts), at+neighbors+1)], nil
 }
 
-// readScene is scene for one that the run has read; the zero scene for any other. A decision is dated to the scene at hand, so it rests
-// on nothing behind that.
+// readScene is scene for one that the run has read; the zero scene for any other. A decision is dated to the present
+// scene, so it depends on nothing after that.
 func (p *posts) readScene(ctx context.Context, n int) (scene, error) {
 	if n < 1 || n > p.Scene.N {
 		return scene{}, nil
@@ -247,8 +253,8 @@ func (p *posts) scene(ctx context.Context, n int) (scene, error) {
 	return s, err
 }
 
-// first returns the scene in which an entry appears first, and the index of the post that names it first; if none does, of
-// the one at the place of its first claim.
+// first returns the scene in which an entry appears first, and the index of the post that names it first. If no post
+// names it, that is the post at the place of its first claim.
 func (p *posts) first(ctx context.Context, e *annotator.Entry) (scene, int, error) {
 	s, err := p.scene(ctx, max(e.First.Scene(), 1))
 	if err != nil {

@@ -26,7 +26,7 @@ type Settings struct {
 	Off         bool
 	Prompt      Prompt
 	Batch       int // the most entries that one question is about; below 2: one
-	MaxTokens   int // of an answer about one entry; of one about several, half of that for each beside the first
+	MaxTokens   int // of an answer about one entry; of one about several, half of that for each other entry
 	Temperature float64
 	Instruction string // what each question begins with
 	System      string // the system prompt where it replaces the run's
@@ -44,35 +44,40 @@ type Curator struct {
 	Names    *mention.Cache
 	Decided  func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was
 	Stopped  func() bool                      // reports whether to stop before the next question
-	Least    int                              // with fewer entries than this no further question is due; below 2: with none
-	// Recap returns the summaries that are due, and whether they cannot wait for a question about entries. It is nil, or
-	// returns nil, where none are. It reads the database, so that a resumed run asks what the undisturbed one asks.
+	// with fewer entries than this no further question is due; below 2: with none
+	Least int
+	// Recap returns the summaries that are due, and whether they cannot wait for a question about entries. It is nil,
+	// or returns nil, where none are. It reads the database, so that a resumed run asks what the undisturbed one asks.
 	Recap func(ctx context.Context) (recap *window.Recap, urgent bool, err error)
 
-	// Outdated returns the entries whose present statement is out of date, at most so many, and whether they cannot wait for others.
-	// It is nil where none is asked for, and reads the database like Recap.
+	// Outdated returns the entries whose present statement is out of date, at most limit, and whether they cannot wait
+	// for others. It is nil where none is asked for, and reads the database like Recap.
 	Outdated func(ctx context.Context, limit int) (ids []int64, urgent bool, err error)
 
-	// Ask has a question answered, as the retry policy says. The question is stored before it is sent, with the fork if there is one,
-	// of which the caller fills in the rest. The curator ends the reply's call. The error is a *model.Unanswered if there is no reply.
+	// Ask gets the answer to a question, as the retry policy says. The question is stored before it is sent, with the
+	// fork if there is one. The caller fills in the rest of the fork. The curator ends the reply's call. The error is a
+	// *model.Unanswered if there is no reply.
 	Ask func(ctx context.Context, purpose annotator.CallPurpose, q *window.Question, fork *Fork) (*model.Reply, error)
 	// Entries returns the entries with the ids, by id. Ids without an entry are left out.
 	Entries func(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
-	// Usage returns how the story uses words. Nil tells of none that is common.
+	// Usage returns how the story uses words. If it is nil, no word is common.
 	Usage func(ctx context.Context) (*mention.Usage, error)
-	// PlaceOf returns the place of a post of the story. Nil: what a question adds is told where the scene ends.
+	// PlaceOf returns the place of a post of the story. If it is nil, what a question adds has the place of the scene's
+	// end.
 	PlaceOf func(ctx context.Context, post int64) (annotator.Place, error)
 	// GetScene returns the scene with a number.
 	GetScene func(ctx context.Context, n int) (*annotator.SceneRow, error)
-	// Store stores a row of the journal, revisions and summaries, and ends the call, if there is one, in one transaction.
+	// Store stores a row of the journal, revisions and summaries, and ends the call, if there is one, in one
+	// transaction.
 	Store func(
-		ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision, s *annotator.Summaries,
+		ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision,
+		s *annotator.Summaries,
 	) error
 
 	above map[int64]bool // the posts that the window shows above the next question
 }
 
-// Fork says what a question about entries shows beside itself.
+// Fork says what a question about entries shows apart from itself.
 type Fork struct {
 	Before int64  // the turns of the window before this one; 0: all
 	Alone  bool   // nothing
@@ -86,9 +91,9 @@ type Posts interface {
 	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
 }
 
-// Curate asks about entries until there is a decision on each, and for the summaries that are due, or until what is
-// left is not worth a question. No question is asked about entries that the narration shows. An entry that a decision
-// revises is judged once more. The error is of kind Interrupted if it was stopped.
+// Curate asks about entries until there is a decision on each, and for the summaries that are due. It stops when what
+// is left is not worth a question. No question is asked about entries that the narration shows. An entry that a
+// decision revises is asked about once more. The error is of kind Interrupted if it was stopped.
 func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) error {
 	open, err := c.confirmShown(ctx, open)
 	if err != nil {
@@ -125,7 +130,8 @@ func undecided(open []annotator.UndecidedEntry, batch Batch, decisions []Decisio
 		case at < 0:
 			left = append(left, u)
 		case decisions[at].Action == AskAgain:
-			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, RetryReason: decisions[at].Reason, Revised: u.Revised})
+			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, RetryReason: decisions[at].Reason,
+				Revised: u.Revised})
 		case decisions[at].Action == Revise && !u.Revised:
 			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, Revised: true})
 		}

@@ -17,7 +17,7 @@ const (
 	Confirm  Action = "CONFIRM"  // it is worth an entry, and the story supports what it says
 	Reject   Action = "REJECT"   // it is not worth an entry: retired
 	Merge    Action = "MERGE"    // it is another entry under another name
-	Revise   Action = "REVISE"   // it is worth an entry, but says something else: reworded, and judged once more
+	Revise   Action = "REVISE"   // it is worth an entry, but says something else: reworded, and asked about once more
 	AskAgain Action = "AGAIN"    // an answer about several has nothing usable on it: it is asked about again, alone
 	Keep     Action = "NONE"     // there is no usable answer: it stays as it is
 	Shown    Action = "SHOWN"    // the narration shows it in several scenes: confirmed without a question
@@ -62,9 +62,9 @@ type Closing struct {
 // MaxReason is how much of a reason is kept, in code points.
 const MaxReason = 300
 
-// Revisions returns what a decision changes, without ids, times or trace: of every entry that it touches the revisions
-// one after another, and of the candidate first the record of the decision itself. A *codex.Refusal tells why it cannot
-// be carried out. The actor is the curator, or a rule where the model did not choose the action.
+// Revisions returns the changes of a decision, without ids, times or trace. The revisions of one entry follow each
+// other, and the record of the decision is the first of the candidate's. A *codex.Refusal says why it cannot be carried
+// out. The actor is the curator, or a rule where the model did not choose the action.
 func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revision, error) {
 	changes, err := c.changes(d, at)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revis
 	if d.Action != Merge {
 		return append([]annotator.Revision{record}, changes...), nil
 	}
-	// The target comes first; the record belongs with what else becomes of the source.
+	// The target comes first; the record precedes the other revisions of the source.
 	own := slices.IndexFunc(changes, func(r annotator.Revision) bool { return r.Entry == c.Entry.ID })
 	return slices.Insert(changes, own, record), nil
 }
@@ -108,8 +108,8 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 	return codex.Revise(&c.Entry, edit)
 }
 
-// ground finds the quotation of a fact in a post of the story that the candidate was shown with; nil if none holds it. The posts need
-// not follow each other in the story.
+// ground finds the quotation of a fact in a post of the story that the candidate was shown with; nil if none holds it.
+// The posts need not follow each other in the story.
 func (c *Candidate) ground(quote, fact string) *annotator.Evidence {
 	if utf8.RuneCountInString(quote) > codex.MaxQuote {
 		return nil
@@ -135,10 +135,11 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 	var facts []codex.Fact
 	var added []annotator.Revision
 	for _, f := range d.Facts {
-		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker)}
+		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State,
+			Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker)}
 		add := codex.Edit{Actor: edit.Actor, At: edit.At, Facts: []codex.Fact{fact}}
 		if fact.Evidence != nil && c.places[fact.Evidence.Post] != 0 {
-			add.At = c.places[fact.Evidence.Post] // the story tells it there
+			add.At = c.places[fact.Evidence.Post] // the story has it there
 		}
 		revisions, err := revised(&entry, add)
 		if err != nil {

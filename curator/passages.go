@@ -9,7 +9,7 @@ import (
 	"annotator"
 )
 
-// lengths say how much of its posts a candidate is shown with, in code points.
+// lengths are how much of its posts a candidate is shown with, in code points.
 type lengths struct {
 	first  int // of the post that names it first
 	other  int // around each quotation, or the first name in a post without one
@@ -17,7 +17,7 @@ type lengths struct {
 	quotes int // the most quotations
 }
 
-// lengths are less for several candidates: what is shown for one is context of the others, too.
+// lengths are less for several candidates, because what is shown for one is context of the others, too.
 func (b Batch) lengths() lengths {
 	if len(b) == 1 {
 		return lengths{2_000, 400, 200, 12}
@@ -61,8 +61,9 @@ func (b Batch) excerpts() []excerpt {
 	return list
 }
 
-// passages returns what a candidate is shown with of each of its posts: what stands around its first name and around
-// its quotations, and of a post without either the end that is nearest to the center, or else to the post that names it first.
+// passages returns the passages of each of its posts that a candidate is shown with: around its first name and around
+// its quotations. Of a post without either it is the end nearest to the center, or else to the post that names the
+// candidate first.
 func (c *Candidate) passages(l lengths) [][]passage {
 	list := make([][]passage, len(c.Posts))
 	quotes, center := c.evidence(l.quotes), cmp.Or(c.Center, c.First)
@@ -90,7 +91,7 @@ func (c *Candidate) passages(l lengths) [][]passage {
 	return list
 }
 
-// around returns the passage of a length that stands around a place in a text.
+// around returns the passage of a length around a place in a text.
 func around(text string, at, length int) passage {
 	all := utf8.RuneCountInString(text)
 	if all <= length {

@@ -23,11 +23,11 @@ const (
 	statementLimit  = 3     // sentences of a statement
 )
 
-// MaxWait is for how many scenes entries wait at most, since present statements were last asked for, until a question about them is
-// full.
+// MaxWait is the maximum number of scenes since the last question for present statements. After that, a question need
+// not be full.
 const MaxWait = 30
 
-// MinFacts is how many facts an entry holds at least that is given a present statement. Fewer are as short as one.
+// MinFacts is the minimum number of facts of an entry that gets a present statement. Fewer are as short as one.
 const MinFacts = 5
 
 // statements are the entries of a question whose present statement is out of date.
@@ -39,7 +39,8 @@ type outdated struct {
 	shown string
 }
 
-// outdated returns the entries whose present statement is due, as many as one question is about, and whether they cannot wait.
+// outdated returns the entries whose present statement is due, as many as one question is about, and whether they
+// cannot wait.
 func (c *Curator) outdated(ctx context.Context) (list statements, urgent bool, err error) {
 	if c.Outdated == nil {
 		return nil, false, nil
@@ -54,7 +55,9 @@ func (c *Curator) outdated(ctx context.Context) (list statements, urgent bool, e
 	}
 	room := statementsShown
 	for _, id := range ids {
-		text := prompt.Outdated(entries[id], func(text string) bool { return c.Window.Count(text) <= statementsShown/statementShare })
+		text := prompt.Outdated(entries[id], func(text string) bool {
+			return c.Window.Count(text) <= statementsShown/statementShare
+		})
 		if tokens := c.Window.Count(text); text != "" && tokens <= room {
 			room -= tokens
 			list = append(list, outdated{entries[id], text})
@@ -105,7 +108,7 @@ func (s statements) read(reply string) (told map[int64]statement, rest string) {
 	return told, presentTag.ReplaceAllString(reply, "")
 }
 
-// numbers returns the numbers in a text, whatever stands between them.
+// numbers returns the numbers in a text, with any text between them.
 func numbers(text string) (list []int64) {
 	for _, digits := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
 		if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
@@ -115,9 +118,9 @@ func numbers(text string) (list []int64) {
 	return list
 }
 
-// revisions returns what a reply's statements change. Of an entry without a usable one it is recorded that there is
-// none, so that it is not asked about again before its facts change. An entry that another decision of the same reply
-// has changed keeps its statement: the model has not seen the change.
+// revisions returns what a reply's statements change. If an entry has no usable one, that is recorded, so that it is
+// not asked about again before its facts change. An entry that another decision of the same reply has changed keeps its
+// statement: the model has not seen the change.
 func (s statements) revisions(
 	told map[int64]statement, changed map[int64]bool, at annotator.Place, thread int64,
 ) (all []annotator.Revision) {
@@ -153,8 +156,8 @@ func (s statement) revisions(e *annotator.Entry, at annotator.Place) ([]annotato
 	return append(closed, restated...), err
 }
 
-// closings returns the closings of the states that have ended. Nothing but a state ends. An answer that ends most of an entry's states
-// has mistaken the question, or follows what the story says in a fact: it ends none.
+// closings returns the closings of the states that have ended. Nothing but a state ends. An answer that ends most of an
+// entry's states ends none: it has mistaken the question, or follows an instruction in a fact.
 func (s statement) closings(e *annotator.Entry) (list []codex.Closing) {
 	states := 0
 	for i := range e.Claims {

@@ -13,8 +13,10 @@ func sailor() *annotator.Entry {
 	at := annotator.PlaceAt(1, 0)
 	e := &annotator.Entry{ID: 1, Status: annotator.Confirmed, Term: "Anna", First: at, Last: at}
 	e.Aliases = []annotator.Alias{{Name: e.Term, From: at}}
-	for i, text := range []string{"She is poor.", "She has a coat.", "She is at sea.", "She is tall.", "She drowned once."} {
-		e.Claims = append(e.Claims, annotator.Claim{ID: int64(i + 1), Ord: i, Text: text, Kind: annotator.Narrated, State: i < 3, From: at})
+	for i, text := range []string{"She is poor.", "She has a coat.", "She is at sea.", "She is tall.",
+		"She drowned once."} {
+		e.Claims = append(e.Claims, annotator.Claim{ID: int64(i + 1), Ord: i, Text: text, Kind: annotator.Narrated,
+			State: i < 3, From: at})
 	}
 	e.Claims[0].Until = at
 	return e
@@ -63,12 +65,14 @@ func TestEndedStates(t *testing.T) {
 	}
 }
 
-// TestRestatedWithAState: a statement that says the same again, while a state has ended, is of the new date, and is shown.
+// TestRestatedWithAState: a statement that says the same again, while a state has ended, is of the new date, and is
+// shown.
 func TestRestatedWithAState(t *testing.T) {
 	t.Parallel()
 	e := sailor()
 	asked := statements{{Entry: e}}
-	for n, answer := range []string{`<present id="1">She sails.</present>`, `<present id="1" ended="3">She sails.</present>`} {
+	for n, answer := range []string{`<present id="1">She sails.</present>`,
+		`<present id="1" ended="3">She sails.</present>`} {
 		told, _ := asked.read(answer)
 		for i, r := range asked.revisions(told, nil, annotator.PlaceAt(2+n, 0), 7) {
 			r.ID = int64(10*n + i + 1)
@@ -82,7 +86,8 @@ func TestRestatedWithAState(t *testing.T) {
 	}
 }
 
-// FuzzReadStatements: whatever an answer holds, it changes an entry by a statement and the end of states, or not at all.
+// FuzzReadStatements: whatever an answer holds, it changes an entry by a statement and the end of states, or not at
+// all.
 func FuzzReadStatements(f *testing.F) {
 	f.Add(`<present id="1" ended="2">She is home.</present><cumulative>x</cumulative>`)
 	f.Add(`<present id="1" ended="2 3"><present id="1">It.</present>`)

@@ -13,14 +13,14 @@ import (
 	"annotator/context/prompt"
 )
 
-// How much a question shows, in code points and items, so that it fits beside a full window.
+// How much a question shows, in code points and items, so that a full window has room for it.
 const (
 	similarLength = 600 // of a similar entry's definition
 	quoteLength   = 300
 )
 
-// Question returns what the model is asked about the candidates, as one message. The instruction, which is the same in
-// all questions, stands first, for the server's cache. Posts that the window shows above it are named only.
+// Question returns what the model is asked about the candidates, as one message. The instruction is the same in all
+// questions, and comes first, for the server's cache. Posts that the window shows above it are named only.
 func (b Batch) Question(instruction string, above map[int64]bool) string {
 	var text strings.Builder
 	text.WriteString(instruction)
@@ -47,7 +47,7 @@ func (b Batch) Question(instruction string, above map[int64]bool) string {
 	return text.String()
 }
 
-// readerMark marks a post that does not tell the story.
+// readerMark marks a post that is not part of the story.
 func readerMark(p *annotator.Post) string {
 	if slices.Contains(p.Tags, annotator.TagStory) {
 		return ""
@@ -106,7 +106,7 @@ func (c *Candidate) similarEntries(b *strings.Builder) {
 	b.WriteString("</similar>\n")
 }
 
-// mention returns where in a text one of the candidate's names stands first, in code points; -1 where none does.
+// mention returns the first place of one of the candidate's names in a text, in code points; -1 if there is none.
 func (c *Candidate) mention(text string) int {
 	first := -1
 	for _, name := range names(&c.Entry) {
@@ -149,6 +149,7 @@ func names(e *annotator.Entry) []string {
 // Correction returns a question about one entry that was asked about before, with the reason why the answer was
 // unusable.
 func Correction(question, reason string) string {
-	return question + "\n\nYour former answer could not be used: " + prompt.Escape(annotator.Clip(reason, MaxReason, cutMark)) +
+	return question + "\n\nYour former answer could not be used: " +
+		prompt.Escape(annotator.Clip(reason, MaxReason, cutMark)) +
 		"\nAnswer with exactly one JSON array that holds one object, and nothing else."
 }

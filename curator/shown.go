@@ -10,13 +10,13 @@ import (
 	"annotator/context/tokens"
 )
 
-// shownScenes is in how many scenes the narration must show an entry that is confirmed without a question. One may be a
-// passing mention; a thing that the story comes back to is what a reader looks up.
+// shownScenes is the number of scenes in which the narration must show an entry that is confirmed without a question.
+// One may be a passing mention, but a reader looks up a thing to which the story returns.
 const shownScenes = 2
 
-// confirmShown confirms the entries that the narration shows, by a rule, and returns the others. Of such an entry
-// quotations of story posts support narrated claims in several scenes, and no other entry has a similar name, so that
-// it cannot be the same thing. An entry that was asked about before is left to the model.
+// confirmShown confirms the entries that the narration shows, by a rule, and returns the others. Quotations of story
+// posts support narrated claims of such an entry in several scenes. No other entry has a similar name, so it cannot be
+// the same thing. An entry that was asked about before is left to the model.
 func (c *Curator) confirmShown(
 	ctx context.Context, open []annotator.UndecidedEntry,
 ) (left []annotator.UndecidedEntry, err error) {
@@ -27,7 +27,8 @@ func (c *Curator) confirmShown(
 	at := annotator.PlaceAt(c.Scene.N, len(c.Scene.Posts)-1)
 	answers, names := make([]Answer, len(shown)), make([]string, len(shown))
 	for i, candidate := range shown {
-		answers[i].Decision = Decision{Action: Shown, Reason: fmt.Sprintf("narrated in the scenes %v", narrated(&candidate.Entry))}
+		answers[i].Decision = Decision{Action: Shown,
+			Reason: fmt.Sprintf("narrated in the scenes %v", narrated(&candidate.Entry))}
 		names[i] = candidate.Entry.Name()
 	}
 	decisions, revisions := shown.Resolve(answers, Keep, c.Scene.Thread.ID, at)
@@ -79,7 +80,7 @@ func (c *Curator) shown(ctx context.Context, open []annotator.UndecidedEntry) (s
 	return shown, nil
 }
 
-// narrated returns the scenes that narrated claims of an entry tell of which a quotation supports, in order.
+// narrated returns the scenes of an entry's narrated claims that a quotation supports, in order.
 func narrated(e *annotator.Entry) (scenes []int) {
 	for i := range e.Claims {
 		if c := &e.Claims[i]; c.Until == 0 && c.Kind == annotator.Narrated && len(c.Evidence) > 0 {
@@ -90,7 +91,7 @@ func narrated(e *annotator.Entry) (scenes []int) {
 	return slices.Compact(scenes)
 }
 
-// dropReaders removes the quotations of posts that do not tell the story.
+// dropReaders removes the quotations of posts that are not part of the story.
 func (p *posts) dropReaders(ctx context.Context, e *annotator.Entry) (err error) {
 	for i := range e.Claims {
 		claim := &e.Claims[i]

@@ -35,7 +35,6 @@ var exempted = []string{
 	"context/prompt",
 	"context/tokens",
 	"context/window",
-	"curator",
 	"internal/measure",
 	"runner",
 	"storage",
