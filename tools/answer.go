@@ -66,12 +66,13 @@ type entryView struct {
 	whole bool // all facts are there
 }
 
-// viewEntry returns an entry in at most limit characters. It drops aliases first, then tags, then the earliest facts, and
-// cuts the last one.
+// viewEntry returns an entry in at most limit characters. It drops aliases first, then tags, then the earliest facts,
+// and cuts the last one.
 func viewEntry(e *annotator.Entry, limit int) entryView {
 	v := entryView{
 		ID: e.ID, Term: e.Name(), Status: e.Status, MergedInto: e.MergedInto, Tags: append([]string{}, e.Tags...),
-		Aliases: codex.OtherNames(e.Names(), e.Term, e.Name()), Present: codex.Present(e), Facts: append([]string{}, codex.FactLines(e)...), whole: true,
+		Aliases: codex.OtherNames(e.Names(), e.Term, e.Name()), Present: codex.Present(e),
+		Facts: append([]string{}, codex.FactLines(e)...), whole: true,
 	}
 	for _, list := range []*[]string{&v.Aliases, &v.Tags} {
 		for jsonLength(v) > limit && len(*list) > 0 {

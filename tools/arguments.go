@@ -24,8 +24,8 @@ func parseObject(arguments string) (map[string]any, error) {
 	return object, nil
 }
 
-// fit brings arguments into the form that the schema has, and returns what is invalid in them. A call with facts may give them as a
-// definition.
+// fit brings arguments into the form that the schema has, and returns what is invalid in them. A call with facts may
+// give them as a definition.
 func (s *argumentSchema) fit(object map[string]any) (problems []string) {
 	coerce(s.schema, object)
 	if s.schema.Properties["facts"] != nil {
@@ -48,9 +48,10 @@ func unmarshal[A any](encoded []byte) (arguments A, err error) {
 	return arguments, err
 }
 
-// coerce removes an optional parameter without a value, parses a string where the schema wants another type ("10" to 10: some servers
-// render every argument as a string), and fills in defaults. Models write null or an empty string for what they leave out. An object in
-// place of a list of objects is a list of one, and a plain value in place of an object that requires one parameter is that parameter.
+// coerce removes an optional parameter without a value, parses a string where the schema wants another type, and fills
+// in defaults. Some servers render every argument as a string, such as "10" for 10. Models write null or an empty
+// string for what they leave out. An object in place of a list of objects becomes a list of one. A plain value in place
+// of an object that requires one parameter becomes that parameter.
 func coerce(schema *jsonschema.Schema, object map[string]any) {
 	for _, name := range schema.PropertyOrder {
 		property := schema.Properties[name]
@@ -86,7 +87,8 @@ func coerceItems(schema *jsonschema.Schema, value any) []any {
 	for i, item := range items {
 		object, isObject := item.(map[string]any)
 		text, _ := item.(string)
-		if !isObject && len(schema.Required) == 1 && !childTag.MatchString(text) { // tags that were not read are no value
+		// tags that were not read are no value
+		if !isObject && len(schema.Required) == 1 && !childTag.MatchString(text) {
 			object, isObject = map[string]any{schema.Required[0]: item}, true
 		}
 		if isObject {
@@ -133,8 +135,9 @@ func childrenOf(text string) (children []child) {
 	return children
 }
 
-// fromTags returns the value that tags are by a schema: a list of what is in them, an object with their names, or what is in a single
-// one. Tags that are named as the parameters of a list's items are one item.
+// fromTags returns the value of tags by a schema. A list has the contents of the tags, an object has their names, too,
+// and a plain value has the content of a single tag. Tags that are named as the parameters of a list's items are one
+// item.
 func fromTags(schema *jsonschema.Schema, children []child) (value any, ok bool) {
 	isList := schema.Type == "array" && schema.Items != nil
 	switch {

@@ -17,8 +17,10 @@ func TestInvalidJSON(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, arguments := range []string{
-		"", " ", "null", "[]", "1", `"{}"`, "true", "{", `{"query":"a"`, `{"query":"a"}}`, `{"query":"a"} x`, `{"query":"a"}{}`,
-		`{"query":"a","query":"b"}`, `{"query":"a",}`, `{query:"a"}`, `{'query':'a'}`, "{\"query\":\"\xff\"}", "{\"query\":\"\x00\"}",
+		"", " ", "null", "[]", "1", `"{}"`, "true", "{", `{"query":"a"`, `{"query":"a"}}`, `{"query":"a"} x`,
+		`{"query":"a"}{}`,
+		`{"query":"a","query":"b"}`, `{"query":"a",}`, `{query:"a"}`, `{'query':'a'}`, "{\"query\":\"\xff\"}",
+		"{\"query\":\"\x00\"}",
 		`{"query":1e999}`, `{"query":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
 		`{"query":` + strings.Repeat("[", 20000), `{"query":"` + strings.Repeat("a", 1<<20) + `"}`, "\ufeff{}",
 	} {
@@ -36,16 +38,19 @@ func TestInvalidArguments(t *testing.T) {
 		problems        []string // what each of them begins with
 	}{
 		{"glossary_search", `{}`, []string{"arguments: missing property 'query'"}},
-		{"glossary_search", `{"Query":"a"}`, []string{"arguments: additional properties 'Query'", "arguments: missing property 'query'"}},
+		{"glossary_search", `{"Query":"a"}`, []string{"arguments: additional properties 'Query'",
+			"arguments: missing property 'query'"}},
 		{"glossary_search", `{"query":"a","Query":"b"}`, []string{"arguments: additional properties 'Query'"}},
 		{"glossary_search", `{"query":null}`, []string{"query: got null"}},
-		{"glossary_search", `{"query":1,"limit":0,"status":"new"}`, []string{"limit: minimum", "query: got number", "status: value must"}},
+		{"glossary_search", `{"query":1,"limit":0,"status":"new"}`,
+			[]string{"limit: minimum", "query: got number", "status: value must"}},
 		{"glossary_search", `{"query":"a","limit":51}`, []string{"limit: maximum"}},
 		{"glossary_search", `{"query":"a","limit":1.5}`, []string{"limit: got number, want integer"}},
 		{"glossary_search", `{"query":"a","limit":"ten"}`, []string{"limit: got string"}},
 		{"glossary_search", `{"query":"a","tags":["a",1,{}]}`, []string{"tags.1: got number", "tags.2: got object"}},
 		{"glossary_search", `{"query":"a","include_references":1}`, []string{"include_references: got number"}},
-		{"glossary_delete", `{"entry_id":9223372036854775808,"reason":"no"}`, []string{"json: cannot unmarshal number"}},
+		{"glossary_delete", `{"entry_id":9223372036854775808,"reason":"no"}`,
+			[]string{"json: cannot unmarshal number"}},
 	} {
 		a := w.refused("INVALID_ARGUMENTS", test.tool, test.arguments)
 		ok := len(a.Error.Errors) == len(test.problems)
@@ -75,7 +80,8 @@ func TestCoercion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 12 {
-		w.do("glossary_create", fmt.Sprintf(`{"term":"Thing %d","definition":"It is a thing.","tags":["item"]}`, len(w.glossary.entries)))
+		w.do("glossary_create", fmt.Sprintf(`{"term":"Thing %d","definition":"It is a thing.","tags":["item"]}`,
+			len(w.glossary.entries)))
 	}
 	for _, test := range []struct {
 		arguments string
@@ -101,8 +107,8 @@ func TestCoercion(t *testing.T) {
 	}
 }
 
-// TestValuesInTags: lists and objects in tags are read by the schema, where the tags have but one meaning there. Words beside tags, and
-// tags for one value twice, have none.
+// TestValuesInTags: lists and objects in tags are read by the schema, where the tags have but one meaning there. Words
+// next to tags, and tags for one value twice, have none.
 func TestValuesInTags(t *testing.T) {
 	t.Parallel()
 	fact := map[string]any{"text": "It is of glass.", "quote": "a small <b>lamp</b>", "state": true}
@@ -122,19 +128,22 @@ func TestValuesInTags(t *testing.T) {
 		{"<fact><text>It is of glass.</text><colour>green</colour></fact>", 0},
 	} {
 		var got createArgumentsOf
-		registry, err := tools.New(tools.Define("note", tools.Reads, "Notes.", func(_ context.Context, _ *tools.Env, a createArgumentsOf) (tools.Result, error) {
-			got = a
-			return tools.Result{}, nil
-		}))
+		registry, err := tools.New(tools.Define("note", tools.Reads, "Notes.",
+			func(_ context.Context, _ *tools.Env, a createArgumentsOf) (tools.Result, error) {
+				got = a
+				return tools.Result{}, nil
+			}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		encoded, _ := json.Marshal(map[string]string{"facts": test.facts})
-		result, err := registry.Run(t.Context(), newWorld(t).env, registry.Parse(annotator.ToolCall{Name: "note", Arguments: string(encoded)}))
+		result, err := registry.Run(t.Context(), newWorld(t).env,
+			registry.Parse(annotator.ToolCall{Name: "note", Arguments: string(encoded)}))
 		if err != nil || len(got.Facts) != test.want || (result.Error == "") != (test.want > 0) {
 			t.Errorf("%s: %+v, %s, %v", test.facts, got, result.Content, err)
 		}
-		if strings.Contains(test.facts, tagged) && test.want > 0 && (got.Facts[0].Text != fact["text"] || got.Facts[0].Quote != fact["quote"] || !got.Facts[0].State) {
+		if strings.Contains(test.facts, tagged) && test.want > 0 &&
+			(got.Facts[0].Text != fact["text"] || got.Facts[0].Quote != fact["quote"] || !got.Facts[0].State) {
 			t.Errorf("%s: %+v", test.facts, got.Facts[0])
 		}
 	}
@@ -172,10 +181,14 @@ func TestNoArgumentsWhereNoneAreRequired(t *testing.T) {
 // Any arguments give an answer of bounded length that is JSON. Only an answer with ok changes anything.
 func FuzzRun(f *testing.F) {
 	for _, arguments := range []string{
-		"", "null", "{}", `{"query":"Dawn"}`, `{"term":"Dawn","definition":"A ship.","tags":["ship"],"quote":"a grey ship"}`,
-		`{"entry_id":1,"definition":"A \ud800 ship.","narrow":true}`, `{"entry_id":"1","reason":"\u0000"}`, `{"post_id":30.0}`,
-		`{"query":"<value>5</value>","limit":"<value>5</value>","tags":"<a><b>c</b></a>"}`, `{"term":"Oil","tags":"<x></x>","facts":"<f><text>It burns.</text></f>"}`,
-		`{"thread_id":1,"start_post_id":11,"tag_filter":"qm_post"}`, `{"entry_id":1,"term":"x","term":"y"}`, `{"entry_id":1e400}`,
+		"", "null", "{}", `{"query":"Dawn"}`,
+		`{"term":"Dawn","definition":"A ship.","tags":["ship"],"quote":"a grey ship"}`,
+		`{"entry_id":1,"definition":"A \ud800 ship.","narrow":true}`, `{"entry_id":"1","reason":"\u0000"}`,
+		`{"post_id":30.0}`,
+		`{"query":"<value>5</value>","limit":"<value>5</value>","tags":"<a><b>c</b></a>"}`,
+		`{"term":"Oil","tags":"<x></x>","facts":"<f><text>It burns.</text></f>"}`,
+		`{"thread_id":1,"start_post_id":11,"tag_filter":"qm_post"}`, `{"entry_id":1,"term":"x","term":"y"}`,
+		`{"entry_id":1e400}`,
 	} {
 		for tool := range uint8(6) {
 			f.Add(tool, arguments)
@@ -225,7 +238,8 @@ func TestArgumentsAgreeWithEncodingJSON(t *testing.T) {
 			Names: rapid.SliceOf(rapid.String()).Draw(t, "names"), Yes: rapid.Bool().Draw(t, "yes"),
 		}
 		encoded, _ := json.Marshal(want)
-		result, err := registry.Run(t.Context(), env, registry.Parse(annotator.ToolCall{Name: "keep", Arguments: string(encoded)}))
+		result, err := registry.Run(t.Context(), env,
+			registry.Parse(annotator.ToolCall{Name: "keep", Arguments: string(encoded)}))
 		if err != nil || result.Error != "" {
 			t.Fatalf("%s: %+v, %v", encoded, result, err)
 		}

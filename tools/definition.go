@@ -8,8 +8,8 @@ import (
 	"annotator/codex"
 )
 
-// wholeDefinition is what a call may have in place of facts: all of them as one text, with a quotation that bears one of them out.
-// Parsing puts facts in its place.
+// wholeDefinition is what a call may have in place of facts: all of them as one text, with a quotation that supports
+// one of them. Parsing puts facts in its place.
 type wholeDefinition struct {
 	Definition   string              `json:"definition,omitempty"`
 	Quote        string              `json:"quote,omitempty"`
@@ -21,9 +21,9 @@ type wholeDefinition struct {
 
 var definitionSchema = sync.OnceValues(schemaFor[wholeDefinition])
 
-// splitDefinition puts facts in the place of a definition, and returns what is wrong with that. The quotation goes with the fact that
-// shares the most words with it. The kind goes with all facts of a new entry. A definition that is given again repeats what is known,
-// so there the kind goes with what is quoted, or with the end.
+// splitDefinition puts facts in the place of a definition, and returns what is wrong with that. The quotation goes with
+// the fact that shares the most words with it. The kind goes with all facts of a new entry. A definition that is given
+// again repeats what is known, so there the kind goes with what is quoted, or with the end.
 func splitDefinition(object map[string]any) (problems []string) {
 	form, err := definitionSchema()
 	if err != nil {
@@ -42,7 +42,7 @@ func splitDefinition(object map[string]any) (problems []string) {
 	}
 	facts, isList := object["facts"].([]any)
 	if !isList && object["facts"] != nil {
-		return nil // which is told of the facts
+		return nil // the problem is in the facts
 	}
 	definition, _ := whole["definition"].(string)
 	first := len(facts)

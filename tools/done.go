@@ -11,8 +11,9 @@ type closing struct {
 	Done bool `json:"done,omitempty" jsonschema:"true in the last edit of a scene, and in no other"`
 }
 
-// Complete reports whether the answer of a call leaves the model nothing to act on: all that was asked for was done, but for what
-// it can do nothing about. What was kept from the scene beside a quotation that was not found may be replaced with the right one.
+// Complete reports whether the answer of a call leaves the model nothing to do. All requests were carried out, except
+// for those that the model cannot correct. A passage that was kept from the scene in place of a quotation that was not
+// found may be replaced with the right one.
 func Complete(row *annotator.Trace) bool {
 	var answer struct {
 		OK       bool `json:"ok"`

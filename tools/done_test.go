@@ -35,7 +35,8 @@ func TestEditsSayDone(t *testing.T) {
 	w.run("glossary_create", `{"term":"Dawn","definition":"A ship.","tags":[],"done":true}`)
 	w.run("glossary_update", `{"entry_id":1,"tags":["ship"],"done":"true"}`)
 	w.run("glossary_delete", `{"entry_id":1,"reason":"It is no ship.","done":true}`)
-	updates, err := w.registry.ParseUpdates([]string{`[{"term":"Mik","definition":"A smith.","status":"new","done":true}]`})
+	updates, err := w.registry.ParseUpdates([]string{`[{"term":"Mik","definition":"A smith.","status":"new",` +
+		`"done":true}]`})
 	if err != nil || !updates[0].Done {
 		t.Errorf("%+v, %v", updates, err)
 	}
@@ -63,7 +64,8 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%s: %v", content, got)
 		}
 	}
-	for code, want := range map[string]bool{tools.NotMentioned: true, tools.EditCap: true, tools.Repeated: false, tools.NotFound: false} {
+	for code, want := range map[string]bool{tools.NotMentioned: true, tools.EditCap: true, tools.Repeated: false,
+		tools.NotFound: false} {
 		if got := tools.Complete(&annotator.Trace{Content: `{"ok":false}`, Error: code}); got != want {
 			t.Errorf("a result with the code %s: %v", code, got)
 		}

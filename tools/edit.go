@@ -80,7 +80,8 @@ func (ed *editor) refuse(part refusedPart, err error) {
 	ed.refused = append(ed.refused, part)
 }
 
-// maxParts is how many parts of a list a call may have: facts, closings, names. The call holds a write transaction while they are taken.
+// maxParts is how many parts of a list a call may have: facts, closings, names. The call holds a write transaction
+// while they are taken.
 const maxParts = 256
 
 // taken returns the parts of a list that a call may have.
@@ -170,7 +171,8 @@ func (ed *editor) closeFacts(closings []closeArguments, at annotator.Place) {
 		case c.By <= 0 || c.By > int64(len(ed.facts)):
 			ed.close(codex.Closing{Fact: c.Fact, By: max(c.By, 0)}, at)
 		case ed.facts[c.By-1] == 0:
-			ed.refuse(refusedPart{Close: c.Fact}, failf(UpdateFailed, "fact %d of this call, which was to take its place, was not taken", c.By))
+			ed.refuse(refusedPart{Close: c.Fact},
+				failf(UpdateFailed, "fact %d of this call, which was to take its place, was not taken", c.By))
 		}
 	}
 }
@@ -181,11 +183,13 @@ func (ed *editor) close(c codex.Closing, at annotator.Place) {
 
 // editAnswer says what was done. It does not repeat the entry, whose facts the window holds.
 type editAnswer struct {
-	OK       bool          `json:"ok"`
-	Entry    entryName     `json:"entry"`
-	Added    []int64       `json:"added,omitempty"`     // the numbers of the new facts, in their order in the call
-	Known    []int64       `json:"known,omitempty"`     // the numbers of facts that were not added, because they are there
-	Weak     []int64       `json:"weak,omitempty"`      // the numbers of facts with which their quotations share no word or name
+	OK    bool      `json:"ok"`
+	Entry entryName `json:"entry"`
+	Added []int64   `json:"added,omitempty"` // the numbers of the new facts, in their order in the call
+	// the numbers of facts that were not added, because they are there
+	Known []int64 `json:"known,omitempty"`
+	// the numbers of facts with which their quotations share no word or name
+	Weak     []int64       `json:"weak,omitempty"`
 	Closed   []string      `json:"closed,omitempty"`    // the facts that no longer hold: their numbers and first words
 	NotTaken []refusedPart `json:"not_taken,omitempty"` // what was not done
 }
@@ -203,7 +207,8 @@ func (ed *editor) answer() (Result, error) {
 	}
 	created, result := ed.stored.ID == 0, Result{}
 	answer := editAnswer{
-		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known, Weak: ed.weak(), Closed: ed.closed(), NotTaken: shortened(ed.refused),
+		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known, Weak: ed.weak(),
+		Closed: ed.closed(), NotTaken: shortened(ed.refused),
 	}
 	if len(ed.revisions) > 0 {
 		e, err := ed.env.Glossary.Revise(ed.ctx, ed.revisions)
@@ -319,7 +324,7 @@ func (ed *editor) closed() []string {
 	return facts
 }
 
-// beginning returns the first whole words of a text, in at most so many characters.
+// beginning returns the first whole words of a text, in at most limit characters.
 func beginning(text string, limit int) string {
 	runes := []rune(text)
 	if len(runes) <= limit {

@@ -44,7 +44,8 @@ func (env *Env) entryBy(ctx context.Context, ref entryRef) (*annotator.Entry, er
 	case len(found) == 0:
 		return nil, failf(NotFound, "no entry goes by %.200q; glossary_search tells the names and ids", ref)
 	case len(found) > 1:
-		return nil, failf(Ambiguous, "several entries go by %.200q: %s; name the one by its id", ref, namesAndIDs(found))
+		return nil, failf(Ambiguous, "several entries go by %.200q: %s; name the one by its id", ref,
+			namesAndIDs(found))
 	}
 	return &found[0], nil
 }
@@ -75,7 +76,7 @@ func (env *Env) checkNameFree(ctx context.Context, name string, self int64) erro
 	return nil
 }
 
-// disambiguated reports whether the disambiguators tell the entry found by key from the wanted one.
+// disambiguated reports whether the disambiguators distinguish the entry found by key from the wanted one.
 func disambiguated(e, wanted *annotator.Entry, key string) bool {
 	return key != wanted.Name() && e.Disambiguator != "" &&
 		codex.Normalize(e.Disambiguator) != codex.Normalize(wanted.Disambiguator)
@@ -88,12 +89,12 @@ func duplicateError(e, wanted *annotator.Entry) error {
 	case wanted.Disambiguator != "":
 		advice = fmt.Sprintf("first rename entry %d so that its term says what it is in parentheses", e.ID)
 	default:
-		advice = fmt.Sprintf("first rename entry %d so that its term says what it is in parentheses, then say what the new one is "+
-			"in parentheses after its term", e.ID)
+		advice = fmt.Sprintf("first rename entry %d so that its term says what it is in parentheses, then say "+
+			"what the new one is in parentheses after its term", e.ID)
 	}
 	return &Failure{
 		Code: Duplicate, Entry: e,
-		Message: fmt.Sprintf("entry %d, %q, goes by this name; if it is the same thing, use glossary_update; if not, %s",
-			e.ID, e.Name(), advice),
+		Message: fmt.Sprintf("entry %d, %q, goes by this name; if it is the same thing, use glossary_update; "+
+			"if not, %s", e.ID, e.Name(), advice),
 	}
 }

@@ -88,7 +88,7 @@ func (env *Env) ground(ctx context.Context, quote string, postID int64) (grounde
 	return g, nil
 }
 
-// quotable returns a post that the model may read and that tells the story. What a reader wrote bears nothing out.
+// quotable returns a post that the model may read and that is part of the story. A reader's post supports no fact.
 func (env *Env) quotable(ctx context.Context, id int64) (*annotator.Post, error) {
 	post, err := env.post(ctx, id)
 	if err == nil && env.rank(id) < 0 && !slices.Contains(post.Tags, annotator.TagStory) {

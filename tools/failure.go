@@ -79,7 +79,7 @@ type failureView struct {
 	Entry   *entryView `json:"entry,omitempty"`
 }
 
-// result returns the answer, in so many characters.
+// result returns the answer, in at most room characters.
 func (f *Failure) result(room int) Result {
 	view := failureView{Failure: *f}
 	view.Message = truncate(f.Message, room/2)

@@ -37,7 +37,7 @@ func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	if len(a.Facts) == 0 {
 		ed.refuse(refusedPart{Part: "facts"}, failf(Empty, "an entry has facts"))
 	}
-	if len(ed.entry.Claims) == 0 { // an entry of nothing but names tells nothing
+	if len(ed.entry.Claims) == 0 { // an entry needs more than names
 		return Result{}, ed.failure()
 	}
 	return ed.answer()

@@ -72,7 +72,8 @@ func merge(ctx context.Context, env *Env, e *annotator.Entry, a deleteArguments)
 		return Result{}, err
 	}
 	answer := retireAnswer{
-		OK: true, Entry: entryName{e.ID, e.Name()}, Status: e.Status, Into: &entryName{into.ID, into.Name()}, Added: target.added(),
+		OK: true, Entry: entryName{e.ID, e.Name()}, Status: e.Status,
+		Into: &entryName{into.ID, into.Name()}, Added: target.added(),
 	}
 	return Result{Content: annotator.EncodeJSON(answer), Changed: []int64{into.ID, e.ID}}, nil
 }

@@ -77,7 +77,9 @@ func refersTo(from, to *annotator.Entry) bool {
 	for _, alias := range to.Aliases {
 		names[codex.Normalize(alias.Name)] = true
 	}
-	return slices.ContainsFunc(codex.Links(from.Definition()), func(name string) bool { return names[codex.Normalize(name)] })
+	return slices.ContainsFunc(codex.Links(from.Definition()), func(name string) bool {
+		return names[codex.Normalize(name)]
+	})
 }
 
 type searchView struct {
@@ -88,7 +90,7 @@ type searchView struct {
 	Truncated  string      `json:"truncated,omitempty"`
 }
 
-// searchResult shows as many entries as fit into so many characters, at least the first.
+// searchResult shows as many entries as fit into a number of characters, at least the first.
 func searchResult(found, referring []annotator.Entry, room int) Result {
 	var result Result
 	left := room

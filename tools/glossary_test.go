@@ -38,7 +38,8 @@ func TestCreate(t *testing.T) {
 	if diff := cmp.Diff([]int64{1}, result.Changed); diff != "" {
 		t.Error(diff)
 	}
-	if got := w.glossary.entries[0]; got.Definition() != "Dawn is a ship. She sails at night." || !slices.Equal(got.Tags, []string{"item", "ship"}) {
+	if got := w.glossary.entries[0]; got.Definition() != "Dawn is a ship. She sails at night." ||
+		!slices.Equal(got.Tags, []string{"item", "ship"}) {
 		t.Errorf("%+v", got)
 	}
 	if got := w.glossary.entries[0]; got.First != w.env.Scene.End() || got.Claims[0].Kind != annotator.Narrated {
@@ -56,15 +57,18 @@ func TestAnswerForms(t *testing.T) {
 			`{"ok":true,"entry":{"id":1,"term":"Vys & <Sons>"},"added":[1]}`,
 		},
 		{
-			"glossary_create", `{"term":"Ann","facts":[{"text":"Ann saw it.","quote":"said Bob"},{"text":"Ann is old.","speaker":"Mik","state":true}],"tags":[]}`,
+			"glossary_create",
+			`{"term":"Ann","facts":[{"text":"Ann saw it.","quote":"said Bob"},{"text":"Ann is old.","speaker":"Mik","state":true}],"tags":[]}`,
 			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[1,2],"not_taken":[{"quote":1,"code":"QUOTE_NOT_FOUND","why":"no post of this scene holds the quote"}]}`,
 		},
 		{
-			"glossary_update", `{"entry_id":2,"facts":[{"text":"ann saw it."},{"text":"Ann is dead."}],"close":[{"fact":2,"by":2},{"fact":9}]}`,
+			"glossary_update",
+			`{"entry_id":2,"facts":[{"text":"ann saw it."},{"text":"Ann is dead."}],"close":[{"fact":2,"by":2},{"fact":9}]}`,
 			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[3],"known":[1],"closed":["2: Ann is old."],"not_taken":[{"close":9,"code":"NOT_FOUND","why":"entry 2 has no fact 9 that holds"}]}`,
 		},
 		{
-			"glossary_update", `{"entry_id":2,"aliases":["Annie"],"drop_aliases":["ann","Bob"],"close":[1],"facts":[{"text":"Ann saw it all from the window of the tower, they say."}]}`,
+			"glossary_update",
+			`{"entry_id":2,"aliases":["Annie"],"drop_aliases":["ann","Bob"],"close":[1],"facts":[{"text":"Ann saw it all from the window of the tower, they say."}]}`,
 			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[4],"closed":["1: Ann saw it."],"not_taken":[{"alias":"ann","code":"SAME","why":"\"ann\" is the term of entry 2; give it another one first"},` +
 				`{"alias":"Bob","code":"NOT_FOUND","why":"entry 2 has no name \"Bob\""}]}`,
 		},
@@ -100,14 +104,21 @@ func TestCreateGroundsTheQuote(t *testing.T) {
 		at          annotator.Place
 	}{
 		{`the dawn's a grey`, ``, annotator.Evidence{}, 0},
-		{`a grey ship`, `,"post_id":31`, annotator.Evidence{Claim: 1, Post: 30, Start: 11, End: 22, Quote: "a grey ship"}, annotator.PlaceAt(3, 0)}, // of another post
-		{`The Dawn's … sails`, ``, annotator.Evidence{Claim: 1, Post: 30, End: 33, Quote: "The Dawn’s a grey ship.\nShe sails"}, annotator.PlaceAt(3, 0)},
-		{`Dawn's a grey ship.`, ``, annotator.Evidence{Claim: 1, Post: 30, Start: 4, End: 23, Quote: "Dawn’s a grey ship."}, annotator.PlaceAt(3, 0)},
-		{`\"Mik stole her,\"`, `,"post_id":31`, annotator.Evidence{Claim: 1, Post: 31, End: 16, Quote: "“Mik stole her,”"}, annotator.PlaceAt(3, 1)},
-		{`Mik the smith`, `,"post_id":"10"`, annotator.Evidence{Claim: 1, Post: 10, End: 13, Quote: "Mik the smith"}, annotator.PlaceAt(3, 1)},
+		// of another post
+		{`a grey ship`, `,"post_id":31`, annotator.Evidence{Claim: 1, Post: 30, Start: 11, End: 22,
+			Quote: "a grey ship"}, annotator.PlaceAt(3, 0)},
+		{`The Dawn's … sails`, ``, annotator.Evidence{Claim: 1, Post: 30, End: 33,
+			Quote: "The Dawn’s a grey ship.\nShe sails"}, annotator.PlaceAt(3, 0)},
+		{`Dawn's a grey ship.`, ``, annotator.Evidence{Claim: 1, Post: 30, Start: 4, End: 23,
+			Quote: "Dawn’s a grey ship."}, annotator.PlaceAt(3, 0)},
+		{`\"Mik stole her,\"`, `,"post_id":31`,
+			annotator.Evidence{Claim: 1, Post: 31, End: 16, Quote: "“Mik stole her,”"}, annotator.PlaceAt(3, 1)},
+		{`Mik the smith`, `,"post_id":"10"`, annotator.Evidence{Claim: 1, Post: 10, End: 13, Quote: "Mik the smith"},
+			annotator.PlaceAt(3, 1)},
 	} {
 		w := newWorld(t)
-		arguments := fmt.Sprintf(`{"term":"Dawn","definition":"A ship.","tags":[],"kind":"claimed","quote":"%s"%s}`, test.quote, test.post)
+		arguments := fmt.Sprintf(`{"term":"Dawn","definition":"A ship.","tags":[],"kind":"claimed","quote":"%s"%s}`,
+			test.quote, test.post)
 		a := w.do("glossary_create", arguments)
 		e := w.glossary.entries[0]
 		if test.at == 0 {
@@ -139,7 +150,8 @@ func TestQuotesThatFail(t *testing.T) {
 		`"quote":"rey ship"`:                  "whole words",
 		`"quote":"ship"`:                      "whole words",
 		`"quote":"Go on!","post_id":11`:       "post 11 is a reader's",
-		`"quote":"lives in Vys. The Dawn’s a grey ship","post_id":10`: "no post of this scene", // between them stands another
+		// another is between them
+		`"quote":"lives in Vys. The Dawn’s a grey ship","post_id":10`: "no post of this scene",
 		`"quote":"` + strings.Repeat("é", codex.MaxQuote+1) + `"`:     "1001 characters",
 		`"quote":"a green ship` + strings.Repeat(" x", 400) + `"`:     "no post",
 	} {
@@ -149,10 +161,12 @@ func TestQuotesThatFail(t *testing.T) {
 		} {
 			w := newWorld(t)
 			a := w.do("glossary_create", fmt.Sprintf(form, given))
-			if len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0].Why, says) || a.NotTaken[0].Code != "QUOTE_NOT_FOUND" || a.NotTaken[0].Quote != 1 {
+			if len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0].Why, says) ||
+				a.NotTaken[0].Code != "QUOTE_NOT_FOUND" || a.NotTaken[0].Quote != 1 {
 				t.Errorf("%.60s: %+v", given, a.NotTaken)
 			}
-			if claims := w.glossary.entries[0].Claims; len(claims) != 1 || claims[0].Evidence != nil || claims[0].Text != "A ship." {
+			if claims := w.glossary.entries[0].Claims; len(claims) != 1 || claims[0].Evidence != nil ||
+				claims[0].Text != "A ship." {
 				t.Errorf("%.60s: %+v", given, claims)
 			}
 		}
@@ -173,7 +187,8 @@ func TestWeakQuotes(t *testing.T) {
 		return strings.Contains(fact, "ship"), nil
 	}
 	facts := `"facts":[{"text":"A ship.","quote":"a grey ship"},{"text":"Ann's.","speaker":"Ann","quote":"a grey ship"},{"text":"Old.","quote":"a green ship"},{"text":"New."}]`
-	if a := w.do("glossary_create", `{"term":"Dawn","tags":[],`+facts+`}`); fmt.Sprint(a.Weak, a.Added, len(a.NotTaken)) != "[2] [1 2 3 4] 1" {
+	if a := w.do("glossary_create", `{"term":"Dawn","tags":[],`+facts+`}`); fmt.Sprint(a.Weak, a.Added,
+		len(a.NotTaken)) != "[2] [1 2 3 4] 1" {
 		t.Errorf("%+v", a)
 	}
 	if want := []string{"Dawn: A ship.  a grey ship", "Dawn: Ann's. Ann a grey ship"}; !slices.Equal(judged, want) {
@@ -182,7 +197,8 @@ func TestWeakQuotes(t *testing.T) {
 	if a := w.do("glossary_update", `{"entry_id":1,`+facts+`}`); a.Weak != nil {
 		t.Errorf("a quotation that is there is not added: %+v", a)
 	}
-	if a := w.do("glossary_update", `{"entry_id":1,"definition":"Old. New.","narrow":true,"quote":"Mik stole her"}`); fmt.Sprint(a.Weak) != "[4]" {
+	if a := w.do("glossary_update",
+		`{"entry_id":1,"definition":"Old. New.","narrow":true,"quote":"Mik stole her"}`); fmt.Sprint(a.Weak) != "[4]" {
 		t.Errorf("%+v", a)
 	}
 	marks := map[int64]bool{1: false, 2: true, 4: true}
@@ -194,7 +210,8 @@ func TestWeakQuotes(t *testing.T) {
 	w.env.Bears = func(context.Context, string, string, *annotator.Entry) (bool, error) {
 		return false, errors.New("broken")
 	}
-	call := annotator.ToolCall{Name: "glossary_update", Arguments: `{"entry_id":1,"facts":[{"text":"It is red.","quote":"Mik stole her"}]}`}
+	call := annotator.ToolCall{Name: "glossary_update",
+		Arguments: `{"entry_id":1,"facts":[{"text":"It is red.","quote":"Mik stole her"}]}`}
 	if _, err := w.registry.Run(t.Context(), w.env, w.registry.Parse(call)); err == nil {
 		t.Error("the program's own failure is none of the model's")
 	}
@@ -216,7 +233,8 @@ func TestDuplicate(t *testing.T) {
 		{"Aurora", "Grey Lady (ghost)", "DUPLICATE"},
 	} {
 		w := newWorld(t)
-		w.do("glossary_create", fmt.Sprintf(`{"term":%q,"definition":"One.","tags":[],"aliases":["Grey Lady"]}`, test.have))
+		w.do("glossary_create", fmt.Sprintf(`{"term":%q,"definition":"One.","tags":[],"aliases":["Grey Lady"]}`,
+			test.have))
 		create := fmt.Sprintf(`{"term":%q,"definition":"Two.","tags":[]}`, test.create)
 		if test.code == "" {
 			w.do("glossary_create", create)
@@ -246,13 +264,16 @@ func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.do("glossary_create", createDawn)
-	a := w.do("glossary_update", `{"entry_id":1,"term":"Dawn (ship)","status":"confirmed","tags":["vessel"],"aliases":["Grey Lady"],
+	a := w.do("glossary_update",
+		`{"entry_id":1,"term":"Dawn (ship)","status":"confirmed","tags":["vessel"],"aliases":["Grey Lady"],
 		"definition":"Dawn is a ship. She sails at night. Mik stole her.","quote":"Mik stole her","kind":"claimed"}`)
-	if diff := cmp.Diff(answer{OK: true, Entry: entry{ID: 1, Term: "Dawn (ship)"}, Added: []int64{3}, Known: []int64{1, 2}}, a); diff != "" {
+	if diff := cmp.Diff(answer{OK: true, Entry: entry{ID: 1, Term: "Dawn (ship)"}, Added: []int64{3},
+		Known: []int64{1, 2}}, a); diff != "" {
 		t.Error(diff)
 	}
 	e := w.glossary.entries[0]
-	if e.Definition() != "Dawn is a ship. She sails at night. Mik stole her." || e.Status != annotator.Confirmed || !slices.Equal(e.Tags, []string{"vessel"}) ||
+	if e.Definition() != "Dawn is a ship. She sails at night. Mik stole her." || e.Status != annotator.Confirmed ||
+		!slices.Equal(e.Tags, []string{"vessel"}) ||
 		len(e.Aliases) != 3 {
 		t.Errorf("%+v", e)
 	}
@@ -260,8 +281,11 @@ func TestUpdate(t *testing.T) {
 	if claims[0].Kind != annotator.Narrated || claims[2].Kind != annotator.Claimed || len(claims[2].Evidence) != 1 {
 		t.Errorf("%+v", claims)
 	}
-	a = w.do("glossary_update", `{"entry_id":1,"definition":"Dawn is a wreck.","narrow":true,"close":[{"fact":1},{"fact":2},{"fact":3,"by":1}],"tags":[]}`)
-	if e = w.glossary.entries[0]; e.Definition() != "Dawn is a wreck." || len(e.Tags) != 0 || !slices.Equal(a.Closed, []string{"1: Dawn is a ship.", "2: She sails at night.", "3: Mik stole her."}) || !slices.Equal(a.Added, []int64{4}) {
+	a = w.do("glossary_update",
+		`{"entry_id":1,"definition":"Dawn is a wreck.","narrow":true,"close":[{"fact":1},{"fact":2},{"fact":3,"by":1}],"tags":[]}`)
+	if e = w.glossary.entries[0]; e.Definition() != "Dawn is a wreck." || len(e.Tags) != 0 ||
+		!slices.Equal(a.Closed, []string{"1: Dawn is a ship.", "2: She sails at night.", "3: Mik stole her."}) ||
+		!slices.Equal(a.Added, []int64{4}) {
 		t.Errorf("%+v: %+v", a, e)
 	}
 	result, _ := w.run("glossary_update", `{"entry_id":1,"term":"Dawn (ship)","definition":"Dawn is a wreck."}`)
@@ -277,7 +301,8 @@ func TestUpdateByName(t *testing.T) {
 	w.do("glossary_create", createDawn)
 	for n, ref := range []string{`1`, `"1"`, `"Dawn"`, `"the dawn"`} {
 		arguments := fmt.Sprintf(`{"entry_id":%s,"facts":["It is sail %d."]}`, ref, n)
-		if _, a := w.run("glossary_update", arguments); a.Entry.ID != 1 || !slices.Equal(a.Added, []int64{int64(3 + n)}) {
+		if _, a := w.run("glossary_update", arguments); a.Entry.ID != 1 ||
+			!slices.Equal(a.Added, []int64{int64(3 + n)}) {
 			t.Errorf("%s: %+v", arguments, a)
 		}
 	}
@@ -295,7 +320,8 @@ func TestUpdateRefuses(t *testing.T) {
 	w.do("glossary_create", `{"term":"Mik","definition":"A smith.","tags":[],"aliases":["the smith"]}`)
 	w.do("glossary_create", `{"term":"Gone","definition":"A mistake.","tags":[]}`)
 	w.do("glossary_delete", `{"entry_id":3,"reason":"a mistake"}`)
-	w.glossary.entries = append(w.glossary.entries, &annotator.Entry{ID: 4, Term: "Own", Status: annotator.Confirmed, Locked: true})
+	w.glossary.entries = append(w.glossary.entries,
+		&annotator.Entry{ID: 4, Term: "Own", Status: annotator.Confirmed, Locked: true})
 	for _, test := range []struct{ code, arguments string }{
 		{"UPDATE_FAILED", `{"entry_id":1}`},
 		{"UPDATE_FAILED", `{"entry_id":1,"post_id":30,"kind":"inferred","narrow":true,"aliases":[]}`},
@@ -439,8 +465,10 @@ func TestEscapedCopies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.env.Scene.Posts[0].Body = `Ashe & Sons sold <lamps>.`
-	_, a := w.run("glossary_create", `{"term":"Ashe &amp; Sons","definition":"They sold &lt;lamps&gt;.","tags":[],"quote":"Ashe &amp; Sons sold &lt;lamps&gt;"}`)
-	if got := w.glossary.entries[0]; a.Entry.Term != "Ashe & Sons" || got.Definition() != "They sold <lamps>." || len(got.Claims[0].Evidence) != 1 {
+	_, a := w.run("glossary_create",
+		`{"term":"Ashe &amp; Sons","definition":"They sold &lt;lamps&gt;.","tags":[],"quote":"Ashe &amp; Sons sold &lt;lamps&gt;"}`)
+	if got := w.glossary.entries[0]; a.Entry.Term != "Ashe & Sons" || got.Definition() != "They sold <lamps>." ||
+		len(got.Claims[0].Evidence) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -472,23 +500,27 @@ func TestMerge(t *testing.T) {
 	if result.Content != want || !slices.Equal(result.Changed, []int64{1, 2}) {
 		t.Errorf("it answers %s, %v", result.Content, result.Changed)
 	}
-	if len(checked) != 1 || checked[0].Before.ID != 2 || checked[0].Into.ID != 1 || !codex.Destructive(checked[0].Revisions) {
+	if len(checked) != 1 || checked[0].Before.ID != 2 || checked[0].Into.ID != 1 ||
+		!codex.Destructive(checked[0].Revisions) {
 		t.Errorf("checked: %+v", checked)
 	}
 	e := w.glossary.entries[0]
-	if e.Definition() != "Dawn is a ship. It is grey." || len(e.Aliases) != 3 || len(e.Tags) != 2 || len(e.Claims[1].Evidence) != 1 {
+	if e.Definition() != "Dawn is a ship. It is grey." || len(e.Aliases) != 3 || len(e.Tags) != 2 ||
+		len(e.Claims[1].Evidence) != 1 {
 		t.Errorf("%+v", e)
 	}
-	if result, _ := w.run("glossary_update", `{"entry_id":2,"tags":[]}`); result.Error != "RETIRED" || !strings.Contains(result.Content, "merged into entry 1") {
+	if result, _ := w.run("glossary_update", `{"entry_id":2,"tags":[]}`); result.Error != "RETIRED" ||
+		!strings.Contains(result.Content, "merged into entry 1") {
 		t.Errorf("a merged entry answers %s", result.Content)
 	}
-	if result, _ := w.run("glossary_delete", `{"entry_id":3,"reason":"It is Dawn.","same_as":2}`); result.Error != "RETIRED" {
+	if result, _ := w.run("glossary_delete",
+		`{"entry_id":3,"reason":"It is Dawn.","same_as":2}`); result.Error != "RETIRED" {
 		t.Errorf("a merge into one that is merged answers %s", result.Content)
 	}
 }
 
-// TestManyParts: of a call's facts, names and closings the first 256 are taken, and the answer names the others. It costs what these cost,
-// and what a fact beyond them was to replace is not closed.
+// TestManyParts: of a call's facts, names and closings the first 256 are taken, and the answer names the others. It
+// costs what these cost, and what a fact beyond them was to replace is not closed.
 func TestManyParts(t *testing.T) {
 	t.Parallel()
 	list := func(n int, item func(i int) any) (all []any) {
@@ -501,8 +533,10 @@ func TestManyParts(t *testing.T) {
 	fact := func(i int) any { return map[string]any{"text": string(rune(0x4e00 + i)), "quote": "not there"} }
 	w := newWorld(t)
 	start := longtest.ProcessorTime(t)
-	a := w.do("glossary_create", annotator.EncodeJSON(map[string]any{"term": "Dawn", "tags": []string{}, "facts": list(20_000, fact)}))
-	if last := a.NotTaken[len(a.NotTaken)-1]; len(a.Added) != 256 || !strings.HasSuffix(last.Part, " more") || last.Code == "" {
+	a := w.do("glossary_create",
+		annotator.EncodeJSON(map[string]any{"term": "Dawn", "tags": []string{}, "facts": list(20_000, fact)}))
+	if last := a.NotTaken[len(a.NotTaken)-1]; len(a.Added) != 256 || !strings.HasSuffix(last.Part, " more") ||
+		last.Code == "" {
 		t.Errorf("%d facts are added, the last that is not is %+v", len(a.Added), last)
 	}
 	update := func(arguments map[string]any) (tools.Result, answer) {
@@ -511,26 +545,37 @@ func TestManyParts(t *testing.T) {
 	}
 	for range 20 { // an entry of many facts
 		other := len(w.glossary.entries[0].Claims)
-		if _, a := update(map[string]any{"facts": list(256, func(i int) any { return map[string]any{"text": string(rune(0x4e00 + other + i))} })}); len(a.Added) != 256 {
+		if _, a := update(map[string]any{"facts": list(256, func(i int) any {
+			return map[string]any{"text": string(rune(0x4e00 + other + i))}
+		})}); len(a.Added) != 256 {
 			t.Fatalf("%d facts are added behind %d", len(a.Added), other)
 		}
 	}
-	_, a = update(map[string]any{"facts": list(300, func(i int) any { return map[string]any{"text": string(rune(0x4e00 + i))} }), "close": []any{map[string]any{"fact": 400, "by": 299}}})
-	if len(a.Known) != 256 || len(a.NotTaken) != 2 || a.NotTaken[0].Part != "facts 257 to 300" || a.NotTaken[0].Code != "TOO_LONG" || a.NotTaken[1].Close != 400 {
+	_, a = update(map[string]any{"facts": list(300, func(i int) any {
+		return map[string]any{"text": string(rune(0x4e00 + i))}
+	}), "close": []any{map[string]any{"fact": 400, "by": 299}}})
+	if len(a.Known) != 256 || len(a.NotTaken) != 2 || a.NotTaken[0].Part != "facts 257 to 300" ||
+		a.NotTaken[0].Code != "TOO_LONG" || a.NotTaken[1].Close != 400 {
 		t.Errorf("%d facts were known, %+v", len(a.Known), a.NotTaken)
 	}
 	result, a := update(map[string]any{
-		"aliases": list(1000, func(i int) any { return fmt.Sprint("Dawn ", i) }), "drop_aliases": list(1000, func(i int) any { return fmt.Sprint("Dusk ", i) }),
+		"aliases": list(1000, func(i int) any {
+			return fmt.Sprint("Dawn ", i)
+		}), "drop_aliases": list(1000, func(i int) any { return fmt.Sprint("Dusk ", i) }),
 		"close": list(1000, func(i int) any { return i + 1 }),
 	})
 	if !a.OK || len(result.Content) > 8000 {
 		t.Errorf("an answer of %d characters: %s", len(result.Content), result.Content)
 	}
-	open := slices.DeleteFunc(slices.Clone(w.glossary.entries[0].Claims), func(c annotator.Claim) bool { return c.Until != 0 })
+	open := slices.DeleteFunc(slices.Clone(w.glossary.entries[0].Claims), func(c annotator.Claim) bool {
+		return c.Until != 0
+	})
 	if got := len(w.glossary.entries[0].Claims) - len(open); got != 256 {
 		t.Errorf("%d facts are closed", got)
 	}
-	if result, _ = update(map[string]any{"drop_aliases": list(1000, func(i int) any { return fmt.Sprint("Dusk ", i) })}); len(result.Content) > 8000 {
+	if result, _ = update(map[string]any{"drop_aliases": list(1000, func(i int) any {
+		return fmt.Sprint("Dusk ", i)
+	})}); len(result.Content) > 8000 {
 		t.Errorf("a refusal of %d characters", len(result.Content))
 	}
 	if took := longtest.ProcessorTime(t) - start; took > 30*time.Second {

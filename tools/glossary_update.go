@@ -21,7 +21,8 @@ type updateArguments struct {
 }
 
 func (a *updateArguments) isEmpty() bool {
-	return a.Term == nil && a.Tags == nil && a.Status == nil && len(a.Aliases)+len(a.Drop)+len(a.Facts)+len(a.Close) == 0
+	return a.Term == nil && a.Tags == nil && a.Status == nil &&
+		len(a.Aliases)+len(a.Drop)+len(a.Facts)+len(a.Close) == 0
 }
 
 func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
@@ -69,7 +70,8 @@ func (env *Env) entryToUpdate(ctx context.Context, a *updateArguments) (*annotat
 	if err == nil && a.isEmpty() {
 		err = &Failure{
 			Code: UpdateFailed, Entry: e,
-			Message: "no change was asked for; give at least one of facts, close, term, aliases, drop_aliases, tags and status",
+			Message: "no change was asked for; give at least one of facts, close, term, aliases, drop_aliases, tags " +
+				"and status",
 		}
 	}
 	return e, err

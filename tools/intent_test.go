@@ -26,10 +26,12 @@ func governed(t *testing.T, p *policy.Policy) *tools.Registry {
 // TestWithPolicy: tools that no intent permits are omitted.
 func TestWithPolicy(t *testing.T) {
 	t.Parallel()
-	if got, want := governed(t, policy.Default()).Names()[0], policy.SelectIntent; got != want || len(governed(t, policy.Default()).Names()) != 11 {
+	if got, want := governed(t, policy.Default()).Names()[0], policy.SelectIntent; got != want ||
+		len(governed(t, policy.Default()).Names()) != 11 {
 		t.Errorf("the first tool is %s", got)
 	}
-	p, err := policy.Parse("mild.yaml", []byte("intents: {LOOK: look about, NOTE: write}\nmodes: {annotate: {LOOK: [read_post], NOTE: [glossary_create]}}"), nil)
+	p, err := policy.Parse("mild.yaml", []byte("intents: {LOOK: look about, NOTE: write}\n"+
+		"modes: {annotate: {LOOK: [read_post], NOTE: [glossary_create]}}"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,8 @@ func TestWithPolicy(t *testing.T) {
 	if err := json.Unmarshal(definition.Schema, &schema); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(schema.Properties["intent"].Enum, []string{"LOOK", "NOTE"}) || !slices.Equal(schema.Required, []string{"intent", "justification"}) {
+	if !slices.Equal(schema.Properties["intent"].Enum, []string{"LOOK", "NOTE"}) ||
+		!slices.Equal(schema.Required, []string{"intent", "justification"}) {
 		t.Errorf("%s", definition.Schema)
 	}
 	if !strings.Contains(definition.Description, "- LOOK: look about\n- NOTE: write\n") {

@@ -11,7 +11,8 @@ import (
 // Markdown documents the tools of a registry. Its result is docs/tools.md.
 func Markdown(r *Registry) string {
 	var b strings.Builder
-	b.WriteString("# Tools\n\nThe tools of the model. An asterisk marks a required parameter. The first tool exists only with\n" +
+	b.WriteString("# Tools\n\nThe tools of the model. An asterisk marks a required parameter. The first tool exists " +
+		"only with\n" +
 		"`governance: observe` or `enforce`; see `docs/governance.md`.\n")
 	for i := range r.tools {
 		t := &r.tools[i]
@@ -33,7 +34,8 @@ func parameterRows(b *strings.Builder, prefix string, schema *jsonschema.Schema)
 			star = "*"
 		}
 		property := schema.Properties[name]
-		fmt.Fprintf(b, "| `%s%s`%s | %s | %s | %s |\n", prefix, name, star, typeName(property), property.Default, property.Description)
+		fmt.Fprintf(b, "| `%s%s`%s | %s | %s | %s |\n", prefix, name, star, typeName(property), property.Default,
+			property.Description)
 		if property.Items != nil {
 			parameterRows(b, name+"[].", property.Items)
 		}

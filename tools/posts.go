@@ -27,7 +27,8 @@ type postsView struct {
 	Truncated string     `json:"truncated,omitempty"`
 }
 
-// postsResult shows posts in order, in so many characters. The post at index first is fitted first. The last one that fits is truncated.
+// postsResult shows posts in order, in a limited number of characters. The post at index first is fitted first. The
+// last one that fits is truncated.
 func postsResult(posts []annotator.Post, first int, note string, room int) Result {
 	views := make([]*postView, len(posts))
 	view, left := fitPost(&posts[first], room)

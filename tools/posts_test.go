@@ -29,7 +29,8 @@ func TestReadPost(t *testing.T) {
 			t.Errorf("%s: %s, %q", test.arguments, diff, a.Truncated)
 		}
 	}
-	want := []post{{ID: 10, Thread: 1, Author: "Author", Subject: "Quest", Body: "Mik the smith lives in Vys.", Story: true}}
+	want := []post{{ID: 10, Thread: 1, Author: "Author", Subject: "Quest", Body: "Mik the smith lives in Vys.",
+		Story: true}}
 	if diff := cmp.Diff(want, w.do("read_post", `{"post_id":10}`).Posts); diff != "" {
 		t.Error(diff)
 	}
@@ -79,18 +80,21 @@ func TestLongPosts(t *testing.T) {
 		w := newWorld(t)
 		var long posts
 		for i := range 60 {
-			long = append(long, annotator.Post{ID: int64(i + 1), Thread: 1, Name: strings.Repeat(filler, 900), Body: strings.Repeat(filler, 3000)})
+			long = append(long, annotator.Post{ID: int64(i + 1), Thread: 1, Name: strings.Repeat(filler, 900),
+				Body: strings.Repeat(filler, 3000)})
 		}
 		w.env.Posts, w.env.Readable = long, nil
 		a := w.bounded("read_post", `{"post_id":20,"include_adjacent":true}`)
 		shown := strings.Contains(a.Truncated, "left out") && len(a.Posts) > 0
 		for _, p := range a.Posts {
-			shown = shown && strings.HasPrefix(p.Body, strings.Repeat(filler, 100)) && (p.ID != 20 || len(p.Body) >= len(a.Posts[0].Body))
+			shown = shown && strings.HasPrefix(p.Body, strings.Repeat(filler, 100)) &&
+				(p.ID != 20 || len(p.Body) >= len(a.Posts[0].Body))
 		}
 		if !shown {
 			t.Errorf("%q: %d posts, %q", filler, len(a.Posts), a.Truncated)
 		}
-		if a := w.bounded("read_thread_range", `{"thread_id":1}`); a.Posts[0].ID != 1 || !strings.Contains(a.Truncated, "the first of them is post") {
+		if a := w.bounded("read_thread_range", `{"thread_id":1}`); a.Posts[0].ID != 1 ||
+			!strings.Contains(a.Truncated, "the first of them is post") {
 			t.Errorf("%q: %q", filler, a.Truncated)
 		}
 	}
@@ -104,7 +108,8 @@ func TestRangeGoesOn(t *testing.T) {
 		short = append(short, annotator.Post{ID: int64(i + 1), Thread: 1, Body: "x"})
 	}
 	w.env.Posts, w.env.Readable = short, nil
-	if a := w.do("read_thread_range", `{"thread_id":1}`); len(a.Posts) != 50 || !strings.Contains(a.Truncated, "start_post_id 51") {
+	if a := w.do("read_thread_range", `{"thread_id":1}`); len(a.Posts) != 50 ||
+		!strings.Contains(a.Truncated, "start_post_id 51") {
 		t.Errorf("%d posts, %q", len(a.Posts), a.Truncated)
 	}
 }
@@ -117,7 +122,8 @@ func TestKnownMayFail(t *testing.T) {
 		"read_post": `{"post_id":10}`, "read_thread_range": `{"thread_id":1}`,
 		"glossary_create": `{"term":"a","definition":"b","tags":[],"post_id":10}`,
 	} {
-		_, err := w.registry.Run(t.Context(), w.env, w.registry.Parse(annotator.ToolCall{Name: tool, Arguments: arguments}))
+		_, err := w.registry.Run(t.Context(), w.env,
+			w.registry.Parse(annotator.ToolCall{Name: tool, Arguments: arguments}))
 		if !errors.Is(err, annotator.Storage) {
 			t.Errorf("%s: %v", tool, err)
 		}

@@ -23,7 +23,8 @@ func EncodeDefinitions(definitions []annotator.ToolDefinition) string {
 	return annotator.EncodeJSON(list)
 }
 
-// DecodeDefinitions reads what EncodeDefinitions wrote. An empty record has no tools. An error has the kind annotator.Violation.
+// DecodeDefinitions reads what EncodeDefinitions wrote. An empty record has no tools. An error has the kind
+// annotator.Violation.
 func DecodeDefinitions(record string) (definitions []annotator.ToolDefinition, err error) {
 	var list []definitionRecord
 	if record == "" {
@@ -34,7 +35,8 @@ func DecodeDefinitions(record string) (definitions []annotator.ToolDefinition, e
 			WithReason(annotator.ReasonDatabaseDamaged)
 	}
 	for _, d := range list {
-		definitions = append(definitions, annotator.ToolDefinition{Name: d.Name, Description: d.Description, Schema: d.Parameters})
+		definitions = append(definitions, annotator.ToolDefinition{Name: d.Name, Description: d.Description,
+			Schema: d.Parameters})
 	}
 	return definitions, nil
 }

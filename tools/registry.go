@@ -23,10 +23,14 @@ type Tool struct {
 	run    func(ctx context.Context, env *Env, arguments []byte) (Result, error)
 }
 
-// Define declares a tool whose arguments are the fields of A. Field tags define the schema: json names the parameter
-// and its omitempty makes it optional, jsonschema describes it, enum lists its values (separated by commas), default
-// is the value of an absent parameter, min and max bound a number, shown tells what models see otherwise: "required" is
-// a parameter whose absence the tool answers itself, "brief" is a list of objects whose parameters another tool describes.
+// Define declares a tool whose arguments are the fields of A. Field tags define the schema:
+//   - json names the parameter, and its omitempty makes it optional;
+//   - jsonschema describes it;
+//   - enum lists its values, separated by commas;
+//   - default is the value of an absent parameter;
+//   - min and max bound a number;
+//   - shown changes what models see: "required" is a parameter whose absence the tool itself answers,
+//     "brief" is a list of objects whose parameters another tool describes.
 //
 // The handler receives arguments that fit the schema. It returns a *Failure or a *codex.Refusal for a mistake of the
 // model, and any other error otherwise.
@@ -49,7 +53,8 @@ func Define[A any](name string, permission Permission, description string,
 //go:embed *.md
 var descriptions embed.FS
 
-// describe returns what a tool's .md file has for the model, and what follows a line of dashes in it, for docs/tools.md alone.
+// describe returns what a tool's .md file has for the model, and what follows a line of dashes in it, for docs/tools.md
+// alone.
 func describe(tool string) (description, notes string) {
 	text, err := descriptions.ReadFile(tool + ".md")
 	if err != nil {
@@ -157,7 +162,7 @@ func (r *Registry) Check(call annotator.ToolCall) error {
 	return err
 }
 
-// parse reads a call. The error is a *Failure, beside which the call has what can be read of it.
+// parse reads a call. The error is a *Failure. The call then has what can be read of it.
 func (r *Registry) parse(call annotator.ToolCall) (annotator.ParsedCall, error) {
 	parsed := annotator.ParsedCall{Tool: call.Name}
 	schema, exists := r.schemas[call.Name]
@@ -210,7 +215,8 @@ func (r *Registry) run(ctx context.Context, env *Env, call annotator.ParsedCall)
 	return tool.run(ctx, env, call.Arguments)
 }
 
-// RolledBackResult returns the answer to a call of a tool that was rolled back because it broke a constraint of the database.
+// RolledBackResult returns the answer to a call of a tool that was rolled back because it broke a constraint of the
+// database.
 func RolledBackResult(tool string, err error) Result {
 	failure := failf(ExecutionError, "nothing was changed: %.300s", err)
 	switch tool {

@@ -97,7 +97,8 @@ func TestPermissions(t *testing.T) {
 func TestUnknownTool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, name := range []string{"", "functions.glossary_search:0", "Glossary_Search", "glossary_search ", strings.Repeat("x", 1<<20)} {
+	for _, name := range []string{"", "functions.glossary_search:0", "Glossary_Search", "glossary_search ",
+		strings.Repeat("x", 1<<20)} {
 		a := w.refused("UNKNOWN_TOOL", name, "{}")
 		if diff := cmp.Diff(w.registry.Names(), a.Error.Tools); diff != "" || len(a.Error.Message) > 500 {
 			t.Errorf("%.30q: %s, a message of %d bytes", name, diff, len(a.Error.Message))
@@ -130,7 +131,8 @@ func TestBrokenStorage(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.glossary.broken = annotator.Errorf(annotator.Storage, "disk I/O error")
-		result, err := w.registry.Run(t.Context(), w.env, w.registry.Parse(annotator.ToolCall{Name: tool, Arguments: arguments}))
+		result, err := w.registry.Run(t.Context(), w.env,
+			w.registry.Parse(annotator.ToolCall{Name: tool, Arguments: arguments}))
 		if !errors.Is(err, annotator.Storage) || !cmp.Equal(result, tools.Result{}) {
 			t.Errorf("%s: %+v, %v", tool, result, err)
 		}
@@ -153,7 +155,8 @@ func TestAnswersWithoutARun(t *testing.T) {
 		if err := json.Unmarshal([]byte(test.result.Content), &a); err != nil {
 			t.Fatal(err)
 		}
-		if a.OK || a.Error.Code != test.code || test.result.Error != test.code || !strings.Contains(a.Error.Message, cause.Error()) {
+		if a.OK || a.Error.Code != test.code || test.result.Error != test.code ||
+			!strings.Contains(a.Error.Message, cause.Error()) {
 			t.Errorf("%s: %+v", test.code, test.result)
 		}
 	}
@@ -164,7 +167,8 @@ func TestMarkdown(t *testing.T) {
 	w := newWorld(t)
 	text := tools.Markdown(w.registry)
 	for _, line := range []string{
-		"## glossary_create (writes)", "| `term`* | string |", "| `limit` | integer, 1 to 50 | 10 |", "| `tags` | array of string |",
+		"## glossary_create (writes)", "| `term`* | string |", "| `limit` | integer, 1 to 50 | 10 |",
+		"| `tags` | array of string |",
 		"| `status` | all, tentative, confirmed, retired | \"all\" |",
 	} {
 		if !strings.Contains(text, line) {

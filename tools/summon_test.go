@@ -41,7 +41,8 @@ func (p *past) Continue(_ context.Context, question string) (tools.Answer, error
 
 func (p *past) answer(question string) (tools.Answer, error) {
 	p.asked = append(p.asked, "ask "+question)
-	return tools.Answer{Snapshot: annotator.Snapshot{ID: 7, Kind: "checkpoint", Scene: 6, Thread: 1, Entries: 3}, Text: strings.Repeat("So <it> was. ", 2000), Left: 5}, nil
+	return tools.Answer{Snapshot: annotator.Snapshot{ID: 7, Kind: "checkpoint", Scene: 6, Thread: 1, Entries: 3},
+		Text: strings.Repeat("So <it> was. ", 2000), Left: 5}, nil
 }
 
 func (p *past) Dismiss(_ context.Context, summary string) error {
@@ -80,7 +81,8 @@ func TestSnapshotTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Snapshot.ID != 7 || got.Snapshot.Scene != 6 || got.Snapshot.Type != "checkpoint" || got.Left != 5 ||
-		!strings.HasPrefix(got.Answer, "So <it> was. ") || len(result.Content) > 8000 || !strings.Contains(got.Answer, "more characters]") {
+		!strings.HasPrefix(got.Answer, "So <it> was. ") || len(result.Content) > 8000 ||
+		!strings.Contains(got.Answer, "more characters]") {
 		t.Errorf("%d characters: %.200s", len(result.Content), result.Content)
 	}
 	w.do("summon_continue", `{"message":"And then?"}`)
@@ -110,7 +112,8 @@ func TestSnapshotToolsRefuse(t *testing.T) {
 func TestSnapshotPermissions(t *testing.T) {
 	t.Parallel()
 	want := map[string]tools.Permission{
-		"list_snapshots": tools.Reads, "summon_snapshot": tools.Summons, "summon_continue": tools.Summons, "summon_dismiss": tools.Summons,
+		"list_snapshots": tools.Reads, "summon_snapshot": tools.Summons, "summon_continue": tools.Summons,
+		"summon_dismiss": tools.Summons,
 	}
 	got := map[string]tools.Permission{}
 	for _, tool := range tools.Snapshots() {

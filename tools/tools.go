@@ -1,7 +1,7 @@
 // Package tools implements the tools of the model: search and edit the glossary, read posts again, ask snapshots.
 //
-// A tool is declared once. Its schema is derived from the struct of its arguments, its description is the .md file
-// beside it, and its handler is a thin layer over package codex. A Registry parses a call once, when its reply comes: it
+// A tool is declared once. Its schema is derived from the struct of its arguments, and its description is the .md file
+// next to it. Its handler is a thin layer over package codex. A Registry parses a call once, when its reply comes: it
 // reads the arguments strictly and validates them. It runs what it has parsed. A mistake of the model becomes an answer
 // with an error code. Other failures are Go errors.
 //
@@ -47,8 +47,8 @@ type Posts interface {
 	Post(ctx context.Context, id int64) (*annotator.Post, error)
 	// Around returns a post with up to n posts of its thread on either side, in order; annotator.NotFound if none.
 	Around(ctx context.Context, id int64, n int) ([]annotator.Post, error)
-	// Range returns at most limit posts of a thread, with a tag if there is one, from one id through another; 0: the
-	// thread's start or end. annotator.NotFound if the thread lacks from or to.
+	// Range returns at most limit posts of a thread, from one id through another, with a tag if there is one. An id of
+	// 0 is the thread's start or end. annotator.NotFound if the thread lacks from or to.
 	Range(ctx context.Context, thread, from, to int64, tag string, limit int) ([]annotator.Post, error)
 }
 
@@ -60,15 +60,15 @@ type Env struct {
 	Actor     annotator.Actor  // the author of the revisions
 	Snapshots Summoner         // for the tools that ask snapshots; nil without them
 
-	// MaxAnswer is how many characters an answer may have. There is a limit without it, and a least length of an answer that a
-	// model can use; 0: that limit.
+	// MaxAnswer is how many characters an answer may have. There is a limit without it, and a least length of an answer
+	// that a model can use; 0: that limit.
 	MaxAnswer int
 
 	// CheckEdit checks an edit of an entry before it is written, and rejects it with a *Failure. Nil allows all edits.
 	CheckEdit func(ctx context.Context, edit *CheckedEdit) error
 
-	// Bears reports whether a quotation shares a distinctive word or a name with a fact of an entry, or with the entry. Nil takes all
-	// to do so.
+	// Bears reports whether a quotation shares a distinctive word or a name with a fact of an entry, or with the entry.
+	// Nil takes all to do so.
 	Bears func(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error)
 
 	// Readable reports whether the model may read a post that is not in Scene: later posts are hidden. Nil allows all.

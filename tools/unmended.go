@@ -10,8 +10,9 @@ import (
 	"annotator/codex"
 )
 
-// Unmended returns the calls that were to change the glossary and failed, among rows of the journal, without those that a later call
-// made up for: one that changed the same entry or one of the same name, or, of a call that names none, any of the same turn.
+// Unmended returns the calls among rows of the journal that were to change the glossary and failed, and that no later
+// call corrected. A later call corrects one if it changed the same entry or one of the same name. It corrects a call
+// that names none if it is of the same turn.
 func Unmended(rows []annotator.Trace) []annotator.FailedCall {
 	type failed struct {
 		annotator.FailedCall
@@ -39,10 +40,14 @@ func Unmended(rows []annotator.Trace) []annotator.FailedCall {
 		}
 		subject, about := aboutCall(call.Parsed.Arguments, row.Content)
 		if row.Error != "" {
-			open = append(open, failed{annotator.FailedCall{Turn: row.Turn, Scene: row.Scene, Tool: row.Tool, Subject: subject, Code: row.Error}, about})
+			open = append(open,
+				failed{annotator.FailedCall{Turn: row.Turn, Scene: row.Scene, Tool: row.Tool, Subject: subject,
+					Code: row.Error}, about})
 			continue
 		}
-		open = slices.DeleteFunc(open, func(f failed) bool { return len(f.about) == 0 && f.Turn == row.Turn || overlap(f.about, about) })
+		open = slices.DeleteFunc(open, func(f failed) bool {
+			return len(f.about) == 0 && f.Turn == row.Turn || overlap(f.about, about)
+		})
 	}
 	var list []annotator.FailedCall
 	for i := range open {
@@ -64,7 +69,8 @@ type named struct {
 	} `json:"error"`
 }
 
-// aboutCall returns what a call is about, as its arguments name it, and keys of the entries and names in them and in the answer.
+// aboutCall returns what a call is about, as its arguments name it, and keys of the entries and names in them and in
+// the answer.
 func aboutCall(arguments json.RawMessage, answer string) (subject string, about map[string]bool) {
 	about = map[string]bool{}
 	for i, text := range [][]byte{arguments, []byte(answer)} {

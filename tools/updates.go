@@ -13,7 +13,8 @@ import (
 	"annotator/policy"
 )
 
-// codexUpdate is one element of a reply's codex_updates that changes an entry. Another kind of element declares the intent of those after it.
+// codexUpdate is one element of a reply's codex_updates that changes an entry. Another kind of element declares the
+// intent of those after it.
 type codexUpdate struct {
 	Term    string           `json:"term"`
 	Status  string           `json:"status" enum:"new,update,skip"`
@@ -51,8 +52,9 @@ type element struct {
 	about string // in lower case
 }
 
-// ParseUpdates reads the JSON arrays of a reply's blocks as calls. An element of a later block replaces those of earlier ones for the
-// same term, and elements with the status skip are left out. An error describes the mistake to the model that wrote the block.
+// ParseUpdates reads the JSON arrays of a reply's blocks as calls. An element of a later block replaces those of
+// earlier ones for the same term, and elements with the status skip are left out. An error describes the mistake to the
+// model that wrote the block.
 func (r *Registry) ParseUpdates(arrays []string) ([]annotator.ParsedCall, error) {
 	var all []element
 	for _, array := range arrays {
@@ -61,7 +63,9 @@ func (r *Registry) ParseUpdates(arrays []string) ([]annotator.ParsedCall, error)
 			return nil, err
 		}
 		all = slices.DeleteFunc(all, func(e element) bool {
-			return e.about != "" && slices.ContainsFunc(block, func(later element) bool { return later.about == e.about })
+			return e.about != "" && slices.ContainsFunc(block, func(later element) bool {
+				return later.about == e.about
+			})
 		})
 		all = append(all, block...)
 	}
@@ -93,7 +97,8 @@ func (r *Registry) parseBlock(array string) (elements []element, err error) {
 	return elements, nil
 }
 
-// parseElement reads an element of a block. It has no tool if it is to be skipped. An element with an intent is a declaration.
+// parseElement reads an element of a block. It has no tool if it is to be skipped. An element with an intent is a
+// declaration.
 func (r *Registry) parseElement(value any) (element, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -141,14 +146,16 @@ func (u *codexUpdate) call() annotator.ToolCall {
 			Term: u.Term, Facts: u.Facts, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, closing: u.closing,
 		})
 	}
-	return toolCall(UpdateName, updateArguments{Facts: u.Facts, Close: u.Close, Tags: u.Tags, Aliases: u.Aliases, closing: u.closing})
+	return toolCall(UpdateName, updateArguments{Facts: u.Facts, Close: u.Close, Tags: u.Tags, Aliases: u.Aliases,
+		closing: u.closing})
 }
 
 func toolCall(tool string, arguments any) annotator.ToolCall {
 	return annotator.ToolCall{Name: tool, Arguments: annotator.EncodeJSON(arguments)}
 }
 
-// Resolve returns an update with the entry that goes by its term now. An update of a term that no live entry has answers NOT_FOUND.
+// Resolve returns an update with the entry that goes by its term now. An update of a term that no live entry has
+// answers NOT_FOUND.
 func Resolve(ctx context.Context, glossary Glossary, call annotator.ParsedCall) (annotator.ParsedCall, error) {
 	if call.Term == "" {
 		return call, nil

@@ -23,8 +23,10 @@ func TestParseUpdates(t *testing.T) {
 	for array, want := range map[string][]string{
 		dawn: {"Dawn"},
 		"[]": nil,
-		`[{"term":"Dawn","status":"skip"},` + mik[1:]:                                                            {"Mik"},
-		`[{"term":"Mik","definition":"He wrote </codex_updates><codex_updates>[] and <think>.","status":"new"}]`: {"Mik"},
+		`[{"term":"Dawn","status":"skip"},` +
+			mik[1:]: {"Mik"},
+		`[{"term":"Mik","definition":"He wrote </codex_updates><codex_updates>[] and <think>.","status":"new"}]`: {
+			"Mik"},
 	} {
 		updates, err := registry.ParseUpdates([]string{array})
 		var got []string
@@ -46,7 +48,8 @@ func TestParseUpdates(t *testing.T) {
 func TestDeclarationsInUpdates(t *testing.T) {
 	t.Parallel()
 	w := worldOf(t, governed(t, policy.Default()))
-	updates, err := w.registry.ParseUpdates([]string{`[{"intent":"PROPOSE","justification":"a new name"},` + dawn[1:len(dawn)-1] +
+	updates, err := w.registry.ParseUpdates([]string{`[{"intent":"PROPOSE","justification":"a new name"},` +
+		dawn[1:len(dawn)-1] +
 		`,{"justification":"I may","intent":"ADMIN"},{"intent":"REVISE","justification":" "}]`})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +58,8 @@ func TestDeclarationsInUpdates(t *testing.T) {
 	for _, u := range updates {
 		got = append(got, strings.TrimSpace(u.Tool+" "+w.update(u).Error))
 	}
-	if diff := cmp.Diff([]string{policy.SelectIntent, tools.CreateName, policy.SelectIntent + " INVALID_ARGUMENTS", policy.SelectIntent + " EMPTY"}, got); diff != "" {
+	if diff := cmp.Diff([]string{policy.SelectIntent, tools.CreateName, policy.SelectIntent + " INVALID_ARGUMENTS",
+		policy.SelectIntent + " EMPTY"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -71,13 +75,15 @@ func TestMalformedUpdates(t *testing.T) {
 		{"null", "null, not an array"},
 		{"[1]", "element 1 of the codex_updates block: it is a number"},
 		{`[{"term":"a","status":"skip"},{"status":"old","colour":1}]`, "element 2"},
-		{`[{"status":"old","colour":1}]`, "additional properties 'colour' not allowed; arguments: missing property 'term'; status: value must"},
+		{`[{"status":"old","colour":1}]`, "additional properties 'colour' not allowed; arguments: missing property " +
+			"'term'; status: value must"},
 		{`[{"term":"a","status":"new"}]`, `"a" has no facts`},
 		{`[{"term":"a","term":"b","status":"skip"}]`, "stands twice"},
 		{"[\"\xff\"]", "UTF-8"},
 		{`[{"intent":"PROPOSE"}]`, "missing property 'justification'"},
 		{`[{"intent":7,"justification":"a new name"}]`, "intent: got number, want string"},
-		{`[{"intent":"PROPOSE","justification":"a new name","term":"Dawn","status":"new","quote":"","kind":""}]`, "additional properties 'kind', 'quote', 'status', 'term' not"},
+		{`[{"intent":"PROPOSE","justification":"a new name","term":"Dawn","status":"new","quote":"","kind":""}]`,
+			"additional properties 'kind', 'quote', 'status', 'term' not"},
 	} {
 		updates, err := registry.ParseUpdates([]string{test.array})
 		if err == nil || !strings.Contains(err.Error(), test.says) || updates != nil {
@@ -113,14 +119,16 @@ func TestUpdatesBecomeCalls(t *testing.T) {
 	if e.Name() != "Dawn" || e.Definition() != "A grey ship. Mik stole her. A ship." || len(w.glossary.entries) != 1 {
 		t.Errorf("%s: %s", e.Name(), e.Definition())
 	}
-	if e.Claims[0].Evidence[0].Post != 30 || e.Claims[1].Kind != annotator.Claimed || e.Claims[1].From != annotator.PlaceAt(3, 1) {
+	if e.Claims[0].Evidence[0].Post != 30 || e.Claims[1].Kind != annotator.Claimed ||
+		e.Claims[1].From != annotator.PlaceAt(3, 1) {
 		t.Errorf("%+v", e.Claims)
 	}
 }
 
 func FuzzUpdates(f *testing.F) {
 	for _, array := range []string{
-		dawn, mik, "[]", `[{"term":"</codex_updates>"}]`, "\xff{}", `[{"intent":"PROPOSE","justification":"new"},` + dawn[1:],
+		dawn, mik, "[]", `[{"term":"</codex_updates>"}]`, "\xff{}",
+		`[{"intent":"PROPOSE","justification":"new"},` + dawn[1:],
 	} {
 		f.Add(array)
 	}
@@ -142,8 +150,10 @@ func FuzzUpdates(f *testing.F) {
 // TestLaterBlocks: an element replaces those of earlier blocks for the same term.
 func TestLaterBlocks(t *testing.T) {
 	t.Parallel()
-	updates, err := newRegistry(t).ParseUpdates([]string{dawn[:len(dawn)-1] + "," + mik[1:], strings.Replace(dawn, "Dawn", " DAWN", 1)})
-	if err != nil || len(updates) != 2 || updates[0].Term != "Mik" || !strings.Contains(string(updates[1].Arguments), " DAWN") {
+	updates, err := newRegistry(t).ParseUpdates([]string{dawn[:len(dawn)-1] + "," + mik[1:],
+		strings.Replace(dawn, "Dawn", " DAWN", 1)})
+	if err != nil || len(updates) != 2 || updates[0].Term != "Mik" ||
+		!strings.Contains(string(updates[1].Arguments), " DAWN") {
 		t.Errorf("%+v, %v", updates, err)
 	}
 }

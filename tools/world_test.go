@@ -66,7 +66,8 @@ func (g *glossary) Search(_ context.Context, q annotator.Query) ([]annotator.Ent
 	for _, e := range g.entries {
 		tagged := !slices.ContainsFunc(q.Tags, func(tag string) bool { return !slices.Contains(e.Tags, tag) })
 		text := codex.Normalize(e.Name() + " " + e.Definition())
-		if tagged && slices.Contains(statuses, e.Status) && strings.Contains(text, codex.Normalize(q.Text)) && len(found) < q.Limit {
+		if tagged && slices.Contains(statuses, e.Status) && strings.Contains(text, codex.Normalize(q.Text)) &&
+			len(found) < q.Limit {
 			found = append(found, *e)
 		}
 	}
@@ -220,7 +221,8 @@ type post struct {
 
 func (w *world) run(tool, arguments string) (tools.Result, answer) {
 	w.t.Helper()
-	result, err := w.registry.Run(w.t.Context(), w.env, w.registry.Parse(annotator.ToolCall{Name: tool, Arguments: arguments}))
+	result, err := w.registry.Run(w.t.Context(), w.env,
+		w.registry.Parse(annotator.ToolCall{Name: tool, Arguments: arguments}))
 	if err != nil {
 		w.t.Fatalf("%s(%s): %v", tool, arguments, err)
 	}
