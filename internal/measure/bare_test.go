@@ -18,9 +18,9 @@ import (
 	"annotator/runner"
 )
 
-// repeat is the loop that the program is compared with, and returns its processor time. It sends the requests of a run over
-// net/http and reads the replies to their end, and commits the rows of that run in the same transactions, each row by one
-// statement. It reads nothing from a database, parses nothing, decides nothing and computes nothing: all is in its memory
+// repeat is the loop that the program is compared with, and returns its processor time. It sends the requests of a run
+// over net/http and reads the replies to their end. It commits the rows of that run in the same transactions, each row
+// by one statement. It reads no database, parses nothing, decides nothing and computes nothing. All data are in memory
 // beforehand, recorded from a run of the program in this process.
 func repeat(b *testing.B, f files) time.Duration {
 	b.Helper()
@@ -134,9 +134,12 @@ func sameRows(b *testing.B, x, y string) {
 			found[i], err = query(b.Context(), path, `SELECT * FROM `+name)
 			check(b, err)
 		}
-		same := slices.EqualFunc(found[0], found[1], func(x, y []any) bool { return fmt.Sprint(x...) == fmt.Sprint(y...) })
+		same := slices.EqualFunc(found[0], found[1], func(x, y []any) bool {
+			return fmt.Sprint(x...) == fmt.Sprint(y...)
+		})
 		if !same {
-			b.Fatalf("the bare loop left other rows in %s than the program (%d and %d)", name, len(found[1]), len(found[0]))
+			b.Fatalf("the bare loop left other rows in %s than the program (%d and %d)", name, len(found[1]),
+				len(found[0]))
 		}
 	}
 }

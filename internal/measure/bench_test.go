@@ -17,7 +17,8 @@ import (
 	"annotator/runner"
 )
 
-// serveVariable makes a process the server of a benchmark, so that the processor time of this one is the program's alone.
+// serveVariable makes a process the server of a benchmark, so that the processor time of this one is the program's
+// alone.
 const serveVariable = "ANNOTATOR_BENCH_ENDPOINT"
 
 func TestMain(m *testing.M) {
@@ -79,8 +80,8 @@ func read(b *testing.B, f files, endpoint string) (marks []time.Duration) {
 	return marks
 }
 
-// peakMemory returns the most megabytes of memory that this process has held at once, where the kernel tells. Its figure for
-// getrusage will not do: a child begins with its parent's.
+// peakMemory returns the most megabytes of memory that this process has held at once, where the kernel reports it. Its
+// figure for getrusage will not do: a child begins with its parent's.
 func peakMemory(b *testing.B) float64 {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -94,8 +95,8 @@ func peakMemory(b *testing.B) float64 {
 	return kilobytes * 1024 / 1e6
 }
 
-// BenchmarkRun reads generated stories with scenes of about 1,500 tokens, and then has the bare loop repeat what the run did.
-// The scene is the unit of all figures but the ratios.
+// BenchmarkRun reads generated stories with scenes of about 1,500 tokens, and then has the bare loop repeat what the
+// run did. The scene is the unit of all figures but the ratios.
 func BenchmarkRun(b *testing.B) {
 	for _, scenes := range []int{100, 1_000} {
 		b.Run(fmt.Sprintf("scenes=%d", scenes), func(b *testing.B) {
@@ -123,7 +124,8 @@ func BenchmarkRun(b *testing.B) {
 			b.ReportMetric(peak, "MB(peak)")
 			info, err := os.Stat(f.db)
 			check(b, err)
-			rows, err := query(b.Context(), f.db, `SELECT sum(length(CAST(content AS BLOB)) + length(CAST(reasoning AS BLOB)) +
+			rows, err := query(b.Context(), f.db,
+				`SELECT sum(length(CAST(content AS BLOB)) + length(CAST(reasoning AS BLOB)) +
 				length(CAST(arguments AS BLOB))) FROM trace`)
 			check(b, err)
 			b.ReportMetric(float64(info.Size())/float64(scenes)/1e3, "KB(database)/scene")

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// policyRun is a run of a made-up story under a policy of compaction.
+// policyRun is a run of a generated story under a policy of compaction.
 type policyRun struct {
 	name   string
 	corpus string
@@ -61,7 +61,8 @@ func (t policyRun) count(ctx context.Context, path string) (*cost, error) {
 	rows, err := query(ctx, path, `SELECT quarantined,
 		(SELECT count(*) FROM call WHERE purpose = 'annotate'), (SELECT count(*) FROM call WHERE purpose = 'summarise'),
 		(SELECT sum(prompt_tokens) FROM call), (SELECT sum(prompt_tokens - cached_tokens) FROM call),
-		(SELECT sum((length(CAST(content AS BLOB)) + 3) / 4 + 4) FROM trace WHERE kind IN ('scene', 'tool_result') AND turn > 0),
+		(SELECT sum((length(CAST(content AS BLOB)) + 3) / 4 + 4) FROM trace
+			WHERE kind IN ('scene', 'tool_result') AND turn > 0),
 		(SELECT coalesce(sum(prompt_tokens), 0) FROM call WHERE purpose = 'summarise'),
 		(SELECT coalesce(sum(prompt_tokens - cached_tokens), 0) FROM call WHERE purpose = 'summarise'),
 		(SELECT count(*) FROM call WHERE outcome = 'prompt too long') FROM run_state`)
@@ -69,7 +70,8 @@ func (t policyRun) count(ctx context.Context, path string) (*cost, error) {
 		return nil, err
 	}
 	var over int
-	for i, into := range []*int{&c.refused, &c.calls, &c.summaries, &c.prompt, &c.uncached, &c.floor, &c.asked, &c.again, &over} {
+	for i, into := range []*int{&c.refused, &c.calls, &c.summaries, &c.prompt, &c.uncached, &c.floor, &c.asked,
+		&c.again, &over} {
 		*into = int(rows[0][i].(int64))
 	}
 	if over > 0 {
@@ -115,7 +117,8 @@ func (o *options) compactionTables(ctx context.Context) (map[string]string, erro
 	}
 	var presets, marks, budgets []policyRun
 	for _, budget := range []int{8_192, 32_768, 131_072} {
-		presets = append(presets, at("60 / 80 / 90", budget, compaction.ThreeMarks()), at("auto", budget, compaction.Auto()))
+		presets = append(presets, at("60 / 80 / 90", budget, compaction.ThreeMarks()),
+			at("auto", budget, compaction.Auto()))
 	}
 	for _, budget := range []int{32_768, 65_536} {
 		for _, low := range []float64{0, 0.15, 0.3, 0.45, 0.6} {
@@ -136,7 +139,7 @@ func (o *options) compactionTables(ctx context.Context) (map[string]string, erro
 	return tables, nil
 }
 
-// Lengths of the summaries that are made up, in words: half of what a story may have, all of a chunk.
+// Lengths of the generated summaries, in words: half of what a story may have, all of a chunk.
 const (
 	storyWords = 250
 	chunkWords = 60
@@ -158,7 +161,7 @@ func narrate(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: text.String()}
 }
 
-// summaryWords writes sentences of so many words in all, which differ from question to question.
+// summaryWords writes sentences of n words in all, which differ from question to question.
 func summaryWords(n, seed int) string {
 	var text strings.Builder
 	for i := range n {

@@ -14,7 +14,8 @@ func TestSmallWindowIsCompacted(t *testing.T) {
 	if err := writeStory(t.Context(), path, 20); err != nil {
 		t.Fatal(err)
 	}
-	c, err := policyRun{name: "auto", corpus: path, scenes: 20, budget: 8192, policy: compaction.Auto()}.run(t.Context())
+	c, err := policyRun{name: "auto", corpus: path, scenes: 20, budget: 8192,
+		policy: compaction.Auto()}.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,8 @@ func TestThreadSummariesCostNoMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if costs[recaps] = r.cost(); r.refused > 0 || r.scenes != scenes || r.compactions == 0 || costs[recaps] > novelAims[r.budget] {
+		if costs[recaps] = r.cost(); r.refused > 0 || r.scenes != scenes || r.compactions == 0 ||
+			costs[recaps] > novelAims[r.budget] {
 			t.Errorf("summaries of threads %v: %.2f times the scenes, %+v", recaps, costs[recaps], r)
 		}
 	}

@@ -1,12 +1,12 @@
-// Command measure reads stories with the scripted model in its own process, and writes what that costs in tokens into the
-// tables of docs/performance.md and docs/compaction.md.
+// Command measure reads stories with the scripted model in its own process, and writes what that costs in tokens into
+// the tables of docs/performance.md and docs/compaction.md.
 //
 //	go run ./internal/measure -what tokens
 //	go run ./internal/measure -what novel -source BOOK
 //	go run ./internal/measure -what compaction
 //
-// Stories are made from fixed seeds and the server counts tokens by bytes, so the figures do not vary with the machine. What
-// does is in the benchmarks.
+// Stories are made from fixed seeds and the server counts tokens by bytes, so the figures do not vary with the machine.
+// Figures that vary are in the benchmarks.
 package main
 
 import (
@@ -41,7 +41,8 @@ func measure(ctx context.Context, args []string) error {
 	var o options
 	flags := flag.NewFlagSet("measure", flag.ContinueOnError)
 	flags.StringVar(&o.what, "what", "tokens", "tokens, novel or compaction: what is measured")
-	flags.StringVar(&o.document, "o", "", "the document whose tables are written, in place of the one in docs; - for standard output")
+	flags.StringVar(&o.document, "o", "", "the document whose tables are written, in place of the one in docs; - "+
+		"for standard output")
 	flags.IntVar(&o.scenes, "scenes", 0, "scenes of the generated story (default 800 for tokens, 1000 for compaction)")
 	flags.StringVar(&o.source, "source", "", "the book that is read as the novel")
 	if err := flags.Parse(args); err != nil {

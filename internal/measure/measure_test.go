@@ -31,8 +31,8 @@ func TestRecordedRequestIsRestored(t *testing.T) {
 	})
 }
 
-// TestStoryNamesEarlierEntries makes sure that the story is what the document says: without names of entries there would be
-// nothing to find and to show.
+// TestStoryNamesEarlierEntries makes sure that the story is what the document says: without names of entries there
+// would be nothing to find and to show.
 func TestStoryNamesEarlierEntries(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "story.corpus.db")
@@ -55,7 +55,8 @@ func TestStoryNamesEarlierEntries(t *testing.T) {
 		for i := range s.Posts {
 			text += s.Posts[i].Body
 		}
-		if told := strings.Count(text, "It was "); len(text) < scenePosts*postBytes || told < mentions || s.N > 1 && !strings.Contains(text, "a who said so") {
+		if told := strings.Count(text, "It was "); len(text) < scenePosts*postBytes || told < mentions ||
+			s.N > 1 && !strings.Contains(text, "a who said so") {
 			t.Fatalf("scene %d has %d bytes and %d mentions", s.N, len(text), told)
 		}
 		if s.Opens != ((s.N-1)%threadScenes == 0) {

@@ -48,7 +48,8 @@ func (n novelRun) count(ctx context.Context, path string) (*reading, error) {
 		return nil, err
 	}
 	rows, err := query(ctx, path, `SELECT recorded, quarantined, (SELECT count(*) FROM compaction),
-		(SELECT coalesce(sum(tokens_before), 0) FROM compaction), (SELECT coalesce(sum(tokens_after), 0) FROM compaction) FROM run_state`)
+		(SELECT coalesce(sum(tokens_before), 0) FROM compaction),
+		(SELECT coalesce(sum(tokens_after), 0) FROM compaction) FROM run_state`)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +59,8 @@ func (n novelRun) count(ctx context.Context, path string) (*reading, error) {
 	return r, nil
 }
 
-// note notes one to three things of each scene, says with the last that the scene is done, confirms every entry that it is asked about,
-// and writes summaries of a plausible length.
+// note creates entries for one to three things of each scene, and says with the last that the scene is done. It
+// confirms every entry that it is asked about, and writes summaries of a plausible length.
 func note(r scripted.Request) scripted.Reply {
 	reply, question := scripted.Style{Done: true}.Annotate(r), r.Messages[len(r.Messages)-1].Content
 	for _, part := range []struct {
@@ -109,8 +110,10 @@ func (o *options) novelTables(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	return map[string]string{"novel": markdown([]string{
-		"context budget", "summaries of threads", "calls a scene", "prompt tokens a scene", "floor: the scene", "uncached: annotation", "summaries",
-		"curator and summaries of threads", "all uncached / floor (aim)", "compactions", "window before, tokens", "after", "scenes refused",
+		"context budget", "summaries of threads", "calls a scene", "prompt tokens a scene", "floor: the scene",
+		"uncached: annotation", "summaries",
+		"curator and summaries of threads", "all uncached / floor (aim)", "compactions", "window before, tokens",
+		"after", "scenes refused",
 	}, rows)}, nil
 }
 
@@ -123,8 +126,10 @@ func (r *reading) row() []string {
 		cost = fmt.Sprintf("%s; %.1f", aim(r.cost(), most, "%.2f"), most)
 	}
 	return []string{
-		count(int64(r.budget)), map[bool]string{true: "on", false: "off"}[r.recaps], fmt.Sprintf("%.2f", float64(r.calls)/n), each(r.prompt), each(r.floor),
-		each(r.annotate), each(r.summarise), each(r.curate), cost, count(r.compactions), mean(r.before), mean(r.after), count(r.refused),
+		count(int64(r.budget)), map[bool]string{true: "on", false: "off"}[r.recaps],
+		fmt.Sprintf("%.2f", float64(r.calls)/n), each(r.prompt), each(r.floor),
+		each(r.annotate), each(r.summarise), each(r.curate), cost, count(r.compactions), mean(r.before), mean(r.after),
+		count(r.refused),
 	}
 }
 

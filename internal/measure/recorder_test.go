@@ -31,7 +31,7 @@ type step struct {
 	statements []statement
 }
 
-// request is the body of a POST: what is new in it stands between bytes with which the one before begins and ends, too.
+// request is the body of a POST, split at the bytes with which the one before begins and ends, too.
 type request struct {
 	head, tail int
 	fresh      []byte
@@ -59,8 +59,8 @@ func (r *recorder) watch() {
 	})
 }
 
-// record has the connection report its changes from here on. A connection has one such hook, and the program's own, which is
-// replaced, keeps the digests of tables: in the recorded run these stay as they are.
+// record has the connection report its changes from here on. A connection has one such hook. It replaces the program's
+// own, which keeps the digests of tables, so these stay unchanged in the recorded run.
 func (r *recorder) record() {
 	r.writer.RegisterPreUpdateHook(r.change)
 	r.writer.RegisterCommitHook(r.commit)
@@ -73,7 +73,8 @@ func (r *recorder) change(data driver.SQLitePreUpdateData) {
 	if !known || data.Depth() > 0 {
 		return
 	}
-	c := &change{table: data.TableName, op: data.Op, columns: make([]bool, len(t.columns)), values: make([]any, len(t.columns))}
+	c := &change{table: data.TableName, op: data.Op, columns: make([]bool, len(t.columns)),
+		values: make([]any, len(t.columns))}
 	old := make([]any, len(t.columns))
 	if data.Op != sqlite3.SQLITE_INSERT {
 		r.note(data.Old(old...))
@@ -203,12 +204,14 @@ func (t table) statement(c *change) statement {
 	switch c.op {
 	case sqlite3.SQLITE_INSERT:
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
-		return statement{fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.name, strings.Join(columns, ", "), marks), values}
+		return statement{fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.name, strings.Join(columns, ", "), marks),
+			values}
 	case sqlite3.SQLITE_DELETE:
 		return statement{fmt.Sprintf(`DELETE FROM %s WHERE %s`, t.name, t.where()), t.keyOf(c.values)}
 	}
 	set := strings.Join(columns, " = ?, ") + " = ?"
-	return statement{fmt.Sprintf(`UPDATE %s SET %s WHERE %s`, t.name, set, t.where()), append(values, t.keyOf(c.values)...)}
+	return statement{fmt.Sprintf(`UPDATE %s SET %s WHERE %s`, t.name, set, t.where()),
+		append(values, t.keyOf(c.values)...)}
 }
 
 func (t table) where() string {

@@ -11,13 +11,13 @@ import (
 	"annotator/corpus"
 )
 
-// The shape of the made-up story. A scene is two posts by the storyteller, with a reader's post behind them.
+// The shape of the generated story.
 const (
 	threadScenes = 50
 	scenePosts   = 2
 	postBytes    = 3_000
 	mentions     = 12 // of entries of earlier scenes, in each scene
-	recent       = 30 // half of them are of so many scenes back
+	recent       = 30 // half of them are of this many scenes before
 	cast         = 20 // a quarter are of the entries of the first scenes
 )
 
@@ -27,8 +27,8 @@ func (o *options) story(ctx context.Context, scenes int) (path string, err error
 	return path, writeStory(ctx, path, scenes)
 }
 
-// writeStory makes a corpus of so many scenes of about 1,500 tokens, the same every time. Each scene begins and ends with a
-// name that the scripted model makes an entry of, and names entries of earlier scenes.
+// writeStory makes a corpus of a number of scenes of about 1,500 tokens, the same every time. Each scene begins and
+// ends with a name that the scripted model makes an entry of, and names entries of earlier scenes.
 func writeStory(ctx context.Context, path string, scenes int) error {
 	w, err := corpus.Create(ctx, path)
 	if err != nil {
@@ -53,14 +53,16 @@ func writeScene(ctx context.Context, w *corpus.Writer, n int) error {
 	}
 	for part := range scenePosts {
 		post := annotator.Post{
-			Thread: opener, ID: first + int64(part), Time: first + int64(part), Name: "Storyteller", Tags: []string{annotator.TagStory},
+			Thread: opener, ID: first + int64(part), Time: first + int64(part), Name: "Storyteller",
+			Tags: []string{annotator.TagStory},
 			Body: postBody(n, part),
 		}
 		if _, err := w.Post(ctx, &post, corpus.File{}, nil); err != nil {
 			return err
 		}
 	}
-	reader := annotator.Post{Thread: opener, ID: first + scenePosts, Time: first + scenePosts, Name: "Reader", Body: "Go on."}
+	reader := annotator.Post{Thread: opener, ID: first + scenePosts, Time: first + scenePosts, Name: "Reader",
+		Body: "Go on."}
 	_, err := w.Post(ctx, &reader, corpus.File{}, nil)
 	return err
 }
@@ -102,8 +104,9 @@ func mentioned(random *rand.Rand, n int) string {
 }
 
 func sentence(text *strings.Builder, random *rand.Rand) {
-	words := strings.Fields(`the of and to a in that it he was she his her for as with had on at by be is not but they from you
-		lamp roof town door night hand road water window stone letter answer evening slowly morning garden under`)
+	words := strings.Fields(`the of and to a in that it he was she his her for as with had on at by be is not but
+		they from you lamp roof town door night hand road water window stone
+		letter answer evening slowly morning garden under`)
 	text.WriteString("Here")
 	for range 6 + random.IntN(12) {
 		text.WriteString(" " + words[random.IntN(len(words))])
@@ -111,11 +114,12 @@ func sentence(text *strings.Builder, random *rand.Rand) {
 	text.WriteString(".")
 }
 
-// properName spells a number as a name that is longer than any other word of the story. Neighbours in number are none in
-// spelling.
+// properName spells a number as a name that is longer than any other word of the story. Neighbours in number are none
+// in spelling.
 func properName(n int) string {
 	const factor = 40_503 // odd: below 1<<16 each number becomes another one
-	syllables := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal", "pre", "zu"}
+	syllables := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal",
+		"pre", "zu"}
 	name := ""
 	for rest, length := n>>16<<16|n*factor&0xffff, 0; rest > 0 || length < 4; rest, length = rest>>4, length+1 {
 		name += syllables[rest&0xf]

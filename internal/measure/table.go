@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// writeDocument puts the tables in the place of those that stand in a document between <!-- name --> and <!-- end -->.
+// writeDocument replaces the tables of a document between <!-- name --> and <!-- end -->.
 func writeDocument(path string, tables map[string]string) error {
 	if path == "-" {
 		for name, text := range tables {
@@ -76,13 +76,17 @@ func costTable(costs []*cost) string {
 			}
 		}
 		rows = append(rows, []string{
-			count(int64(c.budget)), c.name, fmt.Sprintf("%.0f", float64(c.prompt)/scenes), fmt.Sprintf("%.0f", float64(c.uncached)/scenes),
-			fmt.Sprintf("%.2f", float64(c.uncached)/float64(c.floor)), fmt.Sprintf("%.2f", float64(c.calls+c.summaries)/scenes),
-			strings.Join(tiers, ", "), fmt.Sprintf("%.1f %%", 100-100*float64(c.again)/float64(max(c.asked, 1))), fmt.Sprint(c.refused),
+			count(int64(c.budget)), c.name, fmt.Sprintf("%.0f", float64(c.prompt)/scenes),
+			fmt.Sprintf("%.0f", float64(c.uncached)/scenes),
+			fmt.Sprintf("%.2f", float64(c.uncached)/float64(c.floor)),
+			fmt.Sprintf("%.2f", float64(c.calls+c.summaries)/scenes),
+			strings.Join(tiers, ", "), fmt.Sprintf("%.1f %%", 100-100*float64(c.again)/float64(max(c.asked, 1))),
+			fmt.Sprint(c.refused),
 		})
 	}
 	return markdown([]string{
-		"window", "policy", "prompt tokens a scene", "uncached a scene", "uncached / floor", "calls a scene", "compactions by tier",
+		"window", "policy", "prompt tokens a scene", "uncached a scene", "uncached / floor", "calls a scene",
+		"compactions by tier",
 		"summaries' prompts cached", "scenes refused",
 	}, rows)
 }

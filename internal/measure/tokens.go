@@ -34,8 +34,10 @@ func (o *options) tokenTables(ctx context.Context) (map[string]string, error) {
 		rows = append(rows, f.row(window.budget, scenes, window.aim))
 	}
 	return map[string]string{"tokens": markdown([]string{
-		"context budget", "calls a scene (aim 1.3)", "prompt tokens", "floor: the scene", "entries shown", "tools' results", "uncached: annotation",
-		"summaries", "curator", "all uncached / floor (aims 1.4, 1.15)", "summaries per 1,000 scenes", "of their prompts cached (aim 99 %)",
+		"context budget", "calls a scene (aim 1.3)", "prompt tokens", "floor: the scene", "entries shown",
+		"tools' results", "uncached: annotation",
+		"summaries", "curator", "all uncached / floor (aims 1.4, 1.15)", "summaries per 1,000 scenes",
+		"of their prompts cached (aim 99 %)",
 	}, rows)}, nil
 }
 
@@ -43,9 +45,11 @@ func (f *facts) row(budget, scenes int, most float64) []string {
 	n := float64(scenes)
 	each := func(tokens int64) string { return count(int64(float64(tokens)/n + 0.5)) }
 	return []string{
-		count(int64(budget)), aim(float64(f.calls)/n, 1.3, "%.2f"), each(f.prompt), each(f.floor), each(f.entries), each(f.results),
+		count(int64(budget)), aim(float64(f.calls)/n, 1.3, "%.2f"), each(f.prompt), each(f.floor), each(f.entries),
+		each(f.results),
 		each(f.annotate), each(f.summarise), each(f.curate),
-		aim(float64(f.uncached())/float64(f.floor), most, "%.2f"), fmt.Sprintf("%.0f", float64(f.summaries)/n*1e3), f.cachedShare(),
+		aim(float64(f.uncached())/float64(f.floor), most, "%.2f"), fmt.Sprintf("%.0f", float64(f.summaries)/n*1e3),
+		f.cachedShare(),
 	}
 }
 
@@ -82,9 +86,11 @@ func readFacts(ctx context.Context, path string) (facts, error) {
 			sum(length(CAST(attached AS BLOB)) / 4) FROM trace WHERE kind = 'scene'`,
 			[]*int64{&f.floor, &f.entries},
 		},
-		{`SELECT coalesce(sum((length(CAST(content AS BLOB)) + 3) / 4), 0) FROM trace WHERE kind = 'tool_result'`, []*int64{&f.results}},
+		{`SELECT coalesce(sum((length(CAST(content AS BLOB)) + 3) / 4), 0) FROM trace WHERE kind = 'tool_result'`,
+			[]*int64{&f.results}},
 		{
-			`SELECT sum(iif(purpose = 'annotate', uncached, 0)), sum(iif(purpose = 'summarise', uncached, 0)), sum(iif(purpose = 'curate', uncached, 0)),
+			`SELECT sum(iif(purpose = 'annotate', uncached, 0)), sum(iif(purpose = 'summarise', uncached, 0)),
+			sum(iif(purpose = 'curate', uncached, 0)),
 			sum(purpose = 'summarise'), sum(iif(purpose = 'summarise', prompt_tokens, 0))
 			FROM (SELECT purpose, prompt_tokens, prompt_tokens - cached_tokens AS uncached FROM call)`,
 			[]*int64{&f.annotate, &f.summarise, &f.curate, &f.summaries, &f.summaryPrompt},
