@@ -62,10 +62,11 @@ const (
 	DecisionShrink      CallDecision = "shrink"       // make the prompt smaller, then send it as the next attempt
 	DecisionShrinkReply CallDecision = "shrink reply" // ask for fewer tokens in reply; the prompt fits
 	DecisionGrowReply   CallDecision = "grow reply"   // allow more tokens in reply, as the next attempt
-	DecisionAdapt       CallDecision = "adapt"        // the client has learned what the server wants: send it again, as the same attempt
-	DecisionQuarantine  CallDecision = "quarantine"   // give the request up
-	DecisionHalt        CallDecision = "halt"         // stop the run, resumably
-	DecisionInterrupted CallDecision = "interrupted"  // the user stopped the run
-	DecisionDiscarded   CallDecision = "discarded"    // the reply is well formed, and not usable for what was asked
-	DecisionAnswered    CallDecision = "answered"     // a probe's refusal shows that the server answers
+	// the client has learned what the server wants: send it again, as the same attempt
+	DecisionAdapt       CallDecision = "adapt"
+	DecisionQuarantine  CallDecision = "quarantine"  // give the request up
+	DecisionHalt        CallDecision = "halt"        // stop the run, resumably
+	DecisionInterrupted CallDecision = "interrupted" // the user stopped the run
+	DecisionDiscarded   CallDecision = "discarded"   // the reply is well formed, and not usable for what was asked
+	DecisionAnswered    CallDecision = "answered"    // a probe's refusal shows that the server answers
 )

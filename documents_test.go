@@ -105,7 +105,8 @@ func TestFoldersAreListed(t *testing.T) {
 			return fs.SkipDir
 		}
 		folder := filepath.ToSlash(filepath.Dir(path))
-		isCode := strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(folder, "internal")
+		isCode := strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") &&
+			!strings.HasPrefix(folder, "internal")
 		if isCode && !strings.Contains(rows, "`"+folder+"`") && !strings.Contains(rows, "`"+filepath.Base(folder)+"`") {
 			t.Errorf("ARCHITECTURE.md has no row for %s", folder)
 		}

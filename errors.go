@@ -37,8 +37,8 @@ const (
 // Error makes a kind an error.
 func (k Kind) Error() string { return string(k) }
 
-// Error is a failure with its kind, and what to do about it as far as that is known: advice, or a reason from which the
-// program that knows its commands and flags makes the advice.
+// Error is a failure with its kind, and what to do about it, if known: advice or a reason. The program that knows its
+// commands and flags makes advice from the reason.
 type Error struct {
 	Kind   Kind
 	Err    error  // what was tried and what happened, in lower case; never nil

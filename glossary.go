@@ -41,7 +41,8 @@ type Entry struct {
 	Claimed       int64    // id of the newest claim, open or closed; 0 for none
 	Revisions     int
 	Revision      int64 // id of the newest revision
-	// PresentRevision is the id of the revision that set Present. A state that a later one has changed makes it out of date.
+	// PresentRevision is the id of the revision that set Present. A state that a later one has changed makes it out of
+	// date.
 	PresentRevision int64
 	Locked          bool  // locked by a person: only a person may change it
 	MergedInto      int64 // id of the entry that replaces it; 0 if none
@@ -81,7 +82,7 @@ type Alias struct {
 	From Place  `json:"from"`
 }
 
-// Claim is one fact that an entry tells, as one sentence. It keeps its id as long as its text stays the same.
+// Claim is one fact of an entry, as one sentence. It keeps its id as long as its text stays the same.
 type Claim struct {
 	ID      int64     `json:"id"` // from 1, within the entry
 	Ord     int       `json:"ord"`
@@ -136,8 +137,8 @@ const (
 	ActorPerson  Actor = "person"
 )
 
-// Revision is one change of one field of an entry. Entries change by revisions only. At is where the story has what it
-// says; Seen is how far the story was read when it was made, which may be further, and is what a limit selects by.
+// Revision is one change of one field of an entry. Entries change by revisions only. At is its place in the story. Seen
+// is how far the story was read when it was made, which may be further, and a limit selects by it.
 type Revision struct {
 	ID      int64  `json:"id"`
 	Entry   int64  `json:"entry"`

@@ -5,37 +5,40 @@ type TraceKind string
 
 // The rows of a journal.
 const (
-	TracePrompt     TraceKind = "prompt"      // system prompt and tools from here on; refers to a snapshot context
-	TraceScene      TraceKind = "scene"       // starts a turn: the scene as the model sees it
-	TraceReply      TraceKind = "reply"       // the model's answer, one row even if it was streamed
-	TraceCall       TraceKind = "tool_call"   // one of the reply's tool calls
-	TraceResult     TraceKind = "tool_result" // the tool's answer; its effect commits with this row
-	TraceUpdate     TraceKind = "update"      // one of a text reply's codex updates, with its outcome; hidden from the model
-	TraceNote       TraceKind = "note"        // a correction to the model, in the user's role
-	TraceClose      TraceKind = "close"       // a generated assistant message for a turn that ended without one
-	TraceCompaction TraceKind = "compaction"  // turns leave the window; table compaction says why
+	TracePrompt TraceKind = "prompt"      // system prompt and tools from here on; refers to a snapshot context
+	TraceScene  TraceKind = "scene"       // starts a turn: the scene as the model sees it
+	TraceReply  TraceKind = "reply"       // the model's answer, one row even if it was streamed
+	TraceCall   TraceKind = "tool_call"   // one of the reply's tool calls
+	TraceResult TraceKind = "tool_result" // the tool's answer; its effect commits with this row
+	// one of a text reply's codex updates, with its outcome; hidden from the model
+	TraceUpdate     TraceKind = "update"
+	TraceNote       TraceKind = "note"       // a correction to the model, in the user's role
+	TraceClose      TraceKind = "close"      // a generated assistant message for a turn that ended without one
+	TraceCompaction TraceKind = "compaction" // turns leave the window; table compaction says why
 )
 
 // Trace is a row of the journal. Rows are only ever appended.
 type Trace struct {
-	ID        int64     `json:"id"`   // from 1, without gaps
-	Turn      int64     `json:"turn"` // from 1: one scene and all messages about it; 0 outside a turn
-	Seq       int       `json:"seq"`  // from 0, within the turn
-	Kind      TraceKind `json:"kind"`
-	Scene     int       `json:"scene,omitempty"`    // the scene's number; 0 outside a turn
-	Content   string    `json:"content,omitempty"`  // what the model reads or wrote
-	Attached  string    `json:"attached,omitempty"` // to a scene: what the model reads behind it, such as entries of the glossary
-	Reasoning string    `json:"reasoning,omitempty"`
-	CallID    string    `json:"call_id,omitempty"`   // of a tool_call or tool_result: unique in the journal
-	Tool      string    `json:"tool,omitempty"`      // of a tool_call or tool_result
-	Arguments string    `json:"arguments,omitempty"` // of a tool_call
-	Error     string    `json:"error,omitempty"`     // a code: of a tool_result, of a reply whose calls must not run, of a note that is read back
-	Tokens    int       `json:"tokens,omitempty"`    // estimate for this row
-	Shows     []Shown   `json:"shows,omitempty"`     // the entries that this row shows the model, in full or by name
-	Parsed    Parsed    `json:"-"`                   // what was read of a reply, a tool_call or an update
+	ID      int64     `json:"id"`   // from 1, without gaps
+	Turn    int64     `json:"turn"` // from 1: one scene and all messages about it; 0 outside a turn
+	Seq     int       `json:"seq"`  // from 0, within the turn
+	Kind    TraceKind `json:"kind"`
+	Scene   int       `json:"scene,omitempty"`   // the scene's number; 0 outside a turn
+	Content string    `json:"content,omitempty"` // what the model reads or wrote
+	// to a scene: what the model reads after it, such as entries of the glossary
+	Attached  string `json:"attached,omitempty"`
+	Reasoning string `json:"reasoning,omitempty"`
+	CallID    string `json:"call_id,omitempty"`   // of a tool_call or tool_result: unique in the journal
+	Tool      string `json:"tool,omitempty"`      // of a tool_call or tool_result
+	Arguments string `json:"arguments,omitempty"` // of a tool_call
+	// a code: of a tool_result, of a reply whose calls must not run, of a note that is read back
+	Error  string  `json:"error,omitempty"`
+	Tokens int     `json:"tokens,omitempty"` // estimate for this row
+	Shows  []Shown `json:"shows,omitempty"`  // the entries that this row shows the model, in full or by name
+	Parsed Parsed  `json:"-"`                // what was read of a reply, a tool_call or an update
 }
 
-// Parsed is what was read of the words of a row, once, when they came. Nothing reads them again.
+// Parsed is what was read of the text of a row, once, when it came. Nothing reads them again.
 type Parsed struct {
 	ParsedCall   // of a tool_call or an update
 	ReplyContent // of a reply
@@ -46,7 +49,8 @@ func (t *Trace) Text() string {
 	return t.Content + t.Attached
 }
 
-// CallRequired is the code of a note that demands a tool call, after a reply that called none where one had to be called.
+// CallRequired is the code of a note that demands a tool call, after a reply that called none where one had to be
+// called.
 const CallRequired = "CALL_REQUIRED"
 
 // Shown is an entry as a row of the journal shows it. The entry is not shown again while that row is in the window and
@@ -59,9 +63,10 @@ type Shown struct {
 
 // The kinds of snapshots.
 const (
-	SnapshotCheckpoint = "checkpoint"   // after a scene
-	SnapshotManual     = "manual"       // that a person has created
-	SnapshotFork       = "curator_fork" // of a question to the curator: the context is what it was asked with, and its answer
+	SnapshotCheckpoint = "checkpoint" // after a scene
+	SnapshotManual     = "manual"     // that a person has created
+	// of a question to the curator: the context is what it was asked with, and its answer
+	SnapshotFork = "curator_fork"
 )
 
 // SnapshotKinds returns the kinds.
@@ -87,13 +92,14 @@ type Snapshot struct {
 // Usage is the cost of one call, in tokens.
 type Usage struct {
 	Prompt     int
-	Told       int // of Prompt: tokens of which it is known whether the server had them in its prefix cache
-	Cached     int // of Told: those that it had
+	Told       int // of Prompt: tokens for which the server said whether they were in its prefix cache
+	Cached     int // of Told: those in the cache
 	Completion int
 	Exact      bool // reported by the server; otherwise estimated here
 }
 
 // Minus returns what was used since an earlier count.
 func (u Usage) Minus(before Usage) Usage {
-	return Usage{u.Prompt - before.Prompt, u.Told - before.Told, u.Cached - before.Cached, u.Completion - before.Completion, u.Exact}
+	return Usage{u.Prompt - before.Prompt, u.Told - before.Told, u.Cached - before.Cached,
+		u.Completion - before.Completion, u.Exact}
 }

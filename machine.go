@@ -28,29 +28,30 @@ type Event string
 
 // The events.
 const (
-	EventStarted         Event = "started"        // the run is ready
-	EventSceneFound      Event = "scene found"    // a scene to read, or to continue preparing
-	EventReplyFound      Event = "reply found"    // resume: the open scene's last reply is not processed yet
-	EventSceneDone       Event = "scene done"     // resume: the scene is recorded, but its checkpoint is missing
-	EventExhausted       Event = "exhausted"      // no scene is left
-	EventStopped         Event = "stopped"        // a signal or a limit ends the run between scenes
-	EventFits            Event = "fits"           // the scene fits the window
-	EventPrepared        Event = "prepared"       // the scene's message is in the journal
-	EventNothingToAsk    Event = "nothing to ask" // the scene has no text
-	EventReplied         Event = "replied"        // a reply is in the journal
-	EventOverflow        Event = "overflow"       // the prompt is too long, by estimate or by the server's answer
-	EventTransient       Event = "transient"      // a failure that may be transient
-	EventRetry           Event = "retry"          // the wait is over
-	EventToolCalls       Event = "tool calls"     // the reply contains tool calls
-	EventText            Event = "text"           // the reply is text
-	EventReask           Event = "re-ask"         // a correction is in the journal
-	EventToolsDone       Event = "tools done"     // every call has its result
-	EventSceneEnds       Event = "scene ends"     // every call has its result, and no further request is needed
-	EventParsed          Event = "parsed"         // the text's updates are applied
-	EventRefused         Event = "refused"        // the scene cannot be annotated
-	EventRecorded        Event = "recorded"       // the scene's outcome is in the database
-	EventThreadEnds      Event = "thread ends"    // it was the thread's last scene
-	EventWindowFills     Event = "window fills"   // a part of the thread is about to leave the window, which shows nothing else
+	EventStarted      Event = "started"        // the run is ready
+	EventSceneFound   Event = "scene found"    // a scene to read, or to continue preparing
+	EventReplyFound   Event = "reply found"    // resume: the open scene's last reply is not processed yet
+	EventSceneDone    Event = "scene done"     // resume: the scene is recorded, but its checkpoint is missing
+	EventExhausted    Event = "exhausted"      // no scene is left
+	EventStopped      Event = "stopped"        // a signal or a limit ends the run between scenes
+	EventFits         Event = "fits"           // the scene fits the window
+	EventPrepared     Event = "prepared"       // the scene's message is in the journal
+	EventNothingToAsk Event = "nothing to ask" // the scene has no text
+	EventReplied      Event = "replied"        // a reply is in the journal
+	EventOverflow     Event = "overflow"       // the prompt is too long, by estimate or by the server's answer
+	EventTransient    Event = "transient"      // a failure that may be transient
+	EventRetry        Event = "retry"          // the wait is over
+	EventToolCalls    Event = "tool calls"     // the reply contains tool calls
+	EventText         Event = "text"           // the reply is text
+	EventReask        Event = "re-ask"         // a correction is in the journal
+	EventToolsDone    Event = "tools done"     // every call has its result
+	EventSceneEnds    Event = "scene ends"     // every call has its result, and no further request is needed
+	EventParsed       Event = "parsed"         // the text's updates are applied
+	EventRefused      Event = "refused"        // the scene cannot be annotated
+	EventRecorded     Event = "recorded"       // the scene's outcome is in the database
+	EventThreadEnds   Event = "thread ends"    // it was the thread's last scene
+	// a part of the thread is about to leave the window, which shows nothing else
+	EventWindowFills     Event = "window fills"
 	EventThreadContinues Event = "thread goes on"
 	EventCurated         Event = "curated"
 	EventCheckpointed    Event = "checkpointed"

@@ -154,7 +154,8 @@ func checkList(t *testing.T, schema, table, column string) []string {
 		t.Fatalf("no table %s", table)
 	}
 	body, _, _ := strings.Cut(schema[at:], ") STRICT")
-	match := regexp.MustCompile(`(?s)\s` + column + `\s+TEXT[^\n]*?CHECK \(` + column + ` IN \((.*?)\)\)`).FindStringSubmatch(body)
+	match := regexp.MustCompile(`(?s)\s` + column + `\s+TEXT[^\n]*?CHECK \(` + column +
+		` IN \((.*?)\)\)`).FindStringSubmatch(body)
 	if match == nil {
 		t.Fatalf("%s.%s has no list of values", table, column)
 	}

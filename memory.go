@@ -28,20 +28,21 @@ const (
 
 // Episode is a summary that replaces turns in the window. The turns stay in the journal.
 type Episode struct {
-	ID         int64       `json:"id"`
-	Kind       EpisodeKind `json:"kind"`
-	Thread     int64       `json:"thread,omitempty"` // 0 for a cumulative one
-	Index      int         `json:"index"`            // of a chunk within its thread, from 0
-	FromScene  int         `json:"from_scene"`       // the scenes it covers, numbered over the whole story
-	ToScene    int         `json:"to_scene"`
-	FromTurn   int64       `json:"from_turn"` // the turns it was made from
-	ToTurn     int64       `json:"to_turn"`
-	Summary    string      `json:"summary"`
-	Entries    []int64     `json:"entries"` // ids of the entries that these turns created or changed, where these are read
-	By         Author      `json:"by"`
-	Supersedes int64       `json:"supersedes,omitempty"` // the cumulative episode before
-	Tokens     int         `json:"tokens"`               // estimate of the summary
-	Trace      int64       `json:"trace"`                // id of the journal row it was made with
+	ID        int64       `json:"id"`
+	Kind      EpisodeKind `json:"kind"`
+	Thread    int64       `json:"thread,omitempty"` // 0 for a cumulative one
+	Index     int         `json:"index"`            // of a chunk within its thread, from 0
+	FromScene int         `json:"from_scene"`       // the scenes it covers, numbered over the whole story
+	ToScene   int         `json:"to_scene"`
+	FromTurn  int64       `json:"from_turn"` // the turns it was made from
+	ToTurn    int64       `json:"to_turn"`
+	Summary   string      `json:"summary"`
+	// ids of the entries that these turns created or changed, where these are read
+	Entries    []int64 `json:"entries"`
+	By         Author  `json:"by"`
+	Supersedes int64   `json:"supersedes,omitempty"` // the cumulative episode before
+	Tokens     int     `json:"tokens"`               // estimate of the summary
+	Trace      int64   `json:"trace"`                // id of the journal row it was made with
 }
 
 // Scenes names the scenes that it covers: "12-15".
@@ -51,7 +52,7 @@ func (e *Episode) Scenes() string { return fmt.Sprintf("%d-%d", e.FromScene, e.T
 type EndedThread struct {
 	ID         int64
 	Summarised bool
-	Unanswered int   // questions for its summary that brought none
+	Unanswered int   // questions for its summary that were answered without one
 	LastTurn   int64 // of the newest scene of it that was recorded
 }
 
@@ -59,7 +60,7 @@ type EndedThread struct {
 // a later compaction, or never.
 type Summaries struct {
 	Episodes []Episode
-	Missing  []int64 // ids of the threads that the answer says nothing usable of
+	Missing  []int64 // ids of the threads without a usable summary in the answer
 }
 
 // WindowState is the complete state of the window after a compaction. Only the newest one counts.
@@ -69,20 +70,22 @@ type WindowState struct {
 	Strip   int64  `json:"strip,omitempty"`   // reasoning is removed from the turns up to this one
 	Cut     int64  `json:"cut,omitempty"`     // long replies of the turns up to this one are cut to CutAt
 	CutAt   int    `json:"cut_at,omitempty"`  // in characters
-	Bare    int64  `json:"bare,omitempty"`    // what the scenes of the turns up to this one were shown of the glossary is left out
-	Memory  string `json:"memory,omitempty"`  // the summaries before the turns, as the model reads them
-	Row     int64  `json:"-"`                 // the compaction's row of the journal; 0 before the first
+	// the entries shown with the scenes of the turns up to this one are omitted
+	Bare   int64  `json:"bare,omitempty"`
+	Memory string `json:"memory,omitempty"` // the summaries before the turns, as the model reads them
+	Row    int64  `json:"-"`                // the compaction's row of the journal; 0 before the first
 }
 
 // Compaction is one compaction of the window. It replaces the state of the window.
 type Compaction struct {
-	State    WindowState
-	Before   int // tokens of the prompt
-	After    int
-	Reason   string
-	Episodes []Episode // made by it, which enter the window, but for summaries of threads; the commit sets ids and traces
-	Entered  []int64   // ids of earlier episodes that enter the window
-	Gone     []int64   // ids of the episodes that leave the window
-	Reply    *Trace    // the summary as the model wrote it; nil without a model
-	Call     *Call     // the call of Reply
+	State  WindowState
+	Before int // tokens of the prompt
+	After  int
+	Reason string
+	// made by it, which enter the window, except for summaries of threads; the commit sets ids and traces
+	Episodes []Episode
+	Entered  []int64 // ids of earlier episodes that enter the window
+	Gone     []int64 // ids of the episodes that leave the window
+	Reply    *Trace  // the summary as the model wrote it; nil without a model
+	Call     *Call   // the call of Reply
 }

@@ -38,22 +38,24 @@ type ToolCall struct {
 // ParsedCall is a tool call as it was read once, when its reply came.
 type ParsedCall struct {
 	Tool string `json:"tool,omitempty"`
-	// Term is what the entry is called that an update changes. Its id is known when the update runs. Empty for other calls.
+	// Term is what the entry is called that an update changes. Its id is known when the update runs. Empty for other
+	// calls.
 	Term string `json:"term,omitempty"`
-	// Arguments are an object in canonical form. One whose values cannot be read is as it was written. Nil: there is none.
+	// Arguments are an object in canonical form. Arguments that cannot be read are as they were written. Nil: there is
+	// none.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Done      bool            `json:"done,omitempty"`    // it says that its scene is worked through
+	Done      bool            `json:"done,omitempty"`    // it says that its scene is finished
 	Failure   json.RawMessage `json:"failure,omitempty"` // why it cannot run, as package tools writes it; nil if it can
 }
 
-// ReplyContent is what the text of a reply holds beside words, as it was read once, when the reply came.
+// ReplyContent is what the text of a reply holds apart from words, as it was read once, when the reply came.
 type ReplyContent struct {
 	Updates []ParsedCall `json:"updates,omitempty"` // the elements of its codex_updates blocks
-	Left    bool         `json:"left,omitempty"`    // it has calls beside structured ones, which are not made
+	Left    bool         `json:"left,omitempty"`    // it has calls in addition to structured ones, which are not made
 	Problem *CallProblem `json:"problem,omitempty"` // nil where all can be read
 }
 
-// CallProblem is what looks like a call, or like a block of updates, in the text of a reply and cannot be run.
+// CallProblem is a text in a reply that looks like a call, or like a block of updates, and cannot be run.
 type CallProblem struct {
 	Origin Origin `json:"origin"`
 	Text   string `json:"text"` // what is wrong, in words for the model
@@ -85,8 +87,8 @@ type ToolDefinition struct {
 	Schema      []byte // JSON Schema of the arguments, in canonical form
 }
 
-// CallID returns the id of a tool call: nine letters and digits, made from its turn and its row. The server's id may be missing or used
-// twice, and some templates take no other form.
+// CallID returns the id of a tool call: nine letters and digits, made from its turn and its row. The server's id may be
+// missing or used twice, and some templates take no other form.
 func CallID(turn int64, seq int) string {
 	last := func(n int64, digits int) string {
 		s := strconv.FormatInt(n, 36)

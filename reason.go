@@ -1,7 +1,8 @@
 package annotator
 
-// Reason says why something failed, or what a user is told of, where what to do next depends on the commands and flags of
-// a program. The program turns it into advice; the packages below it name no command and no flag.
+// Reason says why something failed, or is the subject of a notice. It is used where the next step of the user depends
+// on the commands and flags of a program. The program turns it into advice; the packages below it name no command and
+// no flag.
 type Reason string
 
 // The reasons for which a database is not opened, or a run on it halts. A comment names the values of Error.Args.

@@ -34,6 +34,6 @@ type SceneRow struct {
 // UndecidedEntry is a tentative entry that awaits the curator's decision.
 type UndecidedEntry struct {
 	Entry       int64
-	RetryReason string // why it is asked about again, alone; empty at first
-	Revised     bool   // the curator has revised it, and judges it once more
+	RetryReason string // why a question is about it alone; empty at first
+	Revised     bool   // the curator has revised it, and decides on it once more
 }

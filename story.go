@@ -21,8 +21,9 @@ type Post struct {
 
 // Tags of posts with a meaning for the corpus reader. A corpus may use others.
 const (
-	TagStory      = "qm_post"     // written by the story's author; only these posts form scenes
-	TagSceneStart = "scene_start" // set by importers: a new scene begins here, although the run of story posts continues
+	TagStory = "qm_post" // written by the story's author; only these posts form scenes
+	// set by importers: a new scene begins here, although the run of story posts continues
+	TagSceneStart = "scene_start"
 )
 
 // Thread is one thread of a forum, or one chapter of a book.

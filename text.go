@@ -31,11 +31,12 @@ func CountWords(text string) int {
 func Unspaced(r rune) bool {
 	const first = '\u0e00'                                  // the first of them is Thai
 	const lengthMark, narrowLengthMark = '\u30fc', '\uff70' // of Katakana, though not of its script
-	return r >= first && (r == lengthMark || r == narrowLengthMark || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
-		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
+	return r >= first && (r == lengthMark || r == narrowLengthMark ||
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+			unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 
-// Clip returns the first so many characters of a text, and behind them the mark if the text is longer.
+// Clip returns the first characters of a text, and the mark after them if the text is longer.
 func Clip(text string, characters int, mark string) string {
 	for at := range text {
 		if characters--; characters < 0 {
@@ -45,7 +46,7 @@ func Clip(text string, characters int, mark string) string {
 	return text
 }
 
-// Plural returns a noun as it stands behind a number.
+// Plural returns a noun as it is written after a number.
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return noun
@@ -59,7 +60,8 @@ func Plural(n int, noun string) string {
 // Quantity returns a number with its noun: "1 scene", "2 entries".
 func Quantity(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
 
-// Unescape undoes the escaping of the story in prompts (package prompt). What a model copies from a prompt may be escaped.
+// Unescape reverses the escaping of the story in prompts (package prompt). What a model copies from a prompt may be
+// escaped.
 func Unescape(text string) string { return html.UnescapeString(text) }
 
 // EncodeJSON returns a value as compact JSON without a final line feed. It does not escape <, > and &, which would

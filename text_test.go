@@ -28,8 +28,8 @@ func TestCountWords(t *testing.T) {
 	}
 }
 
-// TestClippedTextIsMarked: what is left of a text begins it, has so many characters at most, and is marked if anything
-// is missing.
+// TestClippedTextIsMarked tests that a clipped text is a beginning of the text with at most the maximum of characters.
+// It has the mark if anything is missing.
 func TestClippedTextIsMarked(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +39,8 @@ func TestClippedTextIsMarked(t *testing.T) {
 			if got != text {
 				t.Fatalf("%q became %q", text, got)
 			}
-		} else if head, marked := strings.CutSuffix(got, "…"); !marked || !strings.HasPrefix(text, head) || utf8.RuneCountInString(head) != most {
+		} else if head, marked := strings.CutSuffix(got, "…"); !marked || !strings.HasPrefix(text, head) ||
+			utf8.RuneCountInString(head) != most {
 			t.Fatalf("%q became %q", text, got)
 		}
 	})
