@@ -14,10 +14,10 @@ import (
 // ErrNoSummary says that a step of compaction has no summary to put in the place of turns, or none that is shorter.
 var ErrNoSummary = errors.New("no summary")
 
-// MakeRoom compacts the window if the scene at hand does not fit, step by step, each of which is recorded before the
-// next begins. It reports whether the scene fits then. With force the window is taken for full whatever the count says,
-// and the scene fits only if a step was made. Without, a scene that the window shows already fits: a compaction in the
-// middle of a turn has the server compute the turn again.
+// MakeRoom compacts the window if the present scene does not fit, in steps, each of which is recorded before the next
+// begins. It reports whether the scene fits then. With force the window counts as full, and the scene fits only if a
+// step was made. Without force, a scene that the window shows already fits, because a compaction within a turn makes
+// the server compute the turn again.
 func (w *Window) MakeRoom(ctx context.Context, force bool) (fits bool, err error) {
 	w.countScene(ctx)
 	if !force && !w.unfinished && (w.scene.turn != 0 || !w.Config.Policy.Full(w.load())) {
@@ -39,8 +39,8 @@ func (w *Window) MakeRoom(ctx context.Context, force bool) (fits bool, err error
 }
 
 // compact makes the steps that the policy asks for, and reports whether any was made. A step that has no summary
-// changes nothing, and the next tier is tried, so that it comes to an end. After each step that was made all tiers are
-// tried again: what follows depends on the window alone, as in a run that was killed there.
+// changes nothing, and the next tier is tried, so the steps end. After each step all tiers are tried again. So the next
+// step depends on the window alone, as after a restart at that point.
 func (w *Window) compact(ctx context.Context, v compaction.View) (made bool, err error) {
 	var failed []compaction.Tier
 	for {
@@ -101,7 +101,7 @@ func (w *Window) scenesOf(ctx context.Context, turns []Turn) (all []compaction.T
 	return all, nil
 }
 
-// step makes one step: it has the summary written, records it, and computes the window anew.
+// step makes one step: it gets the summary written, records it, and computes the window anew.
 func (w *Window) step(ctx context.Context, step compaction.Step, v compaction.View) (err error) {
 	c := &annotator.Compaction{State: w.state, Before: v.Tokens}
 	c.State.Tier, c.State.Bare = string(step.Tier), max(w.state.Bare, lastTurn(v.Turns))

@@ -19,8 +19,8 @@ type counts struct {
 	outdated int64       // the reply up to which prompts were counted with another tokenizer or prefix; 0 for none
 }
 
-// restore takes in what the server counted: the newest prompts, for estimates, and the newest one exactly, unless the
-// window has been compacted since, with a row of the journal.
+// restore reads the server's counts: the newest prompts, for estimates, and the newest one exactly. It does not use the
+// exact count if the window has been compacted since.
 func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trace, compacted int64) error {
 	*c = counts{outdated: c.outdated, ratio: c.ratio}
 	if err := c.learn(ctx, calls); err != nil {
@@ -41,7 +41,7 @@ func (c *counts) restore(ctx context.Context, calls Calls, rows []annotator.Trac
 	return nil
 }
 
-// learn has estimates learn from the newest prompts that the server counted, as they are on record.
+// learn fits the estimates to the newest prompts that the server counted, as they are on record.
 func (c *counts) learn(ctx context.Context, calls Calls) error {
 	c.counter = tokens.Counter{Ratio: c.ratio}
 	counted, err := calls.Counted(ctx, tokens.MaxObservations)
@@ -51,7 +51,7 @@ func (c *counts) learn(ctx context.Context, calls Calls) error {
 	return err
 }
 
-// reply takes in what the server counted for the newest reply. The tokens of the window are then known exactly, except
+// reply records what the server counted for the newest reply. The tokens of the window are then known exactly, except
 // for reasoning, which is counted and not sent again. A count far above the estimate is not relied on: every later
 // prompt would seem to have lost its beginning.
 func (c *counts) reply(size tokens.Size, usage annotator.Usage, reply *annotator.Trace) {
@@ -87,14 +87,14 @@ func (c *counts) minTokens() int {
 	return int(tolerance*float64(c.prompt)) + c.since.MinTokens()
 }
 
-// Counted takes in what the server counted for the newest reply, whose row is in the window, and for a prompt of a size
-// that was learned from.
+// Counted records what the server counted for the newest reply, whose row is in the window. The prompt has a size that
+// estimates have learned from.
 func (w *Window) Counted(size tokens.Size, usage annotator.Usage, reply *annotator.Trace) {
 	w.counts.reply(size, usage, reply)
 }
 
-// Relearn has later estimates learn from the newest prompts that the server has counted, after one was recorded. They are learned
-// from the record alone, so that a resumed run estimates as the undisturbed one.
+// Relearn fits later estimates to the newest prompts that the server has counted, after one was recorded. They are
+// learned from the record alone, so that a resumed run estimates as the undisturbed one.
 func (w *Window) Relearn(ctx context.Context) error { return w.counts.learn(ctx, w.sources.Calls) }
 
 // Rerendered says that messages are sent in another form from now on, so that fewer tokens than before may be right.
@@ -112,7 +112,7 @@ func (w *Window) Tokens() int {
 	return w.counts.counter.Count(w.size())
 }
 
-// Needed estimates the prompt of the next request with the scene at hand.
+// Needed estimates the prompt of the next request with the present scene.
 func (w *Window) Needed() int {
 	needed := w.Tokens()
 	if w.scene.turn == 0 {
@@ -121,10 +121,11 @@ func (w *Window) Needed() int {
 	return needed
 }
 
-// memoryGrowth is how many tokens a compaction may add to what stands before the turns: a chunk's summary.
+// memoryGrowth is how many tokens a compaction may add before the turns: a chunk's summary.
 const memoryGrowth = 256
 
-// Room estimates how many tokens can be added to the turn at hand before its scene is too long for a window that holds no other.
+// Room estimates how many tokens can be added to the present turn before its scene is too long for a window without
+// other turns.
 func (w *Window) Room() int {
 	now := w.scene.size
 	if turns := w.history.Turns(); len(turns) > len(w.older()) {
@@ -140,8 +141,8 @@ func (w *Window) Counter() *tokens.Counter { return &w.counts.counter }
 // Count estimates the tokens of a text.
 func (w *Window) Count(text string) int { return w.counts.counter.Count(tokens.Measure(text)) }
 
-// growth estimates what the scene at hand will still add to the prompt, from the average turn in the window. A
-// compaction in the middle of a turn has the server compute that turn twice.
+// growth estimates what the present scene will still add to the prompt, from the average turn in the window. A
+// compaction within a turn makes the server compute that turn twice.
 func (w *Window) growth() int {
 	older := w.older()
 	if len(older) == 0 {
@@ -158,7 +159,7 @@ func (w *Window) growth() int {
 	return max(0, w.counts.counter.Count(all)/len(older)-w.counts.counter.Count(now))
 }
 
-// older returns the turns without the one at hand.
+// older returns the turns before the present one.
 func (w *Window) older() []Turn {
 	turns := w.history.Turns()
 	if n := len(turns); n > 0 && w.scene.turn == turns[n-1].ID {
@@ -173,13 +174,13 @@ type Tokenizer func(ctx context.Context, text string) (int, error)
 // tokenizerTimeout is how long a server may take to count tokens.
 const tokenizerTimeout = 10 * time.Second
 
-// UseTokenizer has the server count the scenes that decide whether the window is full. It is tried at once.
+// UseTokenizer makes the server count the scenes that decide whether the window is full. It is tried at once.
 func (w *Window) UseTokenizer(ctx context.Context, t Tokenizer) {
 	w.tokenizer = t
 	w.serverCount(ctx, "Once upon a time.")
 }
 
-// serverCount has the server count a text; 0 if it cannot. A tokenizer that fails is not used again.
+// serverCount asks the server to count a text; it returns 0 if that fails. A tokenizer that fails is not used again.
 func (w *Window) serverCount(ctx context.Context, text string) int {
 	ctx, cancel := context.WithTimeout(ctx, tokenizerTimeout)
 	defer cancel()
@@ -190,7 +191,7 @@ func (w *Window) serverCount(ctx context.Context, text string) int {
 	return n
 }
 
-// countScene has the server count the scene at hand, if it has a tokenizer, where the scene decides whether the window
+// countScene asks the server to count the present scene, if it has a tokenizer and the scene decides whether the window
 // is full.
 func (w *Window) countScene(ctx context.Context) {
 	if w.tokenizer == nil || w.scene.turn != 0 {

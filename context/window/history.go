@@ -16,7 +16,7 @@ type Encoder func(group []annotator.Message) ([]byte, error)
 type History struct {
 	encode  Encoder
 	state   annotator.WindowState
-	memory  tokens.Size // of what stands before the turns
+	memory  tokens.Size // of what precedes the turns
 	encoded []byte
 	turns   []Turn
 	group   []annotator.Message // rows that are not encoded yet: a reply may get calls, results belong together
@@ -48,7 +48,7 @@ func NewHistory(encode Encoder, state annotator.WindowState, rows []annotator.Tr
 	return h, h.err
 }
 
-// begin adds what stands before the turns.
+// begin adds what precedes the turns.
 func (h *History) begin() {
 	memory := h.state.Memory
 	if memory == "" {
@@ -99,7 +99,8 @@ func (h *History) addCall(row *annotator.Trace) error {
 	}
 	reply := &h.group[n-1]
 	call := annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: row.Arguments}
-	if row.Arguments == "" || row.Parsed.Arguments == nil { // they are no object, and servers refuse the whole request for them
+	// they are no object, and servers refuse the whole request for them
+	if row.Arguments == "" || row.Parsed.Arguments == nil {
 		call.Arguments = "{}"
 	}
 	reply.ToolCalls = append(reply.ToolCalls, call)

@@ -80,7 +80,8 @@ func journal(t *rapid.T) []annotator.Trace {
 const attached = "\n<relevant_entries>\nDawn\n</relevant_entries>"
 
 func turnRows(t *rapid.T, turn int64) []annotator.Trace {
-	rows := []annotator.Trace{{Turn: turn, Kind: annotator.TraceScene, Content: "<scene>", Attached: rapid.SampledFrom([]string{"", attached}).Draw(t, "attached"), Shows: shows(t)}}
+	rows := []annotator.Trace{{Turn: turn, Kind: annotator.TraceScene, Content: "<scene>",
+		Attached: rapid.SampledFrom([]string{"", attached}).Draw(t, "attached"), Shows: shows(t)}}
 	add := func(kind annotator.TraceKind, content string) *annotator.Trace {
 		rows = append(rows, annotator.Trace{Turn: turn, Seq: len(rows), Kind: kind, Content: content})
 		return &rows[len(rows)-1]
@@ -99,7 +100,8 @@ func turnRows(t *rapid.T, turn int64) []annotator.Trace {
 
 // reply draws a reply with its calls and their results, or with updates that the model is not shown.
 func reply(t *rapid.T, add func(annotator.TraceKind, string) *annotator.Trace) {
-	text := rapid.SampledFrom([]string{"", "Well.", "<think>Hm.</think> Yes.", strings.Repeat("long é ", 200), `"\n,{}`}).Draw(t, "text")
+	text := rapid.SampledFrom([]string{"", "Well.", "<think>Hm.</think> Yes.", strings.Repeat("long é ", 200),
+		`"\n,{}`}).Draw(t, "text")
 	add(annotator.TraceReply, text).Reasoning = "because"
 	calls := rapid.IntRange(0, 3).Draw(t, "calls")
 	for i := range calls {
@@ -118,7 +120,8 @@ func reply(t *rapid.T, add func(annotator.TraceKind, string) *annotator.Trace) {
 
 func shows(t *rapid.T) []annotator.Shown {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) annotator.Shown {
-		return annotator.Shown{Entry: rapid.Int64Range(1, 3).Draw(t, "entry"), Revision: rapid.Int64Range(1, 4).Draw(t, "revision")}
+		return annotator.Shown{Entry: rapid.Int64Range(1, 3).Draw(t, "entry"),
+			Revision: rapid.Int64Range(1, 4).Draw(t, "revision")}
 	}), 0, 2).Draw(t, "shows")
 }
 
@@ -130,19 +133,22 @@ func naive(rows []annotator.Trace) []annotator.Message {
 		case annotator.TraceScene, annotator.TraceNote:
 			messages = append(messages, annotator.Message{Role: annotator.RoleUser, Content: row.Text()})
 		case annotator.TraceReply, annotator.TraceClose:
-			messages = append(messages, annotator.Message{Role: annotator.RoleAssistant, Content: row.Content, Reasoning: row.Reasoning})
+			messages = append(messages, annotator.Message{Role: annotator.RoleAssistant, Content: row.Content,
+				Reasoning: row.Reasoning})
 		case annotator.TraceCall:
 			last := &messages[len(messages)-1]
-			last.ToolCalls = append(last.ToolCalls, annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: row.Arguments})
+			last.ToolCalls = append(last.ToolCalls,
+				annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: row.Arguments})
 		case annotator.TraceResult:
-			messages = append(messages, annotator.Message{Role: annotator.RoleTool, Content: row.Content, ToolCallID: row.CallID, Tool: row.Tool})
+			messages = append(messages, annotator.Message{Role: annotator.RoleTool, Content: row.Content,
+				ToolCallID: row.CallID, Tool: row.Tool})
 		}
 	}
 	return messages
 }
 
-// TestHistoryIsTheJournal adds rows at once and step by step, and takes the history wherever a request could be sent:
-// it is what a naive reading of the rows gives, and only grows at its end.
+// TestHistoryIsTheJournal adds rows at once and in steps, and reads the history wherever a request could be sent. It is
+// equal to a naive reading of the rows, and only grows at its end.
 func TestHistoryIsTheJournal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -178,7 +184,9 @@ func TestEncoderGetsGroups(t *testing.T) {
 		var parted string
 		w, err := window.NewHistory(func(group []annotator.Message) ([]byte, error) {
 			role := string(group[0].Role)
-			if len(group) > 1 && slices.ContainsFunc(group, func(m annotator.Message) bool { return m.Role != annotator.RoleTool }) {
+			if len(group) > 1 && slices.ContainsFunc(group, func(m annotator.Message) bool {
+				return m.Role != annotator.RoleTool
+			}) {
 				t.Fatalf("a group of %+v", group)
 			}
 			if role == "tool" && strings.HasSuffix(parted, "tool ") {
@@ -202,13 +210,15 @@ func TestTurns(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
-		w := newHistory(t, annotator.WindowState{Memory: rapid.SampledFrom([]string{"", "The story so far."}).Draw(t, "memory")}, rows)
+		w := newHistory(t, annotator.WindowState{Memory: rapid.SampledFrom([]string{"", "The story so far."}).Draw(t,
+			"memory")}, rows)
 		all := history(t, w)
 		_, before, _ := w.Before(1)
 		for i, turn := range w.Turns() {
 			prefix, size, err := w.Before(turn.ID)
 			if err != nil || !bytes.HasPrefix(all, prefix) || size != before {
-				t.Fatalf("before turn %d are %d bytes of size %v, want %v (%v)", turn.ID, len(prefix), size, before, err)
+				t.Fatalf("before turn %d are %d bytes of size %v, want %v (%v)", turn.ID, len(prefix), size, before,
+					err)
 			}
 			if want := len(decode(t, prefix)); i == 0 && want != min(2, 2*len(prefix)) {
 				t.Fatalf("before the first turn are %d messages", want)
@@ -247,7 +257,8 @@ func TestTrims(t *testing.T) {
 		rows := journal(t)
 		plain := newHistory(t, annotator.WindowState{}, rows).Turns()
 		strip, cut := rapid.Int64Range(0, 5).Draw(t, "strip"), rapid.Int64Range(0, 5).Draw(t, "cut")
-		stripped, shortened := newHistory(t, annotator.WindowState{Strip: strip}, rows), newHistory(t, annotator.WindowState{Cut: cut, CutAt: 500}, rows)
+		stripped, shortened := newHistory(t, annotator.WindowState{Strip: strip}, rows),
+			newHistory(t, annotator.WindowState{Cut: cut, CutAt: 500}, rows)
 		for i, turn := range plain {
 			saved := tokens.Size{}
 			if turn.ID <= strip {
@@ -275,8 +286,8 @@ func TestTrims(t *testing.T) {
 	})
 }
 
-// TestBare: what scenes were shown of the glossary is left out up to the turn that the state says, as if it had not been shown; nothing
-// else is, whatever the rows hold.
+// TestBare tests that the entries shown with scenes are omitted up to the turn that the state names, as if they had not
+// been shown. Nothing else is omitted, whatever the rows hold.
 func TestBare(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -290,8 +301,10 @@ func TestBare(t *testing.T) {
 				row.Attached, row.Shows = "", nil
 			}
 		}
-		got, want := newHistory(t, annotator.WindowState{Bare: bare}, rows), newHistory(t, annotator.WindowState{}, without)
-		if diff := cmp.Diff(string(history(t, want)), string(history(t, got))); diff != "" || got.Size() != want.Size() {
+		got, want := newHistory(t, annotator.WindowState{Bare: bare}, rows),
+			newHistory(t, annotator.WindowState{}, without)
+		if diff := cmp.Diff(string(history(t, want)), string(history(t, got))); diff != "" ||
+			got.Size() != want.Size() {
 			t.Fatalf("%v, want %v: %s", got.Size(), want.Size(), diff)
 		}
 		if diff := cmp.Diff(want.Named(), got.Named()); diff != "" {
@@ -303,12 +316,14 @@ func TestBare(t *testing.T) {
 func TestMemoryStandsFirst(t *testing.T) {
 	t.Parallel()
 	rows := []annotator.Trace{{Turn: 4, Kind: annotator.TraceScene, Content: "scene 4"}}
-	messages := decode(t, history(t, newHistory(t, annotator.WindowState{Memory: "The story so far.", Through: 3}, rows)))
+	messages := decode(t, history(t, newHistory(t, annotator.WindowState{Memory: "The story so far.", Through: 3},
+		rows)))
 	roles := ""
 	for _, m := range messages {
 		roles += string(m.Role) + " "
 	}
-	if roles != "user assistant user " || messages[0].Content != "The story so far." || messages[2].Content != "scene 4" {
+	if roles != "user assistant user " || messages[0].Content != "The story so far." ||
+		messages[2].Content != "scene 4" {
 		t.Errorf("the history is %+v", messages)
 	}
 }
@@ -351,7 +366,8 @@ func TestShown(t *testing.T) {
 
 // FuzzArguments: for any arguments that a model wrote, a JSON object is sent.
 func FuzzArguments(f *testing.F) {
-	for _, seed := range []string{`{"a":1}`, ``, `null`, `[]`, `1`, `"x"`, `{"a":`, `{}}`, "\xff", `{"a":1} {"b":2}`, ` {} `, `{"a":"` + "\x00" + `"}`} {
+	for _, seed := range []string{`{"a":1}`, ``, `null`, `[]`, `1`, `"x"`, `{"a":`, `{}}`, "\xff", `{"a":1} {"b":2}`,
+		` {} `, `{"a":"` + "\x00" + `"}`} {
 		f.Add(seed)
 	}
 	registry, err := tools.New(tools.Standard()...)
@@ -359,7 +375,8 @@ func FuzzArguments(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, arguments string) {
-		parsed := annotator.Parsed{ParsedCall: registry.Parse(annotator.ToolCall{Name: "glossary_search", Arguments: arguments})}
+		parsed := annotator.Parsed{ParsedCall: registry.Parse(annotator.ToolCall{Name: "glossary_search",
+			Arguments: arguments})}
 		rows := []annotator.Trace{
 			{Turn: 1, Kind: annotator.TraceScene},
 			{Turn: 1, Kind: annotator.TraceReply},
@@ -370,7 +387,8 @@ func FuzzArguments(f *testing.F) {
 		if err := json.Unmarshal([]byte(sent), &fields); err != nil || fields == nil {
 			t.Errorf("%q is sent as %q", arguments, sent)
 		}
-		if json.Unmarshal([]byte(arguments), &fields) == nil && fields != nil && utf8.ValidString(arguments) && sent != arguments {
+		if json.Unmarshal([]byte(arguments), &fields) == nil && fields != nil && utf8.ValidString(arguments) &&
+			sent != arguments {
 			t.Errorf("the object %q is sent as %q", arguments, sent)
 		}
 	})
@@ -380,7 +398,8 @@ func TestCallWithoutReply(t *testing.T) {
 	t.Parallel()
 	for _, before := range [][]annotator.Trace{nil, {{Turn: 1, Kind: annotator.TraceScene}}} {
 		w := newHistory(t, annotator.WindowState{}, before)
-		if err := w.Add(&annotator.Trace{Turn: 1, Kind: annotator.TraceCall}); annotator.KindOf(err) != annotator.Violation {
+		if err := w.Add(&annotator.Trace{Turn: 1, Kind: annotator.TraceCall}); annotator.KindOf(
+			err) != annotator.Violation {
 			t.Errorf("after %d rows: %v", len(before), err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"annotator/context/compaction"
 )
 
-// Recap asks for what is made at the end of threads: a summary of each that has none, and the story so far with all
-// that the window shows. It changes nothing in the window; a later compaction can use it.
+// Recap asks for the summaries that are made at the end of threads. These are a summary of each thread that has none,
+// and the story so far with all that the window shows. It changes nothing in the window; a later compaction can use it.
 type Recap struct {
 	m          *memory
 	unanswered int // questions for one of the summaries that brought none
@@ -41,7 +41,9 @@ func (w *Window) Recap(ctx context.Context, ended []annotator.EndedThread) (*Rec
 	if err != nil {
 		return nil, err
 	}
-	step.Turns = slices.DeleteFunc(turns, func(t compaction.Turn) bool { return !slices.Contains(step.Threads, t.Thread) })
+	step.Turns = slices.DeleteFunc(turns, func(t compaction.Turn) bool {
+		return !slices.Contains(step.Threads, t.Thread)
+	})
 	m, err := w.newMemory(ctx, step)
 	return &Recap{m, unanswered}, err
 }
@@ -136,7 +138,7 @@ func (r *Recap) summaries(ctx context.Context, threads []int64) (*annotator.Summ
 	return s, nil
 }
 
-// FullAfter reports whether so many more scenes are expected to fill the window, by the average turn in it.
+// FullAfter reports whether that many more scenes are expected to fill the window, by the average turn in it.
 func (w *Window) FullAfter(scenes int) bool {
 	v, turns := w.load(), w.history.Turns()
 	if len(turns) == 0 {

@@ -38,9 +38,9 @@ func (w *Window) newMemory(ctx context.Context, step compaction.Step) (*memory, 
 	return &memory{Window: w, step: step, story: story, chunks: chunks, newest: newest}, err
 }
 
-// summarise has the model or a rule write the summary of a step, and fills in the compaction with it. A story so far
-// that was made at the end of a thread takes the place of a new one, so that only the chunk is asked for. Answer is nil if
-// the model was not asked.
+// summarise gets the summary of a step from the model or a rule, and fills in the compaction with it. A story so far
+// that was made at the end of a thread is used if there is one. Then only the chunk is asked for. Answer is nil if the
+// model was not asked.
 func (w *Window) summarise(
 	ctx context.Context, step compaction.Step, c *annotator.Compaction,
 ) (answer *Answer, err error) {
@@ -104,7 +104,7 @@ func (m *memory) asked() compaction.Step {
 // minSummary is how many tokens a summary must be given.
 const minSummary = 512
 
-// byModel has the model write the summary. Its prompt is the window as it is with one more message, so that the server
+// byModel asks the model for the summary. Its prompt is the window as it is with one more message, so that the server
 // has nearly all of it in its cache.
 func (m *memory) byModel(ctx context.Context) (*Answer, error) {
 	q, err := m.question(m.scene.turn)
@@ -361,7 +361,7 @@ func cover(e, other *annotator.Episode) {
 	e.ToScene, e.ToTurn = max(e.ToScene, other.ToScene), max(e.ToTurn, other.ToTurn)
 }
 
-// earlier is the smaller of two numbers; zero stands for none.
+// earlier returns the smaller of two numbers, of which zero means none.
 func earlier[N int | int64](a, b N) N {
 	if a == 0 || b == 0 {
 		return max(a, b)

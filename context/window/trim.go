@@ -30,8 +30,8 @@ func (h *History) trim(row *annotator.Trace) string {
 	return text
 }
 
-// bare returns the row of a scene without what was attached to it, if a compaction has said so: that may be out of date, and is shown
-// again where a later scene needs it.
+// bare returns the row of a scene without the entries attached to it, if a compaction has said so. They may be out of
+// date, and are shown again where a later scene needs them.
 func (h *History) bare(row *annotator.Trace) *annotator.Trace {
 	if row.Kind != annotator.TraceScene || row.Turn > h.state.Bare {
 		return row

@@ -2,8 +2,8 @@
 // have not been compacted away, and the count of their tokens. It says whether the next scene fits, compacts itself if
 // not, and gives the next request.
 //
-// All of it is computed from rows of the journal, so that a resumed run and a snapshot get the same bytes and the same
-// estimates as the undisturbed run.
+// All of it is computed from rows of the journal. So a resumed run and a snapshot get the same bytes and the same
+// estimates as an uninterrupted run.
 package window
 
 import (
@@ -16,7 +16,7 @@ import (
 	"annotator/context/tokens"
 )
 
-// Sources is what the window is computed from, and whom it asks.
+// Sources is what the window is computed from, and who writes its summaries.
 type Sources struct {
 	Journal  Journal
 	Episodes Episodes
@@ -24,11 +24,12 @@ type Sources struct {
 	Scenes   Scenes
 	// ChangedIn returns the entries that the turns of an episode made or changed, by id.
 	ChangedIn func(ctx context.Context, e *annotator.Episode) ([]annotator.Entry, error)
-	// Unmended returns the calls among rows of the journal that were to change the glossary, failed, and that no later one made up for.
+	// Unmended returns the calls among rows of the journal that were to change the glossary and failed, and that no
+	// later call corrected.
 	Unmended func(rows []annotator.Trace) []annotator.FailedCall
 	// Posts returns posts of a thread.
 	Posts func(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
-	// Summarise has the model write a summary. The error is ErrNoSummary if no answer is to be had.
+	// Summarise asks the model for a summary. The error is ErrNoSummary if no answer is to be had.
 	Summarise func(ctx context.Context, q *Question) (*Answer, error)
 }
 
@@ -87,7 +88,7 @@ type Answer struct {
 	Body      []byte // as it came
 }
 
-// Config is what a window can be told.
+// Config is the settings of a window.
 type Config struct {
 	Policy             compaction.Policy
 	SummaryTemplate    string // of the request for a summary: see prompt.Identity
@@ -141,7 +142,7 @@ func (w *Window) Restore(ctx context.Context, changed bool) error {
 	if err := w.Reload(ctx); err != nil {
 		return err
 	}
-	const tolerance = 0.8 // the earlier process may have been told of another tokenizer
+	const tolerance = 0.8 // the earlier process may have used another tokenizer
 	w.counts.prompt = int(tolerance * float64(w.counts.prompt))
 	return nil
 }
@@ -230,7 +231,7 @@ func (w *Window) NewPrompt() *Prompt {
 	return p
 }
 
-// History returns the messages of the window, which tell what of the glossary it shows.
+// History returns the messages of the window, which record the entries that it shows.
 func (w *Window) History() *History { return w.history }
 
 // Posts returns the posts whose scenes the window shows before a turn, or in all of it if there is no such turn.

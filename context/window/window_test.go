@@ -40,8 +40,7 @@ type reader struct {
 	summaryCall *annotator.Call // the newest
 }
 
-// newReader returns a reader of threads, each of so many scenes.
-// begun returns a budget that is in force.
+// newReader returns a reader of threads with the given numbers of scenes. begun returns a budget that is in force.
 func begun(b budget.Budget) budget.Budget {
 	b.Begin()
 	return b
@@ -49,7 +48,8 @@ func begun(b budget.Budget) budget.Budget {
 
 func newReader(t *testing.T, b budget.Budget, threads ...int) *reader {
 	t.Helper()
-	r := &reader{T: t, ctx: t.Context(), text: sceneText, counts: serverCount, budget: begun(b), prefix: window.NewPrefix("You keep a glossary.", "[]", []byte("[]"))}
+	r := &reader{T: t, ctx: t.Context(), text: sceneText, counts: serverCount, budget: begun(b),
+		prefix: window.NewPrefix("You keep a glossary.", "[]", []byte("[]"))}
 	var err error
 	r.db, err = storage.OpenWriter(r.ctx, filepath.Join(t.TempDir(), "annotator.db"), "the test", time.Now)
 	r.ok(err)
@@ -64,13 +64,14 @@ func newReader(t *testing.T, b budget.Budget, threads ...int) *reader {
 			})
 		}
 	}
-	r.ok(r.db.Run.Begin(r.ctx, storage.Corpus{Title: "A story", Path: "story.db", Identity: "1"}, func(yield func(*annotator.Scene, error) bool) {
-		for _, s := range r.scenes {
-			if !yield(s, nil) {
-				return
+	r.ok(r.db.Run.Begin(r.ctx, storage.Corpus{Title: "A story", Path: "story.db", Identity: "1"},
+		func(yield func(*annotator.Scene, error) bool) {
+			for _, s := range r.scenes {
+				if !yield(s, nil) {
+					return
+				}
 			}
-		}
-	}))
+		}))
 	r.ok(r.db.Journal.UsePrompt(r.ctx, storage.Prompt{Hash: "first", SystemPrompt: r.prefix.System, Tools: "[]"}))
 	r.answer = func(string) string { return "<chunk>Ash went on.</chunk><cumulative>Ash came far.</cumulative>" }
 	r.window = r.restored()
@@ -119,7 +120,8 @@ func (r *reader) summarise(ctx context.Context, q *window.Question) (*window.Ans
 	if text == "" {
 		return nil, window.ErrNoSummary
 	}
-	call := &annotator.Call{Turn: r.turn, Purpose: annotator.PurposeSummarise, Attempt: 1, Estimate: q.Prompt.Tokens(), Characters: q.Prompt.Size}
+	call := &annotator.Call{Turn: r.turn, Purpose: annotator.PurposeSummarise, Attempt: 1, Estimate: q.Prompt.Tokens(),
+		Characters: q.Prompt.Size}
 	r.ok(r.db.Calls.Open(ctx, call))
 	call.Usage = annotator.Usage{Prompt: serverCount(q.Prompt), Completion: tokens.Estimate(text), Exact: true}
 	r.summaryCall = call
@@ -154,7 +156,8 @@ func (r *reader) read(force bool) (sent *window.Prompt, fits bool) {
 func (r *reader) reply(scene int, p *window.Prompt) {
 	r.Helper()
 	call := &annotator.Call{
-		Turn: r.turn, Scene: scene, Purpose: annotator.PurposeAnnotate, Attempt: 1, Estimate: p.Tokens(), Characters: p.Size,
+		Turn: r.turn, Scene: scene, Purpose: annotator.PurposeAnnotate, Attempt: 1, Estimate: p.Tokens(),
+		Characters: p.Size,
 	}
 	r.ok(r.db.Calls.Open(r.ctx, call))
 	rows := []annotator.Trace{{Turn: r.turn, Seq: 1, Kind: annotator.TraceReply, Scene: scene, Content: "Noted."}}
@@ -213,8 +216,9 @@ func TestWindowRestores(t *testing.T) {
 	}
 }
 
-// TestOneWrongCountIsNoFloor: a server that counts a prompt twice over now and then has not dropped the beginning of the
-// next one, whether the window is in use or restored. One whose tokenizer is another from some prompt on is believed.
+// TestOneWrongCountIsNoFloor tests a server that sometimes counts a prompt twice. It has not dropped the beginning of
+// the next one, whether the window is in use or restored. One whose tokenizer is another from some prompt on is
+// believed.
 func TestOneWrongCountIsNoFloor(t *testing.T) {
 	t.Parallel()
 	r := newReader(t, budget.Budget{Wanted: 32_000, MaxReply: 600, Margin: 200}, 30)
@@ -295,12 +299,13 @@ func TestSummaryTooLong(t *testing.T) {
 	if len(chunks) != 1 || chunks[0].By != annotator.AuthorRule {
 		t.Errorf("the chunks are %+v", chunks)
 	}
-	if call := r.summaryCall; call.Outcome != annotator.CallOutcome(annotator.Malformed) || !strings.Contains(call.Fault, "longer") {
+	if call := r.summaryCall; call.Outcome != annotator.CallOutcome(annotator.Malformed) ||
+		!strings.Contains(call.Fault, "longer") {
 		t.Errorf("the call is recorded as %+v", call)
 	}
 }
 
-// TestForcedCompaction: if the server wants less than the count says, turns leave though all fits; when none is left
+// TestForcedCompaction tests a server that accepts less than the count. Turns leave though all fits. When none is left
 // that could, the scene does not fit.
 func TestForcedCompaction(t *testing.T) {
 	t.Parallel()
@@ -349,7 +354,8 @@ func TestQuestions(t *testing.T) {
 	r.ok(err)
 	prefix := bytes.Clone(p.History)
 	r.ok(p.Ask("What now?"))
-	if !bytes.HasPrefix(third.History, prefix) || !bytes.HasPrefix(p.History, prefix) || bytes.Contains(prefix, []byte("lamp 3")) {
+	if !bytes.HasPrefix(third.History, prefix) || !bytes.HasPrefix(p.History, prefix) ||
+		bytes.Contains(prefix, []byte("lamp 3")) {
 		t.Error("the question does not follow what stood before the turn")
 	}
 	if got := decode(t, p.History); got[len(got)-1].Content != "What now?" {
@@ -382,7 +388,8 @@ func TestAt(t *testing.T) {
 	for turn, want := range sent {
 		rows, err := r.db.Journal.Turn(r.ctx, turn)
 		r.ok(err)
-		got, err := window.At(r.ctx, &annotator.Snapshot{Trace: rows[0].ID}, r.prefix, encode, r.db.Journal, r.db.Episodes)
+		got, err := window.At(r.ctx, &annotator.Snapshot{Trace: rows[0].ID}, r.prefix, encode, r.db.Journal,
+			r.db.Episodes)
 		r.ok(err)
 		if !bytes.Equal(got.History, want.History) || got.Size != want.Size || got.Tokens() != got.Size.Tokens() {
 			t.Fatalf("turn %d: %d bytes, want %d", turn, len(got.History), len(want.History))
