@@ -1,5 +1,5 @@
-// Package compaction plans what leaves the window when it is full: which turns are replaced by a summary, in which
-// order, and how many. It also writes the instruction for the summariser and reads its answer.
+// Package compaction plans the compaction of a full window: which turns a summary replaces, in which order, and how
+// many. It also writes the instruction for the summariser and reads its answer.
 //
 // All functions are pure. A plan is computed from the window as it is, so that a run that was killed between two steps
 // continues with the next one.
@@ -46,7 +46,7 @@ func ThreeMarks() Policy {
 	}
 }
 
-// Auto is the preset with the fewest tokens to prefill that keeps the last three scenes verbatim: it waits until the
+// Auto is the preset with the fewest tokens to prefill that keeps the last three scenes verbatim. It waits until the
 // window is full, and then keeps only these. docs/performance.md has what other thresholds cost.
 func Auto() Policy {
 	return Policy{High: 1, Emergency: 1, KeepTurns: 3, KeepReplies: 3, KeepLong: 3, CutAt: 500, Chunks: 0.1}
@@ -87,10 +87,11 @@ type Step struct {
 	Threads []int64 // those that the story so far replaces, in order
 	Known   []int64 // threads that need no summary of their own: they have one, or have not ended
 
-	Failed []annotator.FailedCall // in the window, that no later call made up for; the summariser is told of those of Turns
+	// in the window, that no later call corrected; the summariser gets those of Turns
+	Failed []annotator.FailedCall
 }
 
-// Full reports whether the window is to be compacted.
+// Full reports whether the window needs compaction.
 func (p Policy) Full(v View) bool { return p.Excess(v) > 0 }
 
 // Excess is by how many tokens the window exceeds the threshold at which compaction begins. It may be negative.
@@ -157,8 +158,8 @@ func (p Policy) step(tier Tier, v View) Step {
 	return p.rule(old, v)
 }
 
-// kept counts the newest turns that stay: only as many as leave two thirds of the space for turns free, or the next compaction would
-// follow soon. The newest one stays if it leaves half of it.
+// kept counts the newest turns that stay. They leave two thirds of the space for turns free, or the next compaction
+// would follow soon. The newest turn stays if it leaves half of the space.
 func (p Policy) kept(v View) int {
 	space := v.Budget - v.Tokens - v.Growth + sum(v.Turns, inTokens)
 	newest := v.Turns[max(0, len(v.Turns)-p.KeepTurns):]
@@ -208,8 +209,8 @@ func (p Policy) chunk(old []Turn, v View) []Turn {
 }
 
 // threads makes ended threads part of the story so far. If chunks are kept whole, it takes the oldest thread if there
-// is more than one; otherwise every thread of which no turn has to stay. The turns after them that leave as well become
-// a chunk in the same step, because after each step the server computes the rest of the prompt again.
+// are several. Otherwise it takes every thread of which no turn has to stay. The turns after them that leave as well
+// become a chunk in the same step. After each step the server computes the rest of the prompt again.
 func (p Policy) threads(old []Turn, v View) Step {
 	if p.ChunkScenes > 0 {
 		if ended := ended(v, len(old)); len(ended) > 1 {
@@ -239,7 +240,8 @@ func (p Policy) story(old []Turn, v View, threads []int64) Step {
 	return Step{Tier: TierThread, Turns: old[:end], Threads: threads}
 }
 
-// ended returns, in order, the threads before the one at hand that have no turn left when so many of the oldest leave.
+// ended returns, in order, the threads before the present one that have no turn left when a number of the oldest turns
+// leave.
 func ended(v View, oldest int) []int64 {
 	var threads []int64
 	add := func(thread int64) {

@@ -11,13 +11,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// run returns turns of a thread, of the scenes with the given indices, each of so many tokens. Turns and scenes are
-// numbered from the thread's own number on.
+// run returns turns of a thread, of the scenes with the given indices, each with the same number of tokens. Turns and
+// scenes are numbered from the thread's own number on.
 func run(thread int64, from, to, tokens int) []compaction.Turn {
 	var turns []compaction.Turn
 	for i := from; i <= to; i++ {
 		turns = append(turns, compaction.Turn{
-			ID: 1000*thread + int64(i), Scene: int(1000*thread) + i, Thread: thread, Index: i, Tokens: tokens, Strips: 5, Cuts: 7,
+			ID: 1000*thread + int64(i), Scene: int(1000*thread) + i, Thread: thread, Index: i, Tokens: tokens,
+			Strips: 5, Cuts: 7,
 		})
 	}
 	return turns
@@ -56,8 +57,8 @@ func check(t *testing.T, policy compaction.Policy, examples []example) {
 	}
 }
 
-// TestThreeMarksPresetFollowsItsTiers works the tiers' table through: from 80 % down to 60 %, in chunks of ten scenes
-// of which two are kept, one ended thread at a time, stripping and cutting from 90 % on.
+// TestThreeMarksPresetFollowsItsTiers tests the table of tiers: from 80 % down to 60 %, in chunks of ten scenes of
+// which two are kept. One ended thread leaves at a time. Replies are stripped and cut from 90 % on.
 func TestThreeMarksPresetFollowsItsTiers(t *testing.T) {
 	t.Parallel()
 	view := func(tokens int, turns ...[]compaction.Turn) compaction.View {
@@ -79,32 +80,41 @@ func TestThreeMarksPresetFollowsItsTiers(t *testing.T) {
 		return v
 	}
 	policy := compaction.ThreeMarks()
-	if policy.Full(compaction.View{Tokens: 8_000, Budget: 10_000}) || !policy.Full(compaction.View{Tokens: 8_001, Budget: 10_000}) {
+	if policy.Full(compaction.View{Tokens: 8_000, Budget: 10_000}) ||
+		!policy.Full(compaction.View{Tokens: 8_001, Budget: 10_000}) {
 		t.Error("compaction begins elsewhere than beyond 80 %")
 	}
 	check(t, policy, []example{
 		{name: "60 % are reached", view: view(6_000, run(1, 0, 35, 100))},
-		{name: "three whole chunks: the oldest", view: view(8_001, run(1, 0, 29, 100)), want: &plain{compaction.TierChunk, 10, 10, nil}},
-		{name: "between the marks it goes on", view: view(6_001, run(1, 10, 39, 100)), want: &plain{compaction.TierChunk, 10, 10, nil}},
+		{name: "three whole chunks: the oldest", view: view(8_001, run(1, 0, 29, 100)),
+			want: &plain{compaction.TierChunk, 10, 10, nil}},
+		{name: "between the marks it goes on", view: view(6_001, run(1, 10, 39, 100)),
+			want: &plain{compaction.TierChunk, 10, 10, nil}},
 		{name: "two whole chunks are kept", view: view(7_000, run(1, 0, 19, 100))},
-		{name: "a chunk begun in the middle", view: view(8_001, run(1, 7, 39, 100)), want: &plain{compaction.TierChunk, 3, 3, nil}},
+		{name: "a chunk begun in the middle", view: view(8_001, run(1, 7, 39, 100)),
+			want: &plain{compaction.TierChunk, 3, 3, nil}},
 		{name: "one thread has ended: it stays", view: view(7_000, run(1, 0, 4, 100), run(2, 0, 4, 100))},
 		{
-			name: "two threads have ended: the older", view: view(7_000, run(1, 0, 4, 100), run(2, 0, 4, 100), run(3, 0, 1, 100)),
+			name: "two threads have ended: the older",
+			view: view(7_000, run(1, 0, 4, 100), run(2, 0, 4, 100), run(3, 0, 1, 100)),
 			want: &plain{compaction.TierThread, 5, 0, []int64{1}},
 		},
 		{
-			name: "of an ended thread only chunks are left", view: chunks(view(7_000, run(2, 0, 4, 100), run(3, 0, 1, 100)), 50, 1),
+			name: "of an ended thread only chunks are left",
+			view: chunks(view(7_000, run(2, 0, 4, 100), run(3, 0, 1, 100)), 50, 1),
 			want: &plain{compaction.TierThread, 0, 0, []int64{1}},
 		},
 		{
-			name: "the thread before has turns that stay", view: at(view(7_000, run(1, 0, 4, 100), run(2, 0, 0, 100)), 3),
+			name: "the thread before has turns that stay",
+			view: at(view(7_000, run(1, 0, 4, 100), run(2, 0, 0, 100)), 3),
 		},
 		{
-			name: "a thread without an end: its chunks take more than their share", view: chunks(view(7_000, run(1, 90, 95, 100)), 800, 1, 1),
+			name: "a thread without an end: its chunks take more than their share",
+			view: chunks(view(7_000, run(1, 90, 95, 100)), 800, 1, 1),
 			want: &plain{compaction.TierThread, 0, 0, []int64{1}},
 		},
-		{name: "nothing whole, still full: down to 60 %", view: view(8_500, run(1, 0, 14, 300)), want: &plain{compaction.TierPartial, 9, 9, nil}},
+		{name: "nothing whole, still full: down to 60 %", view: view(8_500, run(1, 0, 14, 300)),
+			want: &plain{compaction.TierPartial, 9, 9, nil}},
 		{
 			name: "summaries failed, but for partial ones", view: view(8_001, run(1, 0, 29, 100)),
 			failed: []compaction.Tier{compaction.TierChunk}, want: &plain{compaction.TierPartial, 21, 21, nil},
@@ -119,10 +129,12 @@ func TestThreeMarksPresetFollowsItsTiers(t *testing.T) {
 		},
 		{
 			name: "an emergency: then long replies", view: view(9_001, run(1, 0, 11, 300)),
-			failed: []compaction.Tier{compaction.TierPartial, compaction.TierStrip}, want: &plain{compaction.TierCut, 4, 0, nil},
+			failed: []compaction.Tier{compaction.TierPartial, compaction.TierStrip},
+			want:   &plain{compaction.TierCut, 4, 0, nil},
 		},
 		{name: "nothing is left to do", view: view(9_900, nil)},
-		{name: "too long with a single turn", view: view(10_001, run(1, 0, 0, 6_000)), want: &plain{compaction.TierPartial, 1, 1, nil}},
+		{name: "too long with a single turn", view: view(10_001, run(1, 0, 0, 6_000)),
+			want: &plain{compaction.TierPartial, 1, 1, nil}},
 		{
 			name: "too long with chunks alone: by rule", view: chunks(at(view(10_001), 3), 10, 1, 2, 2),
 			failed: []compaction.Tier{compaction.TierThread}, want: &plain{compaction.TierRule, 0, 0, []int64{1, 2}},
@@ -144,13 +156,15 @@ func TestAutoPresetCompactsAFullWindowInOneStep(t *testing.T) {
 	check(t, compaction.Auto(), []example{
 		{name: "not full", view: view(10_000, 1, run(1, 0, 9, 900))},
 		{name: "the turn will not fit", view: growing, want: &plain{compaction.TierPartial, 7, 7, nil}},
-		{name: "a thread that goes on", view: view(10_001, 1, run(1, 0, 9, 900)), want: &plain{compaction.TierPartial, 7, 7, nil}},
+		{name: "a thread that goes on", view: view(10_001, 1, run(1, 0, 9, 900)),
+			want: &plain{compaction.TierPartial, 7, 7, nil}},
 		{
 			name: "a thread has ended", view: view(10_001, 2, run(1, 0, 3, 900), run(2, 0, 5, 900)),
 			want: &plain{compaction.TierThread, 7, 3, []int64{1}},
 		},
 		{
-			name: "two threads have ended", view: view(10_001, 3, run(1, 0, 2, 900), run(2, 0, 3, 900), run(3, 0, 2, 900)),
+			name: "two threads have ended", view: view(10_001, 3, run(1, 0, 2, 900), run(2, 0, 3, 900),
+				run(3, 0, 2, 900)),
 			want: &plain{compaction.TierThread, 7, 0, []int64{1, 2}},
 		},
 		{
@@ -209,7 +223,8 @@ func draw(t *rapid.T) *simulated {
 		if rapid.IntRange(0, 9).Draw(t, "thread ends") == 0 {
 			thread, index = thread+1, 0
 		}
-		turn := compaction.Turn{ID: int64(n + 1), Scene: n + 1, Thread: thread, Index: index, Tokens: rapid.IntRange(50, 3_000).Draw(t, "tokens")}
+		turn := compaction.Turn{ID: int64(n + 1), Scene: n + 1, Thread: thread, Index: index,
+			Tokens: rapid.IntRange(50, 3_000).Draw(t, "tokens")}
 		turn.Strips = rapid.IntRange(0, turn.Tokens/4).Draw(t, "strips")
 		turn.Cuts = rapid.IntRange(0, turn.Tokens/4).Draw(t, "cuts")
 		s.Turns = append(s.Turns, turn)
@@ -245,7 +260,9 @@ func (s *simulated) apply(step compaction.Step) (*simulated, bool) {
 	}
 	after.Turns = after.Turns[len(step.Turns):]
 	if len(step.Threads) > 0 {
-		after.Chunks = slices.DeleteFunc(after.Chunks, func(c compaction.Chunk) bool { return slices.Contains(step.Threads, c.Thread) })
+		after.Chunks = slices.DeleteFunc(after.Chunks, func(c compaction.Chunk) bool {
+			return slices.Contains(step.Threads, c.Thread)
+		})
 		after.Tokens -= chunkTokens * (len(s.Chunks) - len(after.Chunks))
 		after.Tokens += storyTokens - after.story
 		after.story = storyTokens
@@ -280,14 +297,15 @@ func shape(t *rapid.T, p compaction.Policy, s *simulated, step compaction.Step) 
 	}
 	for _, turn := range s.Turns[len(step.Turns):] {
 		if step.Tier == compaction.TierThread && slices.Contains(step.Threads, turn.Thread) && turn.Thread != s.Thread {
-			t.Fatalf("tier %s: thread %d is in the story so far, and has turn %d in the window", step.Tier, turn.Thread, turn.ID)
+			t.Fatalf("tier %s: thread %d is in the story so far, and has turn %d in the window", step.Tier, turn.Thread,
+				turn.ID)
 		}
 	}
 	pinned(t, p, s, step)
 }
 
-// pinned checks that the newest turns stay if they leave two thirds of the space, and the newest if it leaves half, unless a rule had to
-// take them.
+// pinned checks that the newest turns stay if they leave two thirds of the space, and the newest if it leaves half. The
+// exception is a turn that a rule had to remove.
 func pinned(t *rapid.T, p compaction.Policy, s *simulated, step compaction.Step) {
 	if step.Tier == compaction.TierRule || step.Tier == compaction.TierStrip || step.Tier == compaction.TierCut {
 		return
@@ -309,7 +327,8 @@ func pinned(t *rapid.T, p compaction.Policy, s *simulated, step compaction.Step)
 		stay = min(1, len(newest))
 	}
 	if len(step.Turns) > len(s.Turns)-stay {
-		t.Fatalf("tier %s: %d of %d turns leave, the newest %d should stay", step.Tier, len(step.Turns), len(s.Turns), stay)
+		t.Fatalf("tier %s: %d of %d turns leave, the newest %d should stay", step.Tier, len(step.Turns), len(s.Turns),
+			stay)
 	}
 }
 
@@ -319,8 +338,8 @@ func policies(t *rapid.T) compaction.Policy {
 	return rapid.SampledFrom([]compaction.Policy{compaction.ThreeMarks(), compaction.Auto(), p}).Draw(t, "policy")
 }
 
-// TestCompactionEnds: for any window, and whichever summaries fail, each step has the right shape and makes the window
-// smaller, and the steps end when the window is as small as the policy asks or no step is left.
+// TestCompactionEnds tests any window, with any summaries that fail. Each step has the right shape and makes the window
+// smaller. The steps end when the window is as small as the policy asks or no step is left.
 func TestCompactionEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -349,7 +368,8 @@ func TestCompactionEnds(t *testing.T) {
 		if s.Tokens > s.Budget && len(s.Turns) > 0 && !slices.Contains(failed, compaction.TierRule) {
 			t.Fatalf("%d of %d tokens, and %d turns are left", s.Tokens, s.Budget, len(s.Turns))
 		}
-		if !mayFail && len(failed) == 0 && p.Low == 0 && !p.Done(s.View) && len(s.Turns) > p.KeepTurns && s.Growth == 0 {
+		if !mayFail && len(failed) == 0 && p.Low == 0 && !p.Done(s.View) && len(s.Turns) > p.KeepTurns &&
+			s.Growth == 0 {
 			t.Fatalf("it ends at %d of %d tokens with %d turns", s.Tokens, s.Budget, len(s.Turns))
 		}
 	})
@@ -360,7 +380,8 @@ func TestCompactionEnds(t *testing.T) {
 func TestRulesAreTheLastResort(t *testing.T) {
 	t.Parallel()
 	policy := compaction.ThreeMarks()
-	v := compaction.View{Tokens: 85, Budget: 100, Thread: 1, Turns: []compaction.Turn{{ID: 1, Scene: 1, Thread: 1, Tokens: 10}}}
+	v := compaction.View{Tokens: 85, Budget: 100, Thread: 1,
+		Turns: []compaction.Turn{{ID: 1, Scene: 1, Thread: 1, Tokens: 10}}}
 	if step, ok := policy.Next(v, nil); ok || !policy.Full(v) {
 		t.Errorf("the step is %+v", step)
 	}

@@ -15,8 +15,8 @@ import (
 	"annotator/context/tokens"
 )
 
-// The lengths of summaries: sentences of a short chunk, of a long one and of a thread, words of the story so far, of a chunk and of
-// one by rule.
+// The lengths of summaries. For a short chunk, a long one and a thread they are in sentences. For the story so far, a
+// chunk, and a summary by rule they are in words.
 const (
 	shortSentences  = 3
 	longSentences   = 10
@@ -34,8 +34,9 @@ func Instruction(template string, s Step) (string, error) { return s.request().F
 func (s *Step) request() *prompt.SummaryRequest {
 	r := &prompt.SummaryRequest{
 		Threads: list(s.Threads), Wanted: list(s.Wanted()),
-		ThreadSentences: threadSentences, ChunkSentences: s.chunkSentences(), ChunkWords: chunkWords, StoryWords: storyWords,
-		Failures: s.failures(),
+		ThreadSentences: threadSentences, ChunkSentences: s.chunkSentences(), ChunkWords: chunkWords,
+		StoryWords: storyWords,
+		Failures:   s.failures(),
 	}
 	if n := len(s.Chunk); n > 0 {
 		r.FirstScene, r.LastScene = s.Chunk[0].Scene, s.Chunk[n-1].Scene
@@ -43,7 +44,7 @@ func (s *Step) request() *prompt.SummaryRequest {
 	return r
 }
 
-// How many failed calls the summariser is told of, and how much of what each is about, in code points.
+// The number of failed calls that the summariser gets, and the length of what each is about, in code points.
 const (
 	maxFailures = 20
 	maxSubject  = 60
@@ -59,7 +60,8 @@ func (s *Step) failures() string {
 		case len(parts) == maxFailures:
 			more++
 		default:
-			parts = append(parts, prompt.Escape(f.Tool)+subject(&f)+fmt.Sprintf(" in scene %d (%s)", f.Scene, prompt.Escape(f.Code)))
+			parts = append(parts, prompt.Escape(f.Tool)+subject(&f)+
+				fmt.Sprintf(" in scene %d (%s)", f.Scene, prompt.Escape(f.Code)))
 		}
 	}
 	if more > 0 {
@@ -120,8 +122,8 @@ var (
 	errNothing     = errors.New("the summary is empty")
 )
 
-// Read reads a summary from a reply. Text without the requested tags is taken as a whole, except that a chunk requested
-// beside a story may be missing. A text that is too long loses its last sentences.
+// Read reads a summary from a reply. Text without the requested tags is used as a whole, except that a chunk requested
+// with a story may be missing. A text that is too long loses its last sentences.
 func Read(s Step, reply string) (Summary, error) {
 	reply = annotator.Unescape(codex.Clean(reply)) // it was shown the story escaped
 	summary := Summary{Threads: map[int64]string{}}
@@ -142,7 +144,8 @@ func Read(s Step, reply string) (Summary, error) {
 func (summary *Summary) readThreads(s Step, reply string) string {
 	for _, match := range threadTag.FindAllStringSubmatch(reply, -1) {
 		id, err := strconv.ParseInt(match[1], 10, 64)
-		if text := sentences(bare(match[2]), threadSentences); err == nil && slices.Contains(s.Wanted(), id) && codex.HasWord(text) {
+		if text := sentences(bare(match[2]), threadSentences); err == nil && slices.Contains(s.Wanted(), id) &&
+			codex.HasWord(text) {
 			summary.Threads[id] = text
 		}
 	}
@@ -250,8 +253,9 @@ func RuleStory(story string, chunks []string) string {
 	return firstWords(strings.TrimSpace(b.String()), storyWords)
 }
 
-// Render writes the beginning of the window, before the turns: the story so far, and the chunk summaries with their index
-// within the thread and the numbers of their scenes in the story. Summaries are escaped, so that none can end its element.
+// Render writes the beginning of the window, before the turns: the story so far, and the chunk summaries. Each chunk
+// has its index within the thread and the numbers of its scenes in the story. Summaries are escaped, so that none can
+// end its element.
 func Render(story *annotator.Episode, chunks []annotator.Episode) string {
 	var b strings.Builder
 	if story != nil {
