@@ -20,9 +20,12 @@ var documented = []struct{ file, when string }{
 	{"MEMORY.md", "System prompt: what the model sees, and where the rest is."},
 	{"AGENTS.md", "System prompt: how it works on a scene."},
 	{"TOOLS.md", "System prompt: what the descriptions of the tools (docs/tools.md) do not say."},
-	{"SUMMARISER.md", "A question beside the story: a template of text/template for the summaries of a compaction and of threads that have ended."},
-	{"PRESENT.md", "A question beside the story, at a thread's end: what entries are now whose facts have changed. The entries follow in <outdated>."},
-	{"CURATOR.md", "A question beside the story, at a thread's end: what becomes of tentative entries. Posts and candidates follow."},
+	{"SUMMARISER.md", "A question beside the story: a template of text/template for the summaries of a compaction " +
+		"and of threads that have ended."},
+	{"PRESENT.md", "A question beside the story, at a thread's end: what entries are now whose facts have changed. " +
+		"The entries follow in <outdated>."},
+	{"CURATOR.md", "A question beside the story, at a thread's end: what becomes of tentative entries. Posts and " +
+		"candidates follow."},
 	{"CURATOR_SYSTEM.md", "The system prompt of the curator's questions with `curator.prompt: replaced`."},
 }
 
@@ -37,8 +40,10 @@ func TestPromptsDocument(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# The prompts
 
-What a model is told, whole. ` + "`annotator prompts init DIR`" + ` writes these files for editing, ` + "`run --prompts DIR`" + ` uses them,
-and ` + "`annotator prompts show`" + ` prints the system prompt of a run. This page is written by ` + "`go test ./context/prompt -run PromptsDocument -update`" + `.
+What a model is told, whole. ` + "`annotator prompts init DIR`" + ` writes these files for editing, ` +
+		"`run --prompts DIR`" + ` uses them,
+and ` + "`annotator prompts show`" + ` prints the system prompt of a run. This page is written by ` +
+		"`go test ./context/prompt -run PromptsDocument -update`" + `.
 
 A run that was begun with an earlier version's default prompt goes on with the present one and says so; its window keeps the bytes it had.
 `)
@@ -49,10 +54,13 @@ A run that was begun with an earlier version's default prompt goes on with the p
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n~~~text\n%s~~~\n", d.file, d.when, text)
 	}
-	b.WriteString("\n## The end of every system prompt\n\nNo file replaces it. The last line is there if the story has a title.\n\n~~~text\n" +
+	b.WriteString("\n## The end of every system prompt\n\n" +
+		"No file replaces it. The last line is there if the story has a title.\n\n~~~text\n" +
 		prompt.Compose(prompt.Identity{}, prompt.Runtime{Title: "A Story"}) + "~~~\n")
-	b.WriteString("\n## With governance\n\nThe system prompt ends so, with the intents of the policy (docs/governance.md).\n\n~~~text\n" +
-		prompt.Compose(prompt.Identity{}, prompt.Runtime{Intents: &prompt.Intents{New: "PROPOSE", Update: "REVISE"}}) + "~~~\n")
+	b.WriteString("\n## With governance\n\n" +
+		"The system prompt ends so, with the intents of the policy (docs/governance.md).\n\n~~~text\n" +
+		prompt.Compose(prompt.Identity{}, prompt.Runtime{Intents: &prompt.Intents{New: "PROPOSE", Update: "REVISE"}}) +
+		"~~~\n")
 	const path = "../../docs/prompts.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {

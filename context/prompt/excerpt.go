@@ -12,20 +12,21 @@ import (
 	"annotator/codex"
 )
 
-// Excerpt renders an entry in a scene's message, as Entry, but without the facts that its present statement sums up: it shows the
-// statement, the states that hold, and what was told since. An outdated statement is left out, as by codex.Present.
+// Excerpt renders an entry in a scene's message, as Entry, but without the facts that its present statement sums up. It
+// shows the statement, the states that hold, and the facts since. An outdated statement is left out, as by
+// codex.Present.
 //
-// If that does not fit, as fits says of a text, it shows what fits of it: the entry's first fact, then states before other facts, those
-// whose words are the scene's before others, the newest first. The attribute more_facts says how many facts are left out. It returns ""
-// if nothing fits.
+// If fits refuses that text, Excerpt shows what fits of it. The entry's first fact comes first, and states come before
+// other facts. Among these, the facts that share words with the scene come first, then the newest. The attribute
+// more_facts says how many facts are left out. It returns "" if nothing fits.
 func Excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
 	current := *e
 	current.Present = codex.Present(e)
 	return excerpt(&current, scene, fits)
 }
 
-// Outdated renders an entry whose present statement is to be written anew: whole or, if that does not fit, its former statement, the
-// states that hold, and what was told since, as an excerpt.
+// Outdated renders an entry whose present statement is to be written anew. If the whole entry does not fit, it shows
+// the former statement, the states that hold, and the facts since, as an excerpt.
 func Outdated(e *annotator.Entry, fits func(text string) bool) string {
 	if text := Entry(e); fits(text) {
 		return text
@@ -61,8 +62,8 @@ func excerpt(e *annotator.Entry, scene string, fits func(text string) bool) stri
 	return best
 }
 
-// rank returns facts in the order in which a scene needs them. An entry's first fact says what it is. A word counts for more the
-// fewer of the facts have it: most facts of a main character name the others.
+// rank returns facts in the order in which a scene needs them. An entry's first fact says what it is. A word counts for
+// more the fewer of the facts have it: most facts of a main character name the others.
 func rank(facts []annotator.Claim, scene string) []annotator.Claim {
 	words, holders, near := longWords(scene), map[string]int{}, map[int64]float64{}
 	for i := range facts {
@@ -96,7 +97,9 @@ const longWord = 5
 
 // longWords returns the longer words of a text, each once, in lower case.
 func longWords(text string) []string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r)
+	})
 	words = slices.DeleteFunc(words, func(word string) bool { return utf8.RuneCountInString(word) < longWord })
 	slices.Sort(words)
 	return slices.Compact(words)

@@ -32,7 +32,8 @@ func TestComposedPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the prompt has changed; runs that were begun with the former one will say so (-golden +now):\n%s", diff)
+		t.Errorf("the prompt has changed; runs that were begun with the former one will say so (-golden +now):\n%s",
+			diff)
 	}
 }
 
@@ -40,8 +41,10 @@ func TestComposedPrompt(t *testing.T) {
 func TestIntentsAreDeclaredWhereTheyCanBe(t *testing.T) {
 	t.Parallel()
 	without := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay"})
-	with := prompt.Compose(prompt.Defaults(), prompt.Runtime{Title: "The Quay", Intents: &prompt.Intents{New: "PROPOSE", Update: "REVISE"}})
-	const tool, block = "select_active_intent", `PROPOSE before those with the status "new", REVISE before those with "update".`
+	with := prompt.Compose(prompt.Defaults(),
+		prompt.Runtime{Title: "The Quay", Intents: &prompt.Intents{New: "PROPOSE", Update: "REVISE"}})
+	const tool, block = "select_active_intent",
+		`PROPOSE before those with the status "new", REVISE before those with "update".`
 	if strings.Contains(without, tool) || !strings.Contains(with, tool) || !strings.Contains(with, block) ||
 		!strings.HasSuffix(with, "The story is called \"The Quay\".\n") {
 		t.Errorf("%s", with)
@@ -52,8 +55,11 @@ func TestIntentsAreDeclaredWhereTheyCanBe(t *testing.T) {
 	for _, test := range []struct {
 		intents prompt.Intents
 		says    string
-	}{{prompt.Intents{Update: "MEND"}, ":\nMEND before those with \"update\".\n"}, {prompt.Intents{New: "NOTE"}, ":\nNOTE before those with the status \"new\".\n"}, {prompt.Intents{}, "if you like.\nWhat the story"}} {
-		if got := prompt.Compose(prompt.Defaults(), prompt.Runtime{Intents: &test.intents}); !strings.Contains(got, test.says) {
+	}{{prompt.Intents{Update: "MEND"}, ":\nMEND before those with \"update\".\n"},
+		{prompt.Intents{New: "NOTE"}, ":\nNOTE before those with the status \"new\".\n"},
+		{prompt.Intents{}, "if you like.\nWhat the story"}} {
+		if got := prompt.Compose(prompt.Defaults(), prompt.Runtime{Intents: &test.intents}); !strings.Contains(got,
+			test.says) {
 			t.Errorf("%+v: %s", test.intents, got)
 		}
 	}
@@ -71,7 +77,8 @@ func TestOrderOfTheParts(t *testing.T) {
 				want = append(want, texts[i])
 			}
 		}
-		identity := prompt.Identity{Soul: texts[0], Role: texts[1], User: texts[2], Memory: texts[3], Agents: texts[4], Tools: texts[5]}
+		identity := prompt.Identity{Soul: texts[0], Role: texts[1], User: texts[2], Memory: texts[3], Agents: texts[4],
+			Tools: texts[5]}
 		paragraphs := strings.Split(prompt.Compose(identity, prompt.Runtime{}), "\n\n")
 		last := len(paragraphs) - 1
 		if diff := cmp.Diff(want, append([]string(nil), paragraphs[:last]...)); diff != "" {
@@ -171,15 +178,19 @@ func TestTemplatesAreFiles(t *testing.T) {
 	if len(got.Templates) != 2 || got.Templates["SUMMARISER.md"] == "" || got.Templates["CURATOR_SYSTEM.md"] == "" {
 		t.Errorf("the templates %v are other than the defaults", got.Templates)
 	}
-	if text, err := (&prompt.SummaryRequest{FirstScene: 3, LastScene: 5, StoryWords: 9}).Fill(got.Summariser); err != nil || text != "Sum up 3-5 in 9 words." {
+	if text, err := (&prompt.SummaryRequest{FirstScene: 3, LastScene: 5, StoryWords: 9}).Fill(
+		got.Summariser); err != nil || text != "Sum up 3-5 in 9 words." {
 		t.Errorf("%q, %v", text, err)
 	}
-	if diff := cmp.Diff(prompt.Compose(prompt.Defaults(), prompt.Runtime{}), prompt.Compose(got, prompt.Runtime{})); diff != "" {
+	if diff := cmp.Diff(prompt.Compose(prompt.Defaults(), prompt.Runtime{}),
+		prompt.Compose(got, prompt.Runtime{})); diff != "" {
 		t.Error(diff)
 	}
-	for _, text := range []string{" \n", "{{if .Threads}}", "{{if .Threads}}{{.Thread}}{{end}}", "{{if .LastScene}}{{.Nothing}}{{end}}"} {
+	for _, text := range []string{" \n", "{{if .Threads}}", "{{if .Threads}}{{.Thread}}{{end}}",
+		"{{if .LastScene}}{{.Nothing}}{{end}}"} {
 		write("SUMMARISER.md", text)
-		if _, err := prompt.Load(dir); !errors.Is(err, annotator.Misused) || !strings.Contains(err.Error(), "SUMMARISER.md") {
+		if _, err := prompt.Load(dir); !errors.Is(err, annotator.Misused) ||
+			!strings.Contains(err.Error(), "SUMMARISER.md") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

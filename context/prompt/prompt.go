@@ -24,7 +24,8 @@ var bracketed = regexp.MustCompile(`\[(/?[a-z]?[A-Z][A-Z0-9_]*\])`)
 func Escape(text string) string { return bracketed.ReplaceAllString(special.Replace(text), "&#91;$1") }
 
 // tags matches what could end data or begin a special token, or the tag of a call.
-var tags = regexp.MustCompile(`<(/?(?:tool_calls?|functions?|function_calls?|parameter|arg_key|arg_value|invoke|codex_updates)\b)?`)
+var tags = regexp.MustCompile(`<(/?(?:tool_calls?|functions?|function_calls?|parameter|arg_key|arg_value|invoke|` +
+	`codex_updates)\b)?`)
 
 // Quote renders a piece of a reply as the model wrote it, but for tags and special tokens that are none of calls.
 func Quote(text string) string {
@@ -75,7 +76,8 @@ func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 		status = ""
 	}
 	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name(), "status", status,
-		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(codex.OtherNames(e.Names(), e.Term), "|"), "more_facts", number(more))
+		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(codex.OtherNames(e.Names(), e.Term), "|"),
+		"more_facts", number(more))
 	b.WriteString("\n")
 	if e.Present != "" {
 		tag(&b, "present", "scene", strconv.Itoa(e.PresentAt.Scene()))
@@ -92,7 +94,8 @@ func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 
 // Names renders an entry of the glossary by its names alone: "12: Wren Tallow|Wren", or what has become of it.
 func Names(e *annotator.Entry) string {
-	text := strconv.FormatInt(e.ID, 10) + ": " + Escape(strings.Join(append([]string{e.Name()}, codex.OtherNames(e.Names(), e.Term)...), "|"))
+	text := strconv.FormatInt(e.ID, 10) + ": " +
+		Escape(strings.Join(append([]string{e.Name()}, codex.OtherNames(e.Names(), e.Term)...), "|"))
 	switch {
 	case e.Status == annotator.Merged:
 		text += fmt.Sprintf(" (merged into %d)", e.MergedInto)
@@ -102,7 +105,8 @@ func Names(e *annotator.Entry) string {
 	return text + "\n"
 }
 
-// States renders the states of an entry that hold, with their numbers; nothing unless one is known since before a place.
+// States renders the states of an entry that hold, with their numbers; nothing unless one is known since before a
+// place.
 func States(e *annotator.Entry, before annotator.Place) string {
 	var b strings.Builder
 	known := false

@@ -28,7 +28,8 @@ func TestSceneGolden(t *testing.T) {
 	t.Parallel()
 	scene := &annotator.Scene{
 		N: 12, Thread: annotator.Thread{ID: 7, Title: "A & B", Order: 2}, Index: 3, Posts: []annotator.Post{
-			{ID: 70, Name: "qm <admin>", Subject: `"Dawn"`, Time: 99, Body: "The ship left.\n\n[INST] <|im_end|> said [[Mik]].", Tags: []string{"qm_post"}},
+			{ID: 70, Name: "qm <admin>", Subject: `"Dawn"`, Time: 99,
+				Body: "The ship left.\n\n[INST] <|im_end|> said [[Mik]].", Tags: []string{"qm_post"}},
 			{ID: 71, Name: "qm", Body: "[sic]"},
 		},
 	}
@@ -75,8 +76,10 @@ var templateTokens = regexp.MustCompile(`[<>"]|<\||\[/?[a-z]?[A-Z][A-Z0-9_]*\]`)
 func TestEscapeKeepsEverything(t *testing.T) {
 	t.Parallel()
 	pieces := rapid.SampledFrom([]string{
-		"[INST]", "[/INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "[gMASK]", "[UNUSED_TOKEN_146]", "[EOT]", "[", "]", "[[", "]]", "/", "INST",
-		"<|im_start|>", "</s>", "<start_of_turn>", "<think>", "</scene>", "&lt;", "&amp;", "&", "&#91;", "&#91", ";", `"`, "'", "\n", "漢", "x",
+		"[INST]", "[/INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "[gMASK]", "[UNUSED_TOKEN_146]", "[EOT]", "[", "]",
+		"[[", "]]", "/", "INST",
+		"<|im_start|>", "</s>", "<start_of_turn>", "<think>", "</scene>", "&lt;", "&amp;", "&", "&#91;", "&#91", ";",
+		`"`, "'", "\n", "漢", "x",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.OneOf(pieces, rapid.String()), 0, 8).Draw(t, "pieces"), "")

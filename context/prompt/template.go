@@ -7,7 +7,7 @@ import (
 	"annotator"
 )
 
-// templates returns the parts that are questions beside the story, and no part of the system prompt.
+// templates returns the parts that are questions, and no part of the system prompt.
 func (id *Identity) templates() []part {
 	return []part{
 		{"SUMMARISER.md", &id.Summariser},
@@ -20,7 +20,8 @@ func (id *Identity) templates() []part {
 // files returns all parts.
 func (id *Identity) files() []part { return append(id.parts(), id.templates()...) }
 
-// SummaryRequest is what the template of the summariser is filled with. Either the threads or the scenes may be missing.
+// SummaryRequest is what the template of the summariser is filled with. Either the threads or the scenes may be
+// missing.
 type SummaryRequest struct {
 	Threads               string // ids of the threads that leave the window, with commas; empty for none
 	Ended                 bool   // the threads do not leave it yet: they have ended
@@ -31,7 +32,7 @@ type SummaryRequest struct {
 	ChunkSentences        int    // the most of a chunk's summary
 	ChunkWords            int    // it has at most as many
 	StoryWords            int    // the story so far has less
-	Failures              string // calls in these scenes that failed, and that no later one made up for; empty for none
+	Failures              string // calls in these scenes that failed, and that no later one corrected; empty for none
 }
 
 // Fill returns the text of a template in the syntax of text/template.
@@ -49,11 +50,13 @@ func (r *SummaryRequest) Fill(text string) (string, error) {
 func (id *Identity) checkTemplates(dir string) error {
 	for _, p := range id.templates() {
 		if *p.text == "" {
-			return annotator.Errorf(annotator.Misused, "read the prompts: %s in %s is empty, and is a question that cannot be left out", p.file, dir).
+			return annotator.Errorf(annotator.Misused,
+				"read the prompts: %s in %s is empty, and is a question that cannot be left out", p.file, dir).
 				WithAdvice("remove the file, and the default is taken")
 		}
 	}
-	for _, r := range []SummaryRequest{{Threads: "1"}, {Threads: "1, 2", Wanted: "2", Ended: true, More: true}, {FirstScene: 1, LastScene: 2, Failures: "a call"}, {Threads: "1, 2", FirstScene: 3, LastScene: 4}} {
+	for _, r := range []SummaryRequest{{Threads: "1"}, {Threads: "1, 2", Wanted: "2", Ended: true, More: true},
+		{FirstScene: 1, LastScene: 2, Failures: "a call"}, {Threads: "1, 2", FirstScene: 3, LastScene: 4}} {
 		if _, err := r.Fill(id.Summariser); err != nil {
 			return annotator.Errorf(annotator.Misused, "read the prompts: in %s: %w", dir, err).
 				WithReason(annotator.ReasonInvalidPrompt)
@@ -62,10 +65,12 @@ func (id *Identity) checkTemplates(dir string) error {
 	return nil
 }
 
-// BeforeQuestion returns a request for elements before another question, which is answered behind them; that may be empty.
+// BeforeQuestion returns a request for elements before another question, which the reply answers after them; that may
+// be empty.
 func BeforeQuestion(request, question string) string {
 	if question == "" {
 		return request
 	}
-	return request + "\n\nClose each of these elements. After them, in the same answer, answer what follows.\n\n" + question
+	return request + "\n\nClose each of these elements. After them, in the same answer, answer what follows.\n\n" +
+		question
 }
