@@ -18,8 +18,8 @@ type observation struct {
 // Counter estimates sizes in tokens. It fits the rate of each kind of character to the newest observations, by least
 // squares. The zero Counter has learned nothing.
 type Counter struct {
-	// Ratio is by how much more tokens a text is taken to have than the assumed rates say, before anything is learned; 0: 1. It is from
-	// MinRatio to MaxRatio.
+	// Ratio is the factor of the assumed rates before anything is learned, from MinRatio to MaxRatio; 0 means the
+	// factor one.
 	Ratio float64
 
 	newest  []observation // at most MaxObservations, oldest first
@@ -31,7 +31,7 @@ type vector [kinds]float64
 // rates are tokens per character, before anything is learned.
 var rates = vector{0.25, 0.5, 1, 1}
 
-// Bounds of the factors. A report outside them is taken for an error of the server, or for a prompt that it cut.
+// Bounds of the factors. A report outside them is an error of the server, or of a prompt that it cut.
 const minFactor, maxFactor = 0.25, 4.0
 
 // Bounds of Counter.Ratio.
@@ -40,8 +40,7 @@ const (
 	MaxRatio = maxFactor
 )
 
-// priorWeight is the weight of the assumed rates beside that of an observation. It decides what no observation can
-// tell, such as the rate of a kind that hardly occurs.
+// priorWeight is the weight of the assumed rates, where that of an observation is one.
 const priorWeight = 0.003
 
 // tokens splits the estimate of a size by kind.
@@ -74,8 +73,8 @@ func (c *Counter) Count(s Size) int {
 	return int(math.Ceil(s.tokens().dot(factors)))
 }
 
-// Observe takes in how many tokens the server counted for a size. What a counter has learned is a function of its
-// newest observations alone.
+// Observe records how many tokens the server counted for a size. What a counter has learned is a function of its newest
+// observations alone.
 func (c *Counter) Observe(size Size, tokens int) {
 	estimate := size.Tokens()
 	if tokens < int(minFactor*float64(estimate)) || tokens > int(maxFactor*float64(estimate)) || tokens <= 0 {
@@ -91,8 +90,8 @@ func (c *Counter) Observe(size Size, tokens int) {
 // Learned reports whether any report was observed.
 func (c *Counter) Learned() bool { return len(c.newest) > 0 }
 
-// Doubts reports whether a report that was observed is so far above the estimates that it is hardly true: some servers
-// count a part of a prompt twice. Where the report before was as far above, the tokenizer may be another than before.
+// Doubts reports whether an observed report is so far above the estimates that it is probably wrong. Some servers count
+// a part of a prompt twice. If the report before was as far above, the tokenizer may have changed.
 func (c *Counter) Doubts(size Size, tokens int) bool {
 	const implausible = 1.5
 	far := func(o observation) bool { return float64(o.tokens) > implausible*float64(c.Count(o.size)) }
@@ -104,8 +103,8 @@ func (c *Counter) Doubts(size Size, tokens int) bool {
 	return false
 }
 
-// fit finds the factors of the rates for which the errors of the estimates, each as a share of what was reported, have
-// the least sum of squares. What no observation can tell has the ratio.
+// fit finds the factors of the rates with the least sum of squares of the errors of the estimates. Each error is a
+// share of what was reported. What no observation shows has the ratio.
 func fit(observations []observation, ratio float64) *vector {
 	var matrix [kinds]vector
 	var right vector

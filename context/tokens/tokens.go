@@ -29,7 +29,7 @@ func (s Size) Plus(t Size) Size {
 	return s
 }
 
-// Minus takes a part away.
+// Minus subtracts a part.
 func (s Size) Minus(t Size) Size {
 	for kind := range s {
 		s[kind] -= t[kind]
@@ -52,7 +52,7 @@ func (s Size) MinTokens() int {
 	return s[ASCII]/7 + s[Letters]/7 + s[Wide]/5 + s[Frame]/4
 }
 
-// Measure takes the size of a text.
+// Measure returns the size of a text.
 func Measure(text string) Size {
 	var s Size
 	for _, r := range text {
@@ -68,9 +68,9 @@ func Measure(text string) Size {
 	return s
 }
 
-// EstimateMessage guesses the tokens of a message with its frame, before anything is learned.
+// EstimateMessage estimates the tokens of a message with its frame, before anything is learned.
 func EstimateMessage(text string) int { return Estimate(text) + PerMessage }
 
-// Estimate guesses the tokens of a text before anything is learned: four characters of ASCII a token, two letters of
-// other alphabets, one character of the scripts that write no spaces.
+// Estimate estimates the tokens of a text before anything is learned. A token is four characters of ASCII, two letters
+// of other alphabets, or one character of the scripts that write no spaces.
 func Estimate(text string) int { return Measure(text).Tokens() }
