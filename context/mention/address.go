@@ -2,12 +2,15 @@ package mention
 
 import "strings"
 
-// secondPerson are pronouns of the second person of several languages: those that no other of these languages has as
-// another word, as French has "du". Of scripts without spaces between words they are single characters. A space stands on each side.
-const secondPerson = " you your yours yourself dich dir dein deine deinen deinem deiner vous votre vos toi tú usted ustedes " +
-	"você vocês tuo tua jij jouw ты тебя тебе тобой твой твоя твои вы вас вам ваш ваша ciebie tobie twój 你 您 당신 당신은 당신의 "
+// secondPerson are pronouns of the second person of several languages that are no other word in another of these
+// languages, as "du" is in French. Of scripts without spaces between words they are single characters. Each has a space
+// on both sides.
+const secondPerson = " you your yours yourself dich dir dein deine deinen deinem deiner vous votre vos toi tú usted " +
+	"ustedes " +
+	"você vocês tuo tua jij jouw ты тебя тебе тобой твой твоя твои вы вас вам ваш ваша ciebie tobie twój 你 您 당신 당신은 " +
+	"당신의 "
 
-// Addresses reports whether a narration addresses its reader: whether a pronoun of the second person stands outside of
+// Addresses reports whether a narration addresses its reader: whether it has a pronoun of the second person outside of
 // quotations. A line that begins with a dash is a quotation, too.
 func Addresses(text string) bool {
 	for line := range strings.Lines(text) {
@@ -23,7 +26,7 @@ func Addresses(text string) bool {
 	return false
 }
 
-// narrated returns a line without its quotations. One that does not end there goes on to the end of the line.
+// narrated returns a line without its quotations. A quotation that is not closed ends with the line.
 func narrated(line string) string {
 	var b strings.Builder
 	b.Grow(len(line))
@@ -46,8 +49,8 @@ func narrated(line string) string {
 	return b.String()
 }
 
-// closingOf returns the mark that ends a quotation; 0 for a character that begins none. A mark that both begins and ends them is known
-// by what stands before it.
+// closingOf returns the mark that ends a quotation; 0 for a character that begins none. The mark before it decides for
+// one that both begins and ends them.
 func closingOf(opening rune) rune {
 	switch opening {
 	case '“', '„':

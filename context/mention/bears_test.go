@@ -16,20 +16,23 @@ func TestQuotationSharesAWordWithItsFact(t *testing.T) {
 	t.Parallel()
 	usage, index := mention.NewUsage(), mention.New()
 	for range 20 {
-		usage.Add("She is the one that they have with them, and there was this. Mira said so. 他是一个人，的。 Она была там с ними.")
+		usage.Add("She is the one that they have with them, and there was this. Mira said so. 他是一个人，的。 Она была там " +
+			"с ними.")
 	}
 	index.SetNames(2, []string{"Hollow Street", "the lane"})
 	index.SetNames(3, []string{"Tobin Vane", "the clerk"})
-	e := &annotator.Entry{ID: 7, Term: "Mira", Disambiguator: "glazier", Aliases: []annotator.Alias{{Name: "Mira"}, {Name: "the girl"}, {Name: "镜娘"}}}
+	e := &annotator.Entry{ID: 7, Term: "Mira", Disambiguator: "glazier",
+		Aliases: []annotator.Alias{{Name: "Mira"}, {Name: "the girl"}, {Name: "镜娘"}}}
 	for _, test := range []struct {
 		fact, quote string
 		bears       bool
 	}{
-		{"Mira owns a lantern.", "two lanterns hung there", true},                  // another form
-		{"Mira owns a lantern.", "that was the one they have", false},              // common words
-		{"Mira owns a lantern.", "Mira said so", true},                             // a name, common as it is
-		{"She owns a lantern.", "the girl had it with her", true},                  // an alias
-		{"She owns a lantern.", "there was a glazier", true},                       // what tells her from others
+		{"Mira owns a lantern.", "two lanterns hung there", true},     // another form
+		{"Mira owns a lantern.", "that was the one they have", false}, // common words
+		{"Mira owns a lantern.", "Mira said so", true},                // a name, common as it is
+		{"She owns a lantern.", "the girl had it with her", true},     // an alias
+		// what distinguishes her from others
+		{"She owns a lantern.", "there was a glazier", true},
 		{"Tobin Vane loves her.", "the clerk turned red", true},                    // another entry by its alias
 		{"Tobin Vane loves her.", "he turned red", false},                          // a pronoun is no name
 		{"It is in the lane.", "Hollow Street was empty", true},                    //

@@ -10,8 +10,8 @@ import (
 	"annotator/context/mention"
 )
 
-// BenchmarkFind reads a scene of 2,000 words for the names of a glossary of a given size, and reports the memory that
-// an entry with one name takes, the name included.
+// BenchmarkFind reads a scene of 2,000 words for the names of a glossary of a given size. It reports the memory of an
+// entry with one name, including the name.
 func BenchmarkFind(b *testing.B) {
 	for _, size := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("names=%d", size), func(b *testing.B) {
@@ -115,7 +115,8 @@ func properName(id, size int) string {
 
 // syllables spells a number as a word.
 func syllables(n int, capital bool) string {
-	parts := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal", "pre", "zu"}
+	parts := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal",
+		"pre", "zu"}
 	var word strings.Builder
 	for {
 		word.WriteString(parts[n%len(parts)])
@@ -129,10 +130,11 @@ func syllables(n int, capital bool) string {
 	return word.String()
 }
 
-// sceneOf returns a text of so many words: one in twenty begins a name, one in ten is the word of some name, half are
-// the commonest words of the language.
+// sceneOf returns a text with a number of words. One in twenty begins a name, one in ten is the word of some name, half
+// are the commonest words of the language.
 func sceneOf(words, size int) string {
-	common := strings.Fields("the of and to a in that it he was she his her for as with had on at by be is not but they from you were which one all")
+	common := strings.Fields("the of and to a in that it he was she his her for as with had on at by be is not but " +
+		"they from you were which one all")
 	random := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder
 	for n := 0; n < words; n++ {

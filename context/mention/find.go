@@ -25,7 +25,8 @@ func (x *Index) read(text string) (words []word, stems []int32) {
 		from := int32(len(stems))
 		stems = x.appendStems(stems, s.folded)
 		words = append(words, word{
-			start: int32(s.start), end: int32(s.end), number: x.numbers[string(s.folded)], from: from, to: int32(len(stems)),
+			start: int32(s.start), end: int32(s.end), number: x.numbers[string(s.folded)], from: from,
+			to:      int32(len(stems)),
 			capital: s.capitalised(), attached: s.attached, paragraph: s.paragraph, inside: s.inside,
 		})
 	}
@@ -41,10 +42,10 @@ type Match struct {
 }
 
 // Find returns the entries whose names the text contains, best first: by words, count, first occurrence and id. A name
-// that stands inside a longer one does not count there: "Sherlock Holmes" is no occurrence of "Holmes". Names that
-// overlap and names of several entries all count. A name is found only where the text capitalises the last word that the
-// name capitalises, so that an entry "Dawn" is not found in "at dawn", nor "The Rest" in "the rest of it"; a name
-// without capitals is found in any case. The last word of a name may be a possessive in the text, or have particles behind it
+// inside a longer one does not count there: "Sherlock Holmes" is no occurrence of "Holmes". Names that overlap and
+// names of several entries all count. A name is found only where the text capitalises the last word that the name
+// capitalises. So an entry "Dawn" is not found in "at dawn", nor "The Rest" in "the rest of it". A name without
+// capitals is found in any case. The last word of a name may be a possessive in the text, or have particles behind it
 // where the language writes them so. A name may run over the end of a line, but not over a blank line.
 func (x *Index) Find(text string) []Match {
 	words, stems := x.read(text)
@@ -53,14 +54,14 @@ func (x *Index) Find(text string) []Match {
 	return found.best()
 }
 
-// Occurrence is a place of a text where a name of an entry stands.
+// Occurrence is a place of a name of an entry in a text.
 type Occurrence struct {
 	ID         int64
 	Start, End int // offsets in bytes; a possessive or a particle of the last word belongs to it
 }
 
-// Occurrences returns every place of a text where a name stands, as Find finds them, in their order. A name of several
-// entries is an occurrence of each.
+// Occurrences returns every place of a name in a text, as Find finds them, in their order. A name of several entries is
+// an occurrence of each.
 func (x *Index) Occurrences(text string) []Occurrence {
 	words, stems := x.read(text)
 	var found []Occurrence
@@ -70,7 +71,7 @@ func (x *Index) Occurrences(text string) []Occurrence {
 	return found
 }
 
-// findNames finds whole names, and marks the words that belong to one. It calls add for each entry that a name stands for,
+// findNames finds whole names, and marks the words that belong to one. It calls add for each entry that a name means,
 // with the offset at which the name begins.
 func (x *Index) findNames(words []word, stems []int32, add func(id int64, h hit, start int32)) {
 	covered := int32(0)
@@ -81,7 +82,7 @@ func (x *Index) findNames(words []word, stems []int32, add func(id int64, h hit,
 		}
 		h := x.longest(words[i:], stems)
 		if h.end <= covered {
-			continue // it stands inside the name before
+			continue // it is inside the name before
 		}
 		covered = h.end
 		words[i].named = true
@@ -101,7 +102,7 @@ type matches struct {
 
 func (m *matches) addHit(id int64, h hit, start int32) { m.add(id, h.words, int(start)) }
 
-// add takes in an occurrence of a name of so many words.
+// add adds an occurrence of a name with a number of words.
 func (m *matches) add(id int64, words, at int) {
 	i, seen := m.rank[id]
 	if !seen {
@@ -164,7 +165,7 @@ func (x *Index) longest(words []word, stems []int32) hit {
 	return best
 }
 
-// owned reports whether the name at a node stands for an entry where it begins with the given words.
+// owned reports whether the name at a node means an entry where it begins with the given words.
 func (x *Index) owned(node int32, words []word) bool {
 	return slices.ContainsFunc(x.nodes[node], func(o owner) bool { return o.in(words) })
 }

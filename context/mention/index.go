@@ -1,5 +1,4 @@
-// Package mention knows what the entries of a glossary are called: it finds the entries that a text names, and those
-// whose names are similar.
+// Package mention finds the entries of a glossary that a text names, and those whose names are similar.
 package mention
 
 import (
@@ -10,10 +9,10 @@ import (
 
 // Index holds the names of entries. Find may run in several goroutines at once; SetNames and Similar change the index.
 //
-// The names are a trie. A word of any name has a number, and an edge of the trie is a row of one hash table: from this
-// node, by this word, to that node. Reading a text is then one look-up for each of its words, and more only where a name
-// begins; the cost follows the text and hardly the number of names, and a name is added in the time that its own words
-// take. Scripts without word boundaries need nothing else: there a character counts as a word.
+// The names are a trie. A word of any name has a number. An edge of the trie is a row of one hash table: from this
+// node, by this word, to that node. Reading a text is then one look-up for each of its words, and more only where a
+// name begins. The cost depends on the text, and hardly on the number of names. Adding a name costs the time of its own
+// words. Scripts without word boundaries need nothing else: there a character counts as a word.
 type Index struct {
 	names     map[int64][]string
 	numbers   map[string]int32 // of the words of names, folded; from 1
@@ -24,8 +23,8 @@ type Index struct {
 	similar   similarity
 }
 
-// edge leads from a node to the next one by a word's number, which is negative where the word is attached to the one
-// before: two characters of Han side by side are another name than the same two apart.
+// edge leads from a node to the next one by a word's number. The number is negative where the word is attached to the
+// one before. Two adjacent characters of Han are another name than the same two apart.
 type edge struct{ node, word int32 }
 
 func edgeOf(node, number int32, attached bool) edge {
@@ -55,9 +54,9 @@ func New() *Index {
 	}
 }
 
-// SetNames replaces the names of an entry; without names the entry is removed. A name is known by its words, whatever
-// their case and Unicode form and whatever stands between them. A name without a letter or digit is never found in a
-// text. The caller removes disambiguators, and leaves the slice unchanged afterwards.
+// SetNames replaces the names of an entry; without names the entry is removed. A name is identified by its words, in
+// any case and Unicode form and with anything between them. A name without a letter or digit is never found in a text.
+// The caller removes disambiguators, and leaves the slice unchanged afterwards.
 func (x *Index) SetNames(entry int64, names []string) {
 	former := x.names[entry]
 	if slices.Equal(former, names) {
@@ -75,7 +74,7 @@ func (x *Index) SetNames(entry int64, names []string) {
 	}
 }
 
-// add makes a name stand for an entry. To add it again for the same entry only sets its case again.
+// add makes a name mean an entry. To add it again for the same entry only sets its case again.
 func (x *Index) add(name string, id int64) {
 	node, s, words := int32(0), scanner{text: name}, []part{}
 	var numbers []int32
@@ -103,7 +102,7 @@ func (x *Index) add(name string, id int64) {
 	}
 }
 
-// withPart appends a part unless it is there. The parts of an entry stand together, because its names are set together.
+// withPart appends a part unless it is there. The parts of an entry are adjacent, because its names are set together.
 func withPart(parts []part, added part) []part {
 	for i := len(parts) - 1; i >= 0 && parts[i].id == added.id; i-- {
 		if parts[i] == added {
@@ -126,8 +125,7 @@ func (x *Index) number(folded []byte) int32 {
 // bare returns a folded word without a possessive ending.
 func bare(folded []byte) []byte { return bytes.TrimSuffix(folded, []byte("'s")) }
 
-// remove undoes add. It keeps the name's path in the trie, some fifty bytes, because what is retired is often restored.
-// The caller removes all names of the entry.
+// remove reverses add. The caller removes all names of the entry.
 func (x *Index) remove(name string, id int64) {
 	node, s := int32(0), scanner{text: name}
 	for s.next() {

@@ -35,14 +35,17 @@ const (
 	joinedSet = `['’\-‐‑]`
 )
 
-var tokens = regexp.MustCompile(run + `[\pM\p{Cf}]*|` + bounded + `[\pM\p{Cf}\p{Latin}\p{Greek}\p{Cyrillic}\p{Hangul}\p{Nd}]*(?:` + joinedSet + bounded + `[\pM\p{Cf}\p{Latin}\p{Greek}\p{Cyrillic}\p{Hangul}\p{Nd}]*)*`)
+var tokens = regexp.MustCompile(run + `[\pM\p{Cf}]*|` + bounded +
+	`[\pM\p{Cf}\p{Latin}\p{Greek}\p{Cyrillic}\p{Hangul}\p{Nd}]*(?:` + joinedSet + bounded +
+	`[\pM\p{Cf}\p{Latin}\p{Greek}\p{Cyrillic}\p{Hangul}\p{Nd}]*)*`)
 
 func tokenize(text string) []token {
 	var list []token
 	end := 0
 	for _, span := range tokens.FindAllStringIndex(text, -1) {
 		word, gap := text[span[0]:span[1]], text[end:span[0]]
-		folded := strings.ToLower(norm.NFD.String(strings.NewReplacer("’", "'", "‐", "-", "‑", "-", "\u200b", "", "\u00ad", "", "\ufe0f", "").Replace(word)))
+		folded := strings.ToLower(norm.NFD.String(strings.NewReplacer("’", "'", "‐", "-", "‑", "-", "\u200b", "",
+			"\u00ad", "", "\ufe0f", "").Replace(word)))
 		list = append(list, token{
 			folded: folded, start: span[0], end: span[1], capital: unicode.IsUpper([]rune(word)[0]),
 			attached: gap == "" && len(list) > 0, paragraph: strings.Count(gap, "\n") > 1,
@@ -64,7 +67,9 @@ func (n *naive) add(name string, id int64) {
 }
 
 func (n *naive) remove(name string, id int64) {
-	*n = slices.DeleteFunc(*n, func(other named) bool { return other.id == id && sameTokens(tokenize(name), other.words) })
+	*n = slices.DeleteFunc(*n, func(other named) bool {
+		return other.id == id && sameTokens(tokenize(name), other.words)
+	})
 }
 
 // sameName reports whether two spellings are one name.
@@ -77,7 +82,7 @@ func sameTokens(a, b []token) bool {
 func sameWord(a, b token) bool  { return a.folded == b.folded }
 func sameJoint(a, b token) bool { return a.attached == b.attached }
 
-// at returns where a name ends in bytes if it stands at the head of the text's words, or 0.
+// at returns where a name ends in bytes if it begins the text's words, or 0.
 func (n *named) at(text []token) int {
 	if len(text) < len(n.words) || n.capital >= 0 && !text[n.capital].capital {
 		return 0
@@ -95,8 +100,8 @@ func (n *named) at(text []token) int {
 	return text[last].end - behind(n.words[last].folded, text[last].folded)
 }
 
-// behind counts the characters that stand behind a name's last word where it is a possessive, or where there are
-// nothing but particles; 0 where there is something else.
+// behind counts the characters after a name's last word where it is a possessive or followed by particles alone. It
+// returns 0 where there is something else.
 func behind(stem, word string) int {
 	if word == stem+"'s" {
 		return 1
@@ -110,20 +115,22 @@ func particlesBehind(stem, word string) int {
 		return 0
 	}
 	for particle, sounds := range naiveParticles {
-		if strings.HasPrefix(rest, particle) && strings.Contains(sounds, lastSound(stem)) && (rest == particle || particlesBehind(stem+particle, word) > 0) {
+		if strings.HasPrefix(rest, particle) && strings.Contains(sounds, lastSound(stem)) &&
+			(rest == particle || particlesBehind(stem+particle, word) > 0) {
 			return len([]rune(rest))
 		}
 	}
 	return 0
 }
 
-// naiveParticles are those that the texts of the tests hold, with the sounds behind which they stand: a vowel, the
-// consonant ㄹ (l), any other (c), or what cannot be told.
+// naiveParticles are the particles in the texts of the tests. The sounds that they follow are a vowel, the consonant ㄹ
+// (l), any other (c), or unknown.
 var naiveParticles = map[string]string{
-	"은": "cl?", "는": "v?", "이": "cl?", "가": "v?", "로": "vl?", "으로": "cl?", "에서": "clv?", "만": "clv?", "에": "clv?", "이랑": "cl?", "랑": "v?",
+	"은": "cl?", "는": "v?", "이": "cl?", "가": "v?", "로": "vl?", "으로": "cl?", "에서": "clv?", "만": "clv?", "에": "clv?",
+	"이랑": "cl?", "랑": "v?",
 }
 
-// lastSound tells how a composed word ends.
+// lastSound returns how a composed word ends.
 func lastSound(word string) string {
 	runes := []rune(word)
 	syllable := runes[len(runes)-1] - '가'

@@ -10,20 +10,24 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNamedByAPart: of a text that has no whole name, which of some entries are meant. The usage is of scenes that write
-// words of the language in lower case, and of a text like the one at hand.
+// TestNamedByAPart: of a text that has no whole name, which of some entries are meant. The usage is of scenes that
+// write words of the language in lower case, and of a text like the one at hand.
 func TestNamedByAPart(t *testing.T) {
 	t.Parallel()
 	usage := mention.NewUsage()
 	for range 20 {
-		usage.Add("The rest of the captain's guild, a lantern, and I. They watch, then rest by the quay with a brother of the watch; I go.")
+		usage.Add("The rest of the captain's guild, a lantern, and I. They watch, then rest by the quay with a " +
+			"brother of the watch; I go.")
 	}
 	for range 5 {
-		usage.Add("There the Watch went. By the Guild, the Guild, Tom and Captain Marrow's Guild stand in the brass hall of Grey Guild.")
+		usage.Add("There the Watch went. By the Guild, the Guild, Tom and Captain Marrow's Guild stand in the brass " +
+			"hall of Grey Guild.")
 	}
 	names := []string{
-		"Brother Anselm Caul", "Ysolde Marrow", "Saint Ærith's Rest", "the Mere Watch", "Guild of Lamplighters", "I S A", "child with the brass thimble",
-		"Ninth Lantern", "Hadrian Thesk", "Captain Dobrow", "Tom Hare", "Tom Fox", "Tom Wolf", "Tom Bear", "Tom Hare the Younger", "Mere", "der graue Turm", "Анна Каренина",
+		"Brother Anselm Caul", "Ysolde Marrow", "Saint Ærith's Rest", "the Mere Watch", "Guild of Lamplighters",
+		"I S A", "child with the brass thimble",
+		"Ninth Lantern", "Hadrian Thesk", "Captain Dobrow", "Tom Hare", "Tom Fox", "Tom Wolf", "Tom Bear",
+		"Tom Hare the Younger", "Mere", "der graue Turm", "Анна Каренина",
 	}
 	for text, want := range map[string][]int64{
 		"Brother Caul nods.":                  {1},
@@ -113,7 +117,8 @@ func TestNamedFindsMore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(phrase(3, parts), 1, 8).Draw(t, "names")
-		text, other := phrase(15, append(slices.Clone(parts), names...)).Draw(t, "text"), phrase(9, parts).Draw(t, "other")
+		text, other := phrase(15, append(slices.Clone(parts), names...)).Draw(t, "text"),
+			phrase(9, parts).Draw(t, "other")
 		index, usage := indexOf(names...), mention.NewUsage()
 		usage.Add(text)
 		usage.Add(other)

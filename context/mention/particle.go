@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// In Korean a name and the particles that say what it does in its sentence are one word: 민수 is 민수는 where he is the
-// topic, and 민수에게서는 where the topic is what comes from him. These are the particles, by what they stand behind.
+// In Korean a name and the particles that give its role in the sentence are one word. 민수 is 민수는 as the topic, and
+// 민수에게서는 where the topic comes from him. These are the particles, by the sounds that they follow.
 const (
 	afterAny        = "의 에 에서 에게 에게서 께 께서 한테 한테서 하고 도 만 부터 까지 처럼 보다 마다 조차 마저 밖에 뿐 대로 만큼 같이 들"
 	afterConsonant  = "은 이 을 과 으로 으로서 으로써 아 이야 이여 이랑 이나 이든 이며 이란 이라도 이라고 이라는"
@@ -17,11 +17,11 @@ const (
 	afterVowelAndRi = "로 로서 로써" // Ri is the consonant ㄹ
 )
 
-// maxSyllables is how many the particles behind a name may have together: more than they ever do, and a bound on what
-// a word costs.
+// maxSyllables is the maximum of syllables of the particles after a name: more than occur, and a bound on the cost of a
+// word.
 const maxSyllables = 8
 
-// place says behind which sounds a particle stands.
+// place says which sounds a particle follows.
 type place struct{ consonant, ri, vowel bool }
 
 // particles returns them as the words of a text are folded.
@@ -38,8 +38,8 @@ func particles() map[string]place {
 	return all
 }
 
-// follows reports whether a particle may stand behind a stem. How a stem in another script is spoken is not known;
-// there any may.
+// follows reports whether a particle may follow a stem. The sound of a stem in another script is not known, so any
+// particle may follow it.
 func (p place) follows(stem []byte) bool {
 	const ri = '\u11af'
 	switch r, _ := utf8.DecodeLastRune(stem); {

@@ -7,15 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxHolders is how many entries a part of a name may stand for. What more of them have is a title or a kind of thing.
+// maxHolders is how many entries may share a part of a name. A part that more of them have is a title or a kind of
+// thing.
 const maxHolders = 3
 
-// Named returns the entries that a text names, as Find, and those that it names by a part of a name: "Brother Caul" is
-// Brother Anselm Caul. A part is a word that few scenes of the story have, in lower case at that if the name capitalises
-// it. Of adjacent capitalised words the last is decisive, because titles stand before a name: "Captain Vimes" does not
-// name Captain Marrow, "Lord Thesk" names Hadrian Thesk. A name of one character of Han counts inside a run of Han only where few
-// scenes have the character: 角 does not stand for itself in 四角. A part that several entries have means those of them that the text
-// names otherwise, if it names any: "Tom" is Tom Fox where he is named beside.
+// Named returns the entries that a text names, as Find does, and those that it names by a part of a name. So "Brother
+// Caul" is Brother Anselm Caul. A part is a word that few scenes of the story have, in lower case at that if the name
+// capitalises it. The last of adjacent capitalised words is decisive, because titles precede a name: "Captain Vimes"
+// does not name Captain Marrow, "Lord Thesk" names Hadrian Thesk. A name of one character of Han counts inside a run of
+// Han only where few scenes have the character. So 角 in 四角 is not the name. A part that several entries have means
+// those of them that the text also names otherwise, if it names any. So "Tom" is Tom Fox in a text that has the whole
+// name, too.
 func (x *Index) Named(text string, usage *Usage) []Match {
 	words, stems := x.read(text)
 	var found matches
@@ -42,14 +44,14 @@ func (x *Index) Named(text string, usage *Usage) []Match {
 	return found.best()
 }
 
-// sharedPart is a place of a text where a part of the names of some entries stands.
+// sharedPart is a place in a text of a part of the names of some entries.
 type sharedPart struct {
 	holders []int64
 	words   int // of the name
 	at      int
 }
 
-// addShared takes in parts that several entries have.
+// addShared adds parts that several entries have.
 func (m *matches) addShared(parts []sharedPart) {
 	named := maps.Clone(m.rank)
 	for _, p := range parts {
@@ -64,21 +66,23 @@ func (m *matches) addShared(parts []sharedPart) {
 	}
 }
 
-// insideHan reports whether a part of a text is one character of Han, and stands beside another.
+// insideHan reports whether a part of a text is one character of Han next to another.
 func insideHan(text string, start, end int) bool {
 	is, size := utf8.DecodeRuneInString(text[start:end])
 	before, _ := utf8.DecodeLastRuneInString(text[:start])
 	after, _ := utf8.DecodeRuneInString(text[end:])
-	return start+size == end && unicode.Is(unicode.Han, is) && (unicode.Is(unicode.Han, before) || unicode.Is(unicode.Han, after))
+	return start+size == end && unicode.Is(unicode.Han, is) &&
+		(unicode.Is(unicode.Han, before) || unicode.Is(unicode.Han, after))
 }
 
-// goesOn reports whether a word goes on with a run of capitalised words that belong to no whole name.
+// goesOn reports whether a word continues a run of capitalised words that belong to no whole name.
 func (x *Index) goesOn(words []word, i int) bool {
-	return words[i].capital && !words[i].named && !words[i-1].named && words[i].start == words[i-1].end+1 && words[i].inside
+	return words[i].capital && !words[i].named && !words[i-1].named && words[i].start == words[i-1].end+1 &&
+		words[i].inside
 }
 
-// findPart finds the entries that have the last word of a run as a part of a name, and of these the ones that have most
-// of its words.
+// findPart finds the entries that have the last word of a run as a part of a name. Of these it returns the ones that
+// have most of its words.
 func (x *Index) findPart(text string, run []word, stems []int32, usage *Usage) (best sharedPart) {
 	last := &run[len(run)-1]
 	if last.named {
@@ -106,8 +110,8 @@ func (x *Index) findPart(text string, run []word, stems []int32, usage *Usage) (
 	return best
 }
 
-// holders returns the entries of which a word can be a part of a name, in the order of their ids. One that names do not capitalise must
-// be a part of the names of one entry: what is brass is no particular thing of brass.
+// holders returns the entries of which a word can be a part of a name, in the order of their ids. A word that names do
+// not capitalise must be a part of the names of one entry: "brass" names no particular thing of brass.
 func (x *Index) holders(text string, w *word, stems []int32, usage *Usage) []int64 {
 	numbers := stems[w.from:w.to]
 	if w.number != 0 {

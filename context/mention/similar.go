@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// minSimilarity is how similar two names must be to be found by their trigrams: the share of the trigrams that both
-	// have in those that either has. What many names have counts for less when the names found are compared.
+	// minSimilarity is how similar two names must be to be found by their trigrams. It is the number of shared trigrams
+	// divided by that of all their trigrams. Common trigrams count for less when the names found are compared.
 	minSimilarity = 0.3
-	// minWordShare is how much of the weight of the words of one of two names the other must have, so that a word of
-	// many names, such as an article, is not enough.
+	// minWordShare is the share of the weight of one name's words that another name must have. So a word of many names,
+	// such as an article, is not enough.
 	minWordShare = 0.4
-	// maxByTrigrams is how many entries are found by trigrams: more than are asked for, since Similar compares names by
-	// more than their trigrams, but a bound for a glossary in which all names are similar.
+	// maxByTrigrams is how many entries are found by trigrams. They are more than are asked for, since Similar also
+	// compares names otherwise. The limit matters for a glossary in which all names are similar.
 	maxByTrigrams = 50
 	// maxByWords is how many entries are found by words.
 	maxByWords = 20
@@ -30,8 +30,8 @@ const (
 	containedSimilarity = 0.8
 )
 
-// similarity finds entries by the trigrams, the words and the looks of their names. It reads new names when it is asked,
-// so that a run without a curator does not pay for it.
+// similarity finds entries by the trigrams, the words and the looks of their names. It reads new names when it is
+// asked, so that a run without a curator does not pay for it.
 type similarity struct {
 	changed   map[int64]bool          // entries whose names were set since
 	spellings map[int64][]*spelling   // by entry
@@ -43,17 +43,18 @@ type similarity struct {
 
 func newSimilarity() similarity {
 	return similarity{
-		map[int64]bool{}, map[int64][]*spelling{}, map[trigram][]*spelling{}, map[string][]*spelling{}, map[string][]*spelling{}, 0,
+		map[int64]bool{}, map[int64][]*spelling{}, map[trigram][]*spelling{}, map[string][]*spelling{},
+		map[string][]*spelling{}, 0,
 	}
 }
 
-// weight is what a word or a trigram counts for that so many names have: the rarer, the more (inverse document
+// weight returns the weight of a word or a trigram that a number of names have: the rarer, the more (inverse document
 // frequency).
 func (s *similarity) weight(holders int) float64 {
 	return math.Log1p(float64(max(s.names, 1)) / float64(max(holders, 1)))
 }
 
-// update takes in the names that were set since the last call.
+// update adds the names that were set since the last call.
 func (s *similarity) update(names map[int64][]string) {
 	for entry := range s.changed {
 		for _, former := range s.spellings[entry] {
@@ -81,9 +82,9 @@ func (s *similarity) update(names map[int64][]string) {
 	clear(s.changed)
 }
 
-// Similar returns the other entries whose names are most similar to the names of an entry, the most similar first and
-// at most limit of them: those with a name that looks the same, those that share words of a name, and those that share
-// trigrams. What few names have counts for more than what many have.
+// Similar returns at most limit other entries whose names are most similar to the names of an entry, the most similar
+// first. Such a name looks the same, shares words with a name, or shares trigrams. Rare words and trigrams count for
+// more than common ones.
 func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
 	own := spell(entry, names)
 	x.similar.update(x.names)
@@ -117,7 +118,8 @@ func (s *similarity) lookingTheSame(names []*spelling) (found []*spelling) {
 	return found
 }
 
-// sharingTrigrams returns the entries of other names that share enough trigrams with one of the names, the most similar first.
+// sharingTrigrams returns the entries of other names that share enough trigrams with one of the names, the most similar
+// first.
 func (s *similarity) sharingTrigrams(names []*spelling) []int64 {
 	found := map[int64]float64{}
 	for _, name := range names {

@@ -22,7 +22,8 @@ func sorted(entries []int64) []int64 {
 func TestSimilar(t *testing.T) {
 	t.Parallel()
 	names := []string{
-		"Ysolde Marrow", "Ysolde Marow", "Marrow", "YSOLDE  marrow", "Gallows Quay", "Yseult Marrow", "Ysolde Barrow", "Ysolde Marrows",
+		"Ysolde Marrow", "Ysolde Marow", "Marrow", "YSOLDE  marrow", "Gallows Quay", "Yseult Marrow", "Ysolde Barrow",
+		"Ysolde Marrows",
 		"曙光", "曙光",
 	}
 	index := indexOf(names...)
@@ -92,12 +93,13 @@ func TestSharingTrigramsIsBounded(t *testing.T) {
 	}
 }
 
-// TestSimilarByRareWords: of names that share words, those are similar that share a rare one; the words of most names
-// say nothing, in whatever language they are.
+// TestSimilarByRareWords tests that names are similar that share a rare word. The words of most names have no effect,
+// in any language.
 func TestSimilarByRareWords(t *testing.T) {
 	t.Parallel()
 	for _, article := range []string{"the", "die"} {
-		names := []string{article + " Mere", article + " Watch", article + " Moths", "Mere Watch", article + " Hush", "Ledger of " + article + " Quay"}
+		names := []string{article + " Mere", article + " Watch", article + " Moths", "Mere Watch", article + " Hush",
+			"Ledger of " + article + " Quay"}
 		for _, c := range "bcdfgklmnpqrstvwz" {
 			names = append(names, article+" "+strings.Repeat(string(c)+"o", 3))
 		}
@@ -112,7 +114,7 @@ func TestSimilarByRareWords(t *testing.T) {
 
 func TestSharingWords(t *testing.T) {
 	t.Parallel()
-	const crew = 105 // so many have the words "the", "Mate" and "of"
+	const crew = 105 // this many have the words "the", "Mate" and "of"
 	const barge, mate, book, zoe, sister, gone, signs = crew, crew + 1, crew + 2, crew + 3, crew + 4, crew + 5, crew + 6
 	names := map[int64][]string{
 		barge: {"VESSEL8", "Old Vessel9, the \"Hob\""}, mate: {"Mate"}, book: {"The of"}, zoe: {"Zoë Arc-Marrow"},
@@ -127,7 +129,8 @@ func TestSharingWords(t *testing.T) {
 	}
 	index.SetNames(gone, nil)
 	for id, want := range map[int64][]int64{
-		8: {barge}, barge: {8, 9}, mate: nil, book: nil, zoe: {sister}, sister: {zoe}, gone: {zoe, sister, barge}, signs: nil,
+		8: {barge}, barge: {8, 9}, mate: nil, book: nil, zoe: {sister}, sister: {zoe}, gone: {zoe, sister, barge},
+		signs: nil,
 	} {
 		got := index.SharingWords(id, names[id]...)
 		if !slices.Equal(sorted(got), sorted(want)) {

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Usage is how a story uses words, from a part of its scenes. It tells the words of the language from those that only
-// name things, without a list of either.
+// Usage is how a story uses words, from a part of its scenes. It distinguishes the words of the language from those
+// that only name things, without a list of either.
 type Usage struct {
 	scenes int
 	words  map[string]*wordUsage // by the folded word, without a possessive ending
 }
 
-// wordUsage is what is known of a word. Where a sentence begins, its case says nothing.
+// wordUsage is what is known of a word. At the beginning of a sentence its case has no meaning.
 type wordUsage struct {
 	lower   int // occurrences without a capital
 	capital int // occurrences with a capital inside a sentence
@@ -24,7 +24,7 @@ type wordUsage struct {
 // NewUsage returns the usage of no scenes.
 func NewUsage() *Usage { return &Usage{words: map[string]*wordUsage{}} }
 
-// Add takes in a scene.
+// Add adds a scene.
 func (u *Usage) Add(text string) {
 	u.scenes++
 	for s := (scanner{text: text}); s.next(); {
@@ -47,7 +47,7 @@ func (u *Usage) Add(text string) {
 	}
 }
 
-// Scenes returns how many scenes were taken in.
+// Scenes returns how many scenes were added.
 func (u *Usage) Scenes() int { return u.scenes }
 
 func (u *Usage) of(folded string) wordUsage {
@@ -57,19 +57,20 @@ func (u *Usage) of(folded string) wordUsage {
 	return wordUsage{}
 }
 
-// few reports whether a word is in few of the scenes: in one of so many, or in so few that a share says nothing yet.
+// few reports whether a word is in few of the scenes: in at most a given share of them, or in at most least scenes.
 func (u *Usage) few(w wordUsage, share, least int) bool {
 	return w.scenes <= max(least, u.scenes/share)
 }
 
 // Shares of the scenes above which a word is no part of a name.
 const (
-	rareShare, leastRare       = 10, 2 // a word that a name does not capitalise
-	capitalShare, leastCapital = 2, 8  // one that it does: a name may be in many scenes, all nouns of German are in most
+	rareShare, leastRare = 10, 2 // a word that a name does not capitalise
+	// one that it does: a name may be in many scenes, all nouns of German are in most
+	capitalShare, leastCapital = 2, 8
 )
 
-// proper reports whether a word, as a text writes it, can stand for a name that capitalises it: the story does not
-// write it more often without a capital, and not at all where a sentence begins with it here.
+// proper reports whether a word, as a text writes it, can be a name that capitalises it. The story must not write it
+// more often without a capital. Where a sentence begins with it here, the story must never write it without one.
 func (u *Usage) proper(folded string, capital, inside bool) bool {
 	w := u.of(folded)
 	return capital && utf8.RuneCountInString(folded) > 1 && w.lower <= w.capital && (inside || w.lower == 0) &&
@@ -79,7 +80,7 @@ func (u *Usage) proper(folded string, capital, inside bool) bool {
 // seldom reports whether few scenes have a word.
 func (u *Usage) seldom(folded string) bool { return u.few(u.of(folded), rareShare, leastRare) }
 
-// rare reports whether a word can stand for a name that does not capitalise it. A number cannot.
+// rare reports whether a word can be a name that does not capitalise it. A number cannot.
 func (u *Usage) rare(folded string) bool {
 	return utf8.RuneCountInString(folded) > 1 && strings.ContainsFunc(folded, unicode.IsLetter) && u.seldom(folded)
 }

@@ -12,15 +12,15 @@ import (
 )
 
 // scanner reads the words of a text one by one. A word is a run of letters, marks and digits, with the apostrophes and
-// hyphens inside it. Scripts that put no space between words leave open where one ends; there every character, with
-// its marks, is a word of its own.
+// hyphens inside it. Scripts without spaces between words leave open where one ends; there every character, with its
+// marks, is a word.
 type scanner struct {
 	text       string
 	start, end int    // of the word, in bytes
 	folded     []byte // the word as it is compared; overwritten by next
-	attached   bool   // nothing stands between this word and the one before
-	paragraph  bool   // a blank line stands between them
-	inside     bool   // nothing stands between them but a space, or a comma and a space
+	attached   bool   // nothing is between this word and the one before
+	paragraph  bool   // a blank line is between them
+	inside     bool   // only a space, or a comma and a space, is between them
 	decomposed []byte // scratch of fold
 }
 
@@ -69,9 +69,9 @@ func letterAt(text string, at int) bool {
 	return class == letter
 }
 
-// fold sets the folded word: decomposed (NFD), in lower case, with one kind of apostrophe and of hyphen, without
-// invisible characters, as a text may have them inside a name. Else words are alike where codex.Normalize finds them
-// alike; it is not called here because it allocates.
+// fold sets the folded word: decomposed (NFD), in lower case, with one kind of apostrophe and of hyphen. It has no
+// invisible characters, which a text may have inside a name. Otherwise words are equal where codex.Normalize makes them
+// equal; it is not called here because it allocates.
 func (s *scanner) fold(word string) {
 	s.folded = s.folded[:0]
 	for i := range len(word) {
@@ -87,7 +87,7 @@ func (s *scanner) fold(word string) {
 	}
 }
 
-// foldUnicode decomposes before it lowers, so that composed and decomposed spellings meet whatever their case.
+// foldUnicode decomposes before it lowers, so that composed and decomposed spellings are equal in any case.
 func (s *scanner) foldUnicode(word string) {
 	s.folded = s.folded[:0]
 	if s.foldHangul(word) {
@@ -103,8 +103,7 @@ func (s *scanner) foldUnicode(word string) {
 	}
 }
 
-// foldHangul folds a word of nothing but composed syllables of Hangul, which is arithmetic; norm allocates for each
-// such word.
+// foldHangul folds a word of composed syllables of Hangul alone, by arithmetic; norm allocates for each such word.
 func (s *scanner) foldHangul(word string) bool {
 	const first, last, initials, vowels, finals = '가', '힣', '\u1100', '\u1161', '\u11a7'
 	const perInitial, perVowel = 21 * 28, 28
@@ -139,15 +138,16 @@ func (s *scanner) capitalised() bool {
 	return unicode.IsUpper(r) || unicode.IsTitle(r)
 }
 
-// class says what a character does to a word.
+// class is the effect of a character on a word.
 type class uint8
 
 const (
-	other     class = iota // ends it
-	letter                 // or digit: begins it or goes on with it
-	mark                   // or invisible: goes on with it; a stray one, such as an emoji's variation selector, begins none
-	joiner                 // goes on with it before a letter
-	character              // of a script without word boundaries: a word of its own
+	other  class = iota // ends it
+	letter              // or digit: begins it or goes on with it
+	// or invisible: goes on with it; a stray one, such as an emoji's variation selector, begins none
+	mark
+	joiner    // goes on with it before a letter
+	character // of a script without word boundaries: a word of its own
 )
 
 // classAt returns the class of the character at an offset, and its size in bytes.
