@@ -61,7 +61,7 @@ func (story told) read(t *testing.T, change func(*stage)) (*stage, []*storage.Au
 
 func (s *stage) entry(t *testing.T, id int64) *annotator.Entry {
 	t.Helper()
-	e, err := s.open("told").Glossary.Entry(context.Background(), id)
+	e, err := s.open("told").Glossary.WholeEntry(context.Background(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,11 @@ func (r *Rules) Check(ctx context.Context, edit *tools.CheckedEdit) error {
 	if err != nil {
 		return err
 	}
+	before, err := r.Glossary.WholeEntry(ctx, edit.Before.ID) // closed claims tell what is recent, and what was replaced
+	if err != nil {
+		return err
+	}
+	edit = &tools.CheckedEdit{Before: before, Now: edit.Now, Into: edit.Into, Revisions: edit.Revisions}
 	c := &check{Rules: r, CheckedEdit: edit, own: own, story: annotator.Bodies(r.Scene.Posts)}
 	switch allowed, err := c.allowed(ctx); {
 	case err != nil:
@@ -152,8 +157,10 @@ func (c *check) replaces(ctx context.Context) (bool, error) {
 // nothing.
 func (c *check) undoesOwn() bool {
 	added, given := factsAdded(c.own, c.Before.ID), namesGiven(c.own, c.Before.ID)
-	for i := range c.Now.Claims {
-		delete(added, c.Now.Claims[i].ReplacedBy)
+	for _, claims := range [][]annotator.Claim{c.Before.Claims, c.Now.Claims} {
+		for i := range claims {
+			delete(added, claims[i].ReplacedBy)
+		}
 	}
 	facts := slices.DeleteFunc(slices.Clone(c.Revisions), func(v annotator.Revision) bool {
 		alias, is := valueOf[annotator.Alias](&v, annotator.FieldAlias, v.Old)
