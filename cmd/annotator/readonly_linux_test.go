@@ -169,8 +169,8 @@ func TestReadOnlySourceWithADatabaseElsewhere(t *testing.T) {
 	})
 }
 
-// TestUnreleasedDatabaseIsRefused: a database of a version before the first release is refused, by readers and by a run,
-// with advice.
+// TestUnreleasedDatabaseIsRefused: readers and a run refuse a database of a version before the first release, with
+// advice.
 func TestUnreleasedDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	a, out, db := finishedRun(t)

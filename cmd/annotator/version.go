@@ -30,5 +30,6 @@ func version() string {
 	if !ok {
 		return "annotator " + release
 	}
-	return fmt.Sprintf("annotator %s (%s), %s, %s/%s", release, info.Main.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("annotator %s (%s), %s, %s/%s",
+		release, info.Main.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
