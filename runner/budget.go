@@ -10,15 +10,16 @@ import (
 	"annotator/storage"
 )
 
-// beginBudget puts the budget in force: the configured one, else the one that the run began with, else one by the model's context.
+// beginBudget sets the budget: the configured one, else the one that the run began with, else one by the model's
+// context.
 func (s *session) beginBudget(run *storage.RunStatus) {
 	s.window.Budget.Wanted = cmp.Or(s.config.ContextBudget, run.Budget)
 	s.warnOfBudget(s.window.Budget.Begin())
 }
 
-// findContextLimit takes the context that the server told a former process, so that a resumed run goes on as the undisturbed one.
-// What the server lists now, or the user configures, counts instead. After a halt or the end of the story the server may have been
-// changed. A context in which hardly a scene fits is refused.
+// findContextLimit uses the context that the server reported to an earlier process, so that a resumed run continues as
+// an uninterrupted one. A context that the server lists now, or that the user configures, has precedence. After a halt
+// or the end of the story the server may have been changed. A context in which hardly a scene fits is refused.
 func (s *session) findContextLimit(run *storage.RunStatus) error {
 	b, prefix := s.window.Budget, s.window.Prefix.Tokens(nil)
 	if run.Halted == "" && b.Server() == 0 {
@@ -28,8 +29,8 @@ func (s *session) findContextLimit(run *storage.RunStatus) error {
 	return b.Check(prefix)
 }
 
-// keepBudget records the budget, so that later processes go on with it although the server may take more then. What a server tells
-// beside its API is known by now.
+// keepBudget records the budget, so that later processes use it although the server may accept more then. The context
+// that a server reports outside of its API is known by now.
 func (s *session) keepBudget(ctx context.Context, run *storage.RunStatus) error {
 	b := s.window.Budget
 	if b.Wanted = b.Usual(); b.Wanted == run.Budget {
@@ -39,8 +40,8 @@ func (s *session) keepBudget(ctx context.Context, run *storage.RunStatus) error 
 	return s.Store.Run.KeepBudget(ctx, b.Wanted)
 }
 
-// updateBudget lowers the budget to what the server has told of its context since, and records that. A context in which hardly a
-// scene fits is refused.
+// updateBudget lowers the budget to the context that the server has reported since, and records that. A context in
+// which hardly a scene fits is refused.
 func (s *session) updateBudget(ctx context.Context) error {
 	b := s.window.Budget
 	if !s.warnOfBudget(b.Update(s.window.Prefix.Tokens(nil))) {
@@ -52,10 +53,11 @@ func (s *session) updateBudget(ctx context.Context) error {
 	return s.checkContext(nil)
 }
 
-// checkContext halts the run where hardly a scene fits beside the prefix, by what a counter has learned.
+// checkContext halts the run if, by what a counter has learned, hardly a scene fits after the prefix.
 func (s *session) checkContext(counter *tokens.Counter) error {
 	if err := s.window.Budget.Check(s.window.Prefix.Tokens(counter)); err != nil {
-		return annotator.Errorf(annotator.Halted, "%s: %w", s.config.Endpoint, err).WithReason(annotator.ReasonContextTooSmall)
+		return annotator.Errorf(annotator.Halted, "%s: %w", s.config.Endpoint,
+			err).WithReason(annotator.ReasonContextTooSmall)
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ type pastCall struct {
 }
 
 func (h *callHistory) add(call, result *annotator.Trace, cut bool) {
-	h.calls = append(h.calls, pastCall{h.replies, call.Tool, call.Arguments, result.Error, call.Parsed.Done, !cut && tools.Complete(result)})
+	h.calls = append(h.calls, pastCall{h.replies, call.Tool, call.Arguments, result.Error, call.Parsed.Done,
+		!cut && tools.Complete(result)})
 }
 
 // of returns the calls of a reply.
@@ -45,13 +46,15 @@ func (h *callHistory) of(reply int) (calls []pastCall) {
 	return calls
 }
 
-// repeats reports whether the same call has run often enough, with nothing in between that could change its answer. The same
-// change made again changes nothing. A declared intent can change the answer only of a call that was denied before it.
+// repeats reports whether the same call has run often enough, with nothing in between that could change its answer. The
+// same change made again changes nothing. A declared intent can change only the answer of a call that was denied before
+// it.
 func (h *callHistory) repeats(call *annotator.Trace, changes func(tool string) bool) bool {
 	identical, declared := 0, false
 	for i := len(h.calls) - 1; i >= 0; i-- {
 		switch past := &h.calls[i]; {
-		case past.code == tools.Truncated || past.code == tools.RoundLimit || past.code == tools.CallLimit: // it did not run
+		// it did not run
+		case past.code == tools.Truncated || past.code == tools.RoundLimit || past.code == tools.CallLimit:
 		case past.tool == call.Tool && past.arguments == call.Arguments:
 			if !declared || past.code != policy.IntentRequired && past.code != policy.NotPermitted {
 				identical++
@@ -87,14 +90,15 @@ func (h *callHistory) cutReplies() int {
 	return n
 }
 
-// giveUpReason returns why the model is not called again in this scene; nil if it is. It follows from the journal alone, so that a
-// resumed run gives up where the undisturbed one does.
+// giveUpReason returns why the model is not called again in this scene; nil if it is. It depends on the journal alone,
+// so that a resumed run gives up where an uninterrupted one does.
 func (r *reading) giveUpReason() error {
 	switch s := r.scene; {
 	case s.rounds > r.config.ToolRounds+1:
 		return fmt.Errorf("the model went on calling tools after %d rounds", s.rounds)
 	case s.history.cutReplies() > maxCutReplies:
-		return annotator.Errorf(annotator.Malformed, "the model's calls are cut at the limit of %d tokens again and again", r.window.Budget.Reply()).
+		return annotator.Errorf(annotator.Malformed,
+			"the model's calls are cut at the limit of %d tokens again and again", r.window.Budget.Reply()).
 			WithReason(annotator.ReasonReplyCut)
 	case s.history.repeatedReplies() > 1:
 		return errors.New("the model repeats calls that were answered, though it was told so")

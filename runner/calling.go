@@ -11,8 +11,8 @@ import (
 	"annotator/policy"
 )
 
-// calling is CALLING: one attempt of a request. The attempt is recorded before it is made, and its end commits with the rows of
-// the reply.
+// calling is CALLING: one attempt of a request. The attempt is recorded before it is made, and its end commits with the
+// rows of the reply.
 func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
 	if reason := r.giveUpReason(); reason != nil {
@@ -45,8 +45,9 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventTransient, nil
 }
 
-// followUpShare is which part of the usual room for a reply is enough for a scene that has had one. A compaction inside a
-// scene has the server compute the scene and its calls again, often only to read that nothing is left to note.
+// followUpShare is the part of the usual room for a reply that is enough for a scene that has had one. A compaction
+// inside a scene makes the server compute the scene and its calls again, often only to read that nothing is left to
+// note.
 const followUpShare = 2
 
 // fits reports whether a prompt leaves room for its reply.
@@ -85,8 +86,8 @@ func (r *reading) request(ctx context.Context, p *window.Prompt) *model.Request 
 	}
 }
 
-// choice returns which tools the model may call now: none after the last round of the scene; only the declaration where an intent
-// is missing.
+// choice returns which tools the model may call now: none after the last round of the scene; only the declaration where
+// an intent is missing.
 func (r *reading) choice() model.Choice {
 	switch s := r.scene; {
 	case s.rounds > r.config.ToolRounds:

@@ -8,8 +8,8 @@ import (
 	"annotator/model"
 )
 
-// boundary is BOUNDARY: it finds the end of a thread. A scene that is read again ended its thread when it was refused. A thread that
-// fills the window alone may have no end for long, so it is treated as ended each time before a part of it leaves the window.
+// boundary is BOUNDARY: it finds the end of a thread. A scene that is read again ended its thread when it was refused.
+// A thread that fills the window alone may be long. It counts as ended each time before a part of it leaves the window.
 func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 	row := r.scene.row
 	switch {
@@ -22,7 +22,8 @@ func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 	return annotator.EventThreadContinues, nil
 }
 
-// checkpoint is CHECKPOINT: it looks for names in what was read, makes a snapshot, records the state of the thread, and writes the write-ahead log back.
+// checkpoint is CHECKPOINT: it looks for names in what was read, makes a snapshot, and records the state of the thread.
+// It also checkpoints the write-ahead log.
 func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
 	mentions, err := r.names.Pending(ctx)
 	if err != nil {
@@ -48,23 +49,25 @@ func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
 // maxWALPages is the length of the write-ahead log, in pages of 4 KiB, from which the user is warned.
 const maxWALPages = 16_000
 
-// warnOfWAL warns once of a write-ahead log that a reader keeps from being written back.
+// warnOfWAL warns once of a write-ahead log that cannot be checkpointed because of a reader.
 func (r *Runner) warnOfWAL(pages int) {
 	if pages < maxWALPages || r.warnedOfWAL {
 		return
 	}
 	r.warnedOfWAL = true
-	r.warn(fmt.Sprintf("another program has been reading %s for long; the write-ahead log beside it has grown to %d MiB, and shrinks when that ends",
+	r.warn(fmt.Sprintf("another program has been reading %s for long; the write-ahead log beside it has grown to %d "+
+		"MiB, and shrinks when that ends",
 		r.Store.Path(), pages>>8))
 }
 
-// warnOfReaders warns that the run waits for who reads its database.
+// warnOfReaders warns that the run waits for a reader of its database.
 func (r *Runner) warnOfReaders(log int64) {
-	r.warn(fmt.Sprintf("the run waits for another program that reads %s: the write-ahead log beside it has grown to %d MiB, and begins anew "+
+	r.warn(fmt.Sprintf("the run waits for another program that reads %s: the write-ahead log beside it has grown to "+
+		"%d MiB, and begins anew "+
 		"when that ends; after ten minutes the run goes on, and the log grows", r.Store.Path(), log>>20))
 }
 
-// checkYield warns once in each process if the run brings nothing: a model whose calls all fail would read the whole
+// checkYield warns once in each process if the run has no results. A model whose calls all fail would read the whole
 // story for nothing.
 func (r *Runner) checkYield(ctx context.Context) error {
 	if r.yieldKnown {

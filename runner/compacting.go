@@ -9,10 +9,12 @@ import (
 	"annotator/runner/entries"
 )
 
-// compacting is COMPACTING: the window makes room for the scene at hand. A scene that does not fit the emptied window is refused.
+// compacting is COMPACTING: the window makes room for the present scene. A scene that does not fit the emptied window
+// is refused.
 func (r *Runner) compacting(ctx context.Context) (annotator.Event, error) {
 	if n := r.scene.size; n > entries.MaxSceneBytes {
-		message := fmt.Sprintf("too long: the scene has %.1f MiB of text, and at most %d are read; split its post in the corpus",
+		message := fmt.Sprintf("too long: the scene has %.1f MiB of text, and at most %d are read; split its post "+
+			"in the corpus",
 			float64(n)/(1<<20), entries.MaxSceneBytes>>20)
 		return r.quarantine(&model.Fault{Kind: annotator.PromptTooLong, Message: message})
 	}

@@ -11,10 +11,10 @@ import (
 	"annotator/storage"
 )
 
-// curating is CURATING: at a thread's end the curator decides on the tentative entries of the threads before; where it
-// ends the corpus, on those of the thread itself too, which no later one follows. Threads that have ended are
-// summarised by the same questions, and entries whose facts have changed are given a statement of what they are now. All
-// wait until they fill a question, the window is about to be compacted, or the corpus ends. A resumed run passes over what was decided.
+// curating is CURATING: at a thread's end the curator decides on the tentative entries of the threads before. At the
+// end of the corpus it also decides on those of the thread itself, because no later thread follows. The same questions
+// ask for summaries of ended threads, and for present statements of entries whose facts have changed. All wait until
+// they fill a question, the window is about to be compacted, or the corpus ends. A resumed run skips what was decided.
 func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	q := r.curation()
 	open, err := q.undecided(ctx)
@@ -39,7 +39,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventCurated, c.Curate(ctx, open)
 }
 
-// curation is what the curator is asked at the scene at hand.
+// curation is what the curator is asked at the present scene.
 type curation struct {
 	questions
 	last    bool // the scene ends the corpus
@@ -50,7 +50,8 @@ func (r *Runner) curation() *curation {
 	return &curation{*r.questions(), r.scene.row.N == r.progress.total, r.stopped}
 }
 
-// outdated returns the entries whose present statement is out of date, at most so many, and whether they have waited for long.
+// outdated returns the entries whose present statement is out of date, at most limit, and whether they have waited for
+// long.
 func (q *curation) outdated(ctx context.Context, limit int) (ids []int64, urgent bool, err error) {
 	if ids, err = q.Store.Curation.Outdated(ctx, curator.MinFacts, limit); err != nil {
 		return nil, false, err
@@ -76,8 +77,8 @@ func (q *curation) undecided(ctx context.Context) ([]annotator.UndecidedEntry, e
 	return q.Store.Curation.UndecidedBefore(ctx, before)
 }
 
-// recap returns the summaries of threads that are due, and whether they cannot wait: because the corpus has ended, the
-// window will be compacted before the next thread ends, or the model was asked before.
+// recap returns the summaries of threads that are due, and whether they cannot wait. They cannot if the corpus has
+// ended, if the window will be compacted before the next thread ends, or if the model was asked before.
 func (q *curation) recap(ctx context.Context) (recap *window.Recap, urgent bool, err error) {
 	ended, err := q.Store.Threads.Ended(ctx)
 	if err != nil {
@@ -90,10 +91,10 @@ func (q *curation) recap(ctx context.Context) (recap *window.Recap, urgent bool,
 	return recap, q.last || recap.Alone() || q.window.FullAfter(next), err
 }
 
-// Curate has the curator decide on tentative entries outside of a run: on those first seen in the given threads, or on
-// all, and then write what entries are now whose facts have changed. It reports each decision with the entry as it was. The
-// entries and the story must be those of a run; Run must not be called after it. The error is of kind Interrupted if Stop was
-// called.
+// Curate makes the curator decide on tentative entries outside of a run: on those first seen in the given threads, or
+// on all. Then it asks for present statements of entries whose facts have changed. It reports each decision with the
+// entry as it was. The entries and the story must be those of a run; Run must not be called after it. The error is of
+// kind Interrupted if Stop was called.
 func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*annotator.Entry, curator.Decision)) error {
 	run, err := r.Store.Run.Status(ctx)
 	if err != nil {
@@ -152,10 +153,10 @@ func (s *session) openTurn(ctx context.Context, run *storage.RunStatus) (int64, 
 	return run.Turn, nil
 }
 
-// newestRow is behind every row of the journal.
+// newestRow is after every row of the journal.
 const newestRow = 1<<63 - 1
 
-// curator returns the curator at the scene at hand. Its questions follow the window as it was before a turn (0: all of
+// curator returns the curator at the present scene. Its questions follow the window as it was before a turn (0: all of
 // it).
 func (q *curation) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
 	settings := q.config.Curator
@@ -163,7 +164,8 @@ func (q *curation) curator(turn int64, decided func(*annotator.Entry, curator.De
 	settings.Present = q.config.Identity.Present
 	return &curator.Curator{
 		Settings: settings, Scene: q.scene.row, Window: q.window, Turn: turn,
-		Posts: q.corpus, PlaceOf: q.Store.Scenes.PlaceOf, Names: q.names.Cache, Entries: q.Store.Glossary.Entries, GetScene: q.Store.Scenes.Get, Store: q.Store.Curation.Decide,
+		Posts: q.corpus, PlaceOf: q.Store.Scenes.PlaceOf, Names: q.names.Cache, Entries: q.Store.Glossary.Entries,
+		GetScene: q.Store.Scenes.Get, Store: q.Store.Curation.Decide,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
 			q.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})

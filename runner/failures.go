@@ -5,9 +5,9 @@ import (
 	"annotator/storage"
 )
 
-// maxConsecutiveFailures is how many scenes in a row may fail before the server, the model or its context is taken for
-// broken, whatever each of them failed for: the rest of the story would be quarantined, too. A run that is started
-// again counts anew, since the user has looked. As many questions of one purpose may stay unanswered.
+// maxConsecutiveFailures is how many scenes in a row may fail, for any reasons. More failures mean that the server, the
+// model or its context is broken, and that the rest of the story would be quarantined, too. A run that is started again
+// counts from zero, since the user has looked. As many questions of one purpose may stay unanswered.
 const maxConsecutiveFailures = 3
 
 // failures counts the newest scenes in a row that were quarantined for faults of the server or the model.
@@ -16,7 +16,7 @@ type failures struct {
 	reason string // of the newest
 }
 
-// add takes in how a scene ended. A scene about which the model was not asked counts neither way.
+// add records how a scene ended.
 func (f *failures) add(o *storage.Outcome, asked bool) {
 	switch {
 	case o.Fault != "":

@@ -8,8 +8,8 @@ import (
 	"annotator/tools"
 )
 
-// A scene takes one request if an edit of the reply says that the scene is worked through. A model that does not say so is
-// asked whether there is more. Whether that is worth a request is learned from how earlier scenes went.
+// A scene takes one request if an edit of the reply says that the scene is finished. A model that does not say so is
+// asked whether there is more. Earlier scenes show whether that is worth a request.
 const (
 	maxFruitless = 5  // follow-ups in a row that bring nothing, after which they are left out
 	tryEvery     = 10 // scenes: in each tenth that would have had a follow-up it is tried again
@@ -24,7 +24,7 @@ const (
 	needRequest             // the model has something to act on
 )
 
-// severalWithin is how many scenes back a reply with several calls is looked for.
+// severalWithin is how many scenes before the present one are searched for a reply with several calls.
 const severalWithin = 10
 
 // followUps decides whether the model is asked for more after its calls.
@@ -32,9 +32,9 @@ type followUps struct{ *reading }
 
 func (r *Runner) followUps() *followUps { return &followUps{&r.reading} }
 
-// firstSeveral returns the number of the scene's first reply by which the model has made several calls in a reply: 0 if it has in one
-// of the scenes before, and a number beyond all replies if it never has. A model that makes one call a reply, and calls each edit the
-// last one, looks like one that has a single thing to note, but for that.
+// firstSeveral returns the number of the scene's first reply at which the model has made several calls in one reply. It
+// is 0 if it has in one of the scenes before, and larger than any reply if it never has. A model may make one call a
+// reply, and call each edit the last one. Without this check it looks like a model that has a single thing to note.
 func (r *followUps) firstSeveral(ctx context.Context) (int, error) {
 	before, err := r.Store.Journal.SeveralCalls(ctx, r.scene.turn, severalWithin)
 	if before || err != nil {
@@ -47,8 +47,8 @@ func (r *followUps) firstSeveral(ctx context.Context) (int, error) {
 	return reply, nil
 }
 
-// needAfter returns what follows a reply of the scene at hand. Any edit may say that the scene is worked through, which is believed of
-// a model that makes several calls in a reply.
+// needAfter returns what follows a reply of the present scene. Any edit may say that the scene is finished, which is
+// believed of a model that makes several calls in a reply.
 func (r *followUps) needAfter(reply int, believed bool) need {
 	edits, done := false, false
 	for _, call := range r.scene.history.of(reply) {
@@ -90,12 +90,12 @@ func (r *followUps) callsEndScene(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// NewestFollowUps is how many of the newest findings decide about the next follow-up. They are recorded with their scenes,
-// so a resumed run decides as the undisturbed one.
+// NewestFollowUps is how many of the newest findings decide about the next follow-up. They are recorded with their
+// scenes, so a resumed run decides as an uninterrupted one.
 const NewestFollowUps = maxFruitless * tryEvery
 
-// FollowUpsEnd reports whether follow-ups are left out after scenes with these findings, newest first: the newest follow-ups
-// have brought nothing.
+// FollowUpsEnd reports whether follow-ups are omitted after scenes with these findings, newest first: the newest
+// follow-ups had no result.
 func FollowUpsEnd(newest []storage.FollowUp) bool {
 	fruitless := 0
 	for _, f := range newest {
@@ -115,9 +115,9 @@ func tryAgain(newest []storage.FollowUp) bool {
 	return tried >= tryEvery-1
 }
 
-// followUp returns what the scene at hand tells of follow-ups at its end. One that brings nothing tells nothing where each
-// reply of the scene made a single call, because a model that makes one call a reply is to be asked again. Once follow-ups
-// are left out, it counts, and where the call said that the scene is done.
+// followUp returns the finding of the present scene about follow-ups, at its end. A follow-up without a result is no
+// finding if each reply of the scene made a single call. A model that makes one call a reply has to be asked again. It
+// is a finding after follow-ups were omitted, and where the call said that the scene is done.
 func (r *followUps) followUp(ctx context.Context) (storage.FollowUp, error) {
 	h, asked, several := &r.scene.history, false, false
 	first, err := r.firstSeveral(ctx)
@@ -153,5 +153,7 @@ func (r *followUps) followUp(ctx context.Context) (storage.FollowUp, error) {
 // edited reports whether a reply has changed the glossary.
 func (r *followUps) edited(reply int) bool {
 	h := &r.scene.history
-	return h.updated == reply || slices.ContainsFunc(h.of(reply), func(c pastCall) bool { return c.code == "" && r.edits(c.tool) })
+	return h.updated == reply || slices.ContainsFunc(h.of(reply), func(c pastCall) bool {
+		return c.code == "" && r.edits(c.tool)
+	})
 }

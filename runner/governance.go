@@ -10,13 +10,14 @@ import (
 	"annotator/tools"
 )
 
-// intents returns what the prompt says of intents; nil if none are declared.
+// intents returns the prompt's text about intents; nil if none are declared.
 func (c *Config) intents() *prompt.Intents {
 	if c.Governance == policy.Off {
 		return nil
 	}
 	p := c.Policy
-	return &prompt.Intents{New: p.RequiredIntent(policy.Annotate, tools.CreateName), Update: p.RequiredIntent(policy.Annotate, tools.UpdateName)}
+	return &prompt.Intents{New: p.RequiredIntent(policy.Annotate, tools.CreateName),
+		Update: p.RequiredIntent(policy.Annotate, tools.UpdateName)}
 }
 
 // decide returns whether the policy permits a call of a tool now. It does not depend on the arguments.
@@ -25,7 +26,8 @@ func (r *toolRunner) decide(tool string) *storage.ToolDecision {
 		return &storage.ToolDecision{}
 	}
 	d := r.config.Policy.Decide(policy.Annotate, r.scene.intent.Intent, tool)
-	decision := &storage.ToolDecision{Mode: string(d.Mode), Intent: d.Intent, Verdict: storage.Allow, Rule: d.Code, Reason: d.Reason}
+	decision := &storage.ToolDecision{Mode: string(d.Mode), Intent: d.Intent, Verdict: storage.Allow, Rule: d.Code,
+		Reason: d.Reason}
 	switch {
 	case d.Permitted():
 	case r.config.Governance == policy.Observe:
@@ -49,5 +51,6 @@ func (r *toolRunner) recordDenial(d *storage.ToolDecision, code string) {
 	default:
 		return
 	}
-	*d = storage.ToolDecision{Mode: string(policy.Annotate), Intent: r.scene.intent.Intent, Verdict: storage.Deny, Rule: code, Reason: reason}
+	*d = storage.ToolDecision{Mode: string(policy.Annotate), Intent: r.scene.intent.Intent, Verdict: storage.Deny,
+		Rule: code, Reason: reason}
 }

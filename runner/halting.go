@@ -9,8 +9,8 @@ import (
 	"annotator/model"
 )
 
-// halting is HALTING: it records the reason. The journal holds all else that the next run needs. A run that was refused for wrong
-// use has not begun, and records nothing.
+// halting is HALTING: it records the reason. The journal holds all else that the next run needs. A run that was refused
+// for wrong use has not begun, and records nothing.
 func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
 	if r.progress.total == 0 && errors.Is(r.failure, annotator.Misused) {
 		return annotator.EventEnd, nil
@@ -22,8 +22,8 @@ func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventEnd, nil
 }
 
-// finish publishes how the run ended, and returns it. That no reply ever made a call is said before that scenes were refused:
-// reading those again helps only once its cause is found.
+// finish publishes how the run ended, and returns it. The lack of any call precedes refused scenes in the message,
+// because reading these again helps only once its cause is found.
 func (r *Runner) finish() error {
 	run, err := r.Store.Run.Status(context.Background())
 	yield, yieldErr := r.Store.Run.Yield(context.Background(), model.EndpointOffline)
@@ -32,12 +32,15 @@ func (r *Runner) finish() error {
 		err = r.failure
 	case err != nil:
 	case r.stopped() && run.Recorded+run.Quarantined < run.Corpus.Scenes:
-		err = annotator.Errorf(annotator.Interrupted, "stopped after scene %d of %d", run.Recorded+run.Quarantined, run.Corpus.Scenes).
+		err = annotator.Errorf(annotator.Interrupted, "stopped after scene %d of %d", run.Recorded+run.Quarantined,
+			run.Corpus.Scenes).
 			WithAdvice("run again to go on")
 	case yield.NoCalls():
-		err = annotator.Errorf(annotator.NoCalls, "all scenes were read (%d of them quarantined), and no reply of the model made a call", run.Quarantined)
+		err = annotator.Errorf(annotator.NoCalls,
+			"all scenes were read (%d of them quarantined), and no reply of the model made a call", run.Quarantined)
 	case run.Quarantined > 0:
-		err = annotator.Errorf(annotator.Quarantined, "%d of %d scenes could not be annotated", run.Quarantined, run.Corpus.Scenes)
+		err = annotator.Errorf(annotator.Quarantined, "%d of %d scenes could not be annotated", run.Quarantined,
+			run.Corpus.Scenes)
 	}
 	err = r.advised(err)
 	r.publish(annotator.Notice{Kind: annotator.NoticeEnd, Entries: run.Entries, Err: err})

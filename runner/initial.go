@@ -11,8 +11,8 @@ import (
 // errInterrupted is the cause of INIT's end after Stop.
 var errInterrupted = errors.New("interrupted")
 
-// initial is INIT. Stop ends it at once, because listing the scenes of a long story takes minutes, and a server may not answer.
-// Nothing is lost: each step is either committed or repeated by the next run.
+// initial is INIT. Stop ends it at once, because listing the scenes of a long story takes minutes, and a server may not
+// answer. Nothing is lost: each step is either committed or repeated by the next run.
 func (r *Runner) initial(ctx context.Context) (annotator.Event, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -28,12 +28,13 @@ func (r *Runner) initial(ctx context.Context) (annotator.Event, error) {
 	}
 	err := r.initialize(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
-		err = annotator.Errorf(annotator.Interrupted, "stopped before a scene was begun").WithAdvice("run again to go on")
+		err = annotator.Errorf(annotator.Interrupted,
+			"stopped before a scene was begun").WithAdvice("run again to go on")
 	}
 	return annotator.EventStarted, err
 }
 
-// initialize checks that story, model and prompt are those that the run began with, and restores the window.
+// initialize checks that story, model and prompt are unchanged since the run began, and restores the window.
 func (r *Runner) initialize(ctx context.Context) error {
 	run, err := r.findStory(ctx)
 	if err != nil {
@@ -71,8 +72,8 @@ func (r *Runner) initialize(ctx context.Context) error {
 	return nil
 }
 
-// restore computes the window from the journal. newPrefix says that requests begin otherwise than before, so that former counts
-// of tokens do not hold.
+// restore computes the window from the journal. newPrefix says that the prefix of requests has changed, so that former
+// counts of tokens do not hold.
 func (r *Runner) restore(ctx context.Context, run *storage.RunStatus, newPrefix bool) (err error) {
 	r.progress = progress{total: run.Corpus.Scenes, done: run.Recorded + run.Quarantined, resume: run.OpenScene}
 	r.Client.Capabilities.Answered = run.Recorded > 0 && !newPrefix

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// isMechanical reports whether a text has the mechanics of a game, such as dice, numbers and votes, and nothing of a story.
+// isMechanical reports whether a text has only the mechanics of a game, such as dice, numbers and votes, and nothing of
+// a story.
 //
-// It is sure or it says no. What it does not know, in any language, counts as story: a text is mechanical only if every line
-// of it is, and a line only if every word of it is a number, dice notation, or one of a few words that stand beside them.
+// It reports true only for known forms.
 func isMechanical(text string) bool {
 	some := false
 	for line := range strings.Lines(text) {
@@ -25,8 +25,8 @@ func isMechanical(text string) bool {
 	return some
 }
 
-// mechanicalWords stand beside dice, numbers and tallies of votes. None of them tells anything by itself. What may tell something, such
-// as whether a throw succeeds, is not among them.
+// mechanicalWords occur with dice, numbers and tallies of votes. None of them has a meaning for the story by itself.
+// Words that may have one, such as whether a throw succeeds, are not among them.
 var mechanicalWords = setOf(`
 	dice roll rolls rolled result results total sum vs dc votes vote tally
 	würfel wurf würfe gewürfelt ergebnis summe gesamt stimmen
@@ -47,11 +47,12 @@ func setOf(list string) map[string]bool {
 	return set
 }
 
-// dice is dice notation in lower case: a number of dice, the number of their sides, and which of them are kept or dropped.
-// German has w for d, and Russian к or д, which want the number of dice, because words begin with them.
-var dice = regexp.MustCompile(`^(?:\d{0,3}[dw]\d{1,4}|\d{1,3}[кд]\d{1,4}|\d{1,3}d)(?:(?:kh|kl|dh|dl|k|d|r|ro)\d{1,3})?$`)
+// dice is dice notation in lower case: a number of dice, the number of their sides, and which of them are kept or
+// dropped. German has w for d, and Russian к or д. These need the number of dice, because words begin with them.
+var dice = regexp.MustCompile(
+	`^(?:\d{0,3}[dw]\d{1,4}|\d{1,3}[кд]\d{1,4}|\d{1,3}d)(?:(?:kh|kl|dh|dl|k|d|r|ro)\d{1,3})?$`)
 
-// isFigures reports whether a line has a number or dice and nothing beside them but known words and signs.
+// isFigures reports whether a line has a number or dice and otherwise only known words and signs.
 func isFigures(line string) bool {
 	figures := false
 	known := eachWord(line, func(word string) bool {
@@ -66,15 +67,17 @@ func isFigures(line string) bool {
 
 // isCaption reports whether a line of known words announces what follows.
 func isCaption(line string) bool {
-	return strings.HasSuffix(strings.TrimRight(line, " \t\r\n*_"), ":") && eachWord(line, func(word string) bool { return mechanicalWords[word] })
+	return strings.HasSuffix(strings.TrimRight(line, " \t\r\n*_"), ":") && eachWord(line, func(word string) bool {
+		return mechanicalWords[word]
+	})
 }
 
 func isFigure(word string) bool {
 	return strings.IndexFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 || dice.MatchString(word)
 }
 
-// eachWord reports whether test holds for each word of a line, in lower case, and nothing stands between them but common
-// signs. A sign of another kind may be writing.
+// eachWord reports whether test holds for each word of a line, in lower case, with only common signs between them. A
+// sign of another kind may be writing.
 func eachWord(line string, test func(word string) bool) bool {
 	for len(line) > 0 {
 		n := strings.IndexFunc(line, func(r rune) bool { return !isWordRune(r) })
@@ -98,17 +101,18 @@ func eachWord(line string, test func(word string) bool) bool {
 
 func isWordRune(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
 
-// signs are those that are no punctuation or mathematics: ballots, ticks, faces of dice.
+// signs are common signs that are no punctuation or mathematics: ballots, ticks, faces of dice.
 const signs = "☐☑☒✓✔✗✘🎲⚀⚁⚂⚃⚄⚅→←°©®™$€£^`\u200d\ufe0f"
 
 func isSign(r rune) bool {
-	return unicode.IsSpace(r) || unicode.In(r, unicode.P, unicode.Sm) && r != utf8.RuneError || strings.ContainsRune(signs, r)
+	return unicode.IsSpace(r) || unicode.In(r, unicode.P, unicode.Sm) && r != utf8.RuneError ||
+		strings.ContainsRune(signs, r)
 }
 
 // ballot matches the mark of a vote at the beginning of a line. The option follows.
 var ballot = regexp.MustCompile(`^[\s>*_-]*(?:\[[ xXvV✓✔✗✘]\]|[☐☑☒])\s*(.*?)\s*$`)
 
-// Limits of what names an option of a vote. What is longer may tell something.
+// Limits of the name of an option of a vote. A longer text may be story.
 const (
 	maxOptionWords = 6
 	maxOption      = 40 // bytes, which are fewer letters in scripts that say more by each
@@ -121,6 +125,8 @@ func isBallot(line string) bool {
 		return false
 	}
 	option := match[1]
-	named := strings.IndexFunc(option, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune(" '’-/()", r) }) < 0
+	named := strings.IndexFunc(option, func(r rune) bool {
+		return !isWordRune(r) && !strings.ContainsRune(" '’-/()", r)
+	}) < 0
 	return named && len(option) <= maxOption && len(strings.Fields(option)) <= maxOptionWords
 }

@@ -8,8 +8,8 @@ import (
 	"annotator/storage"
 )
 
-// findModel asks the endpoint what it serves, and checks that the model is the one that the run began with. It reports whether
-// the model or the endpoint is another than before.
+// findModel asks the endpoint which models it serves, and checks that the model is the one that the run began with. It
+// reports whether the model or the endpoint has changed.
 func (s *session) findModel(ctx context.Context, run *storage.RunStatus) (changed bool, err error) {
 	if err := s.checkEmbedded(run); err != nil {
 		return false, err
@@ -17,8 +17,10 @@ func (s *session) findModel(ctx context.Context, run *storage.RunStatus) (change
 	if err := s.chooseModel(ctx, run); err != nil {
 		return false, err
 	}
-	if run.Calls > 0 && run.Model != s.Client.Model && !s.config.Accept["model"] { // a mistyped name has answered nothing
-		return false, annotator.Errorf(annotator.Misused, "this run was made with the model %s, and is now asked to go on with %s",
+	// a mistyped name has answered nothing
+	if run.Calls > 0 && run.Model != s.Client.Model && !s.config.Accept["model"] {
+		return false, annotator.Errorf(annotator.Misused,
+			"this run was made with the model %s, and is now asked to go on with %s",
 			run.Model, s.Client.Model).
 			WithReason(annotator.ReasonModelChanged, run.Model)
 	}
@@ -30,23 +32,25 @@ func (s *session) findModel(ctx context.Context, run *storage.RunStatus) (change
 	return changed, s.Store.Run.Configure(ctx, s.config.Endpoint, s.Client.Model, s.corpus.Path(), identity)
 }
 
-// checkEmbedded refuses to go on with the embedded model where a server's model has answered, and the reverse, whatever the
-// models are called: an endpoint that was forgotten must not change who annotates the story.
+// checkEmbedded refuses to replace a server's model by the embedded model, and the reverse, whatever their names. An
+// endpoint that the user forgot must not change who annotates the story.
 func (s *session) checkEmbedded(run *storage.RunStatus) error {
 	before, now := run.Endpoint == model.EndpointOffline, s.config.Endpoint == model.EndpointOffline
 	switch {
 	case run.Calls == 0 || before == now || s.config.Accept["model"]:
 		return nil
 	case now:
-		return annotator.Errorf(annotator.Misused, "this run was made with the model %s at %s, and is now asked to go on with the embedded model",
+		return annotator.Errorf(annotator.Misused,
+			"this run was made with the model %s at %s, and is now asked to go on with the embedded model",
 			run.Model, run.Endpoint).WithReason(annotator.ReasonModelChanged, run.Model)
 	}
-	return annotator.Errorf(annotator.Misused, "this run was made with the embedded model, and is now asked to go on with a model at %s",
+	return annotator.Errorf(annotator.Misused,
+		"this run was made with the embedded model, and is now asked to go on with a model at %s",
 		s.config.Endpoint).WithReason(annotator.ReasonRunIsEmbedded)
 }
 
-// chooseModel takes the configured model, else the one used before, else the first that the endpoint lists, and chooses the
-// context budget. Another endpoint need not serve the model used before. An endpoint that cannot list its
+// chooseModel chooses the configured model, else the one used before, else the first that the endpoint lists. It also
+// chooses the context budget. Another endpoint need not serve the model used before. An endpoint that cannot list its
 // models is asked for the configured one.
 func (s *session) chooseModel(ctx context.Context, run *storage.RunStatus) error {
 	c, configured := s.Client, s.config.Model != ""
@@ -65,12 +69,13 @@ func (s *session) chooseModel(ctx context.Context, run *storage.RunStatus) error
 	s.useSettingsOf(c.Model)
 	s.beginBudget(run)
 	if c.Model == "" {
-		return annotator.Errorf(annotator.Misused, "%s serves no model", s.config.Endpoint).WithReason(annotator.ReasonNoModel)
+		return annotator.Errorf(annotator.Misused, "%s serves no model",
+			s.config.Endpoint).WithReason(annotator.ReasonNoModel)
 	}
 	return nil
 }
 
-// useSettingsOf puts the settings in force that are made for a model.
+// useSettingsOf applies the settings for a model.
 func (s *session) useSettingsOf(model string) {
 	if margin, set := s.config.Margins[model]; set {
 		s.window.Budget.Margin = margin

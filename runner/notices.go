@@ -7,7 +7,7 @@ type Publisher interface {
 	Publish(annotator.Notice)
 }
 
-// publishNotice publishes a notice with the time and the scene at hand.
+// publishNotice publishes a notice with the time and the present scene.
 func (r *Runner) publishNotice(n annotator.Notice) {
 	n.Time, n.Total, n.Done = r.Client.Now(), r.progress.total, r.progress.done
 	if r.scene != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // parsing is PARSING: the codex updates of a text reply run through the same tools as calls, each with its row in one
-// transaction. The model is told once which of them failed.
+// transaction. One message to the model says which of them failed.
 func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
 	content := &s.reply.Parsed
@@ -23,8 +23,11 @@ func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 			return "", err
 		}
 	}
-	// A model that declares no intent after a correction would read the whole story and write nothing, so its scene is refused.
-	undeclared := slices.ContainsFunc(s.failed, func(row *annotator.Trace) bool { return row.Error == policy.IntentRequired })
+	// A model that declares no intent after a correction would read the whole story and write nothing, so its scene is
+	// refused.
+	undeclared := slices.ContainsFunc(s.failed, func(row *annotator.Trace) bool {
+		return row.Error == policy.IntentRequired
+	})
 	if len(s.failed) > 0 && s.corrections == 0 || undeclared {
 		correction := "Some of your codex_updates were not made:\n"
 		for _, row := range s.failed {

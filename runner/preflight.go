@@ -11,15 +11,17 @@ import (
 	"annotator/storage"
 )
 
-// preflight makes the checks of the doctor that decide whether the run can begin: all that a run sends can be rendered, and
-// what the chat template leaves out is known. The client learns the workarounds. A server that is loading is waited for.
+// preflight makes the checks of the doctor that decide whether the run can begin. All that a run sends must be
+// rendered, and the parts that the chat template omits must be known. The client learns the workarounds. It waits for a
+// server that is loading.
 func (s *session) preflight(ctx context.Context, run *storage.RunStatus, newModel bool) error {
 	if !s.config.Preflight {
 		return nil
 	}
 	before := s.Client.Capabilities.Workarounds
 	endpoint := &doctor.Endpoint{
-		Wire: s.Client.Wire, System: s.prompt.SystemPrompt, Tools: s.tools.Definitions(), Scene: "This is a test of the connection.",
+		Wire: s.Client.Wire, System: s.prompt.SystemPrompt, Tools: s.tools.Definitions(),
+		Scene:       "This is a test of the connection.",
 		Temperature: s.config.Temperature, Stream: s.config.Stream, Now: time.Now,
 		Begun:    run.Recorded > 0 && !newModel,
 		Measured: run.Recorded > 0 && !newModel && run.Halted == "", Beside: s.Beside,
@@ -50,7 +52,8 @@ func (s *session) preflight(ctx context.Context, run *storage.RunStatus, newMode
 			}
 			return err.WithReason(annotator.ReasonServerUnfit, cmp.Or(f.Remedy(), "see to the server"))
 		case doctor.Missing:
-			s.warnOf(annotator.Errorf("", "%s", f.Seen).WithReason(annotator.ReasonServerUnfit, cmp.Or(f.Remedy(), "see to the server")))
+			s.warnOf(annotator.Errorf("", "%s", f.Seen).WithReason(annotator.ReasonServerUnfit,
+				cmp.Or(f.Remedy(), "see to the server")))
 		}
 	}
 	if endpoint.Begun { // scenes have fitted

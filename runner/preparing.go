@@ -9,7 +9,7 @@ import (
 	"annotator/runner/entries"
 )
 
-// preparing is PREPARING: the scene, with what it needs of the glossary, becomes the message that begins its turn.
+// preparing is PREPARING: the scene, with the entries that it needs, becomes the message that begins its turn.
 func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
 	if s.turn != 0 { // the window was compacted in the middle of the scene
@@ -23,7 +23,8 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: s.row.N, Content: s.text, Attached: s.note + glossary, Shows: shows}
+	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: s.row.N, Content: s.text, Attached: s.note + glossary,
+		Shows: shows}
 	row.Tokens = tokens.EstimateMessage(row.Text())
 	if err := r.Store.Scenes.Open(ctx, row); err != nil {
 		return "", err
@@ -35,13 +36,14 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 // replyShare is the part of the room for a reply that its calls are expected to need in the window.
 const replyShare = 2
 
-// glossaryRoom returns how many tokens of the glossary a scene is shown. In a small window the scene and what follows from it come first.
+// glossaryRoom returns how many tokens of the glossary a scene is shown. In a small window the scene and its calls have
+// precedence.
 func (r *reading) glossaryRoom() int {
 	b := r.window.Budget
 	return min(int(r.config.RelevantShare*float64(b.Context())), r.window.Room()-b.Reply()/replyShare)
 }
 
-// untold returns why the model is not asked about a scene: it tells nothing; empty if it may.
+// untold returns why the model is not asked about a scene that has no story; empty if it may be asked.
 func untold(s *annotator.Scene) string {
 	reason := "no text"
 	for i := range s.Posts {

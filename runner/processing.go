@@ -13,7 +13,7 @@ import (
 // callDemand is the correction of a reply without the call that was required. Some servers ignore tool_choice.
 const callDemand = "Your reply calls no tool, and one has to be called now."
 
-// processing is PROCESSING: it tells a reply with tool calls from one in text.
+// processing is PROCESSING: it distinguishes a reply with tool calls from one in text.
 func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 	if len(r.scene.calls)+r.scene.answered > 0 {
 		return annotator.EventToolCalls, nil
@@ -32,12 +32,13 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 }
 
 // declareAgain is added to a correction, because a new request begins without an intent.
-const declareAgain = "Nothing is declared any more: before you change anything, declare your intent again, with " + policy.SelectIntent +
+const declareAgain = "Nothing is declared any more: before you change anything, declare your intent again, with " +
+	policy.SelectIntent +
 	" or in the block."
 
-// correct sends the model a correction, as a note with a code if it has one. After a second one in a row the scene is refused with
-// what the model wrote: a further request hardly ever helps, and its text would stay in the window. A call that can be run resets
-// the count. The rounds of tools are limited, so a scene has at most twice as many requests.
+// correct sends the model a correction, as a note with a code if it has one. After a second one in a row the scene is
+// refused with what the model wrote. A further request hardly ever helps, and its text would stay in the window. A call
+// that can be run resets the count. The rounds of tools are limited, so a scene has at most twice as many requests.
 func (r *reading) correct(ctx context.Context, code, correction string) (annotator.Event, error) {
 	s := r.scene
 	if s.corrections > 0 {

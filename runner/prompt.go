@@ -17,12 +17,11 @@ import (
 	"annotator/tools"
 )
 
-// templateSetting begins the names of the settings that change a question beside the story, and not the system prompt.
+// templateSetting is the prefix of the names of settings that change a question, and not the system prompt.
 const templateSetting = "prompts "
 
-// promptSettings returns what the user chose that shapes the system prompt, the list of tools and the questions beside
-// the story, by the name of the setting. Defaults are left out. Prompt and tools are the same whether denials are
-// observed or enforced.
+// promptSettings returns the user's choices, by the name of the setting, for the system prompt, the list of tools and
+// the other questions. Defaults are left out. Prompt and tools are the same whether denials are observed or enforced.
 func (s *session) promptSettings() map[string]string {
 	settings := map[string]string{}
 	for _, file := range slices.Sorted(maps.Keys(s.config.Identity.Files)) {
@@ -48,9 +47,9 @@ func (c *Config) SystemPrompt(title string) string {
 	return prompt.Compose(c.Identity, prompt.Runtime{Title: title, Intents: c.intents()})
 }
 
-// findPrompt puts the system prompt and the tools in force, and reports whether they are others than before. If the user's choices
-// are the same, the program's version has changed them, and the run goes on. What the user changed has to be agreed to. What the
-// server's template needs otherwise holds until the server is another.
+// findPrompt sets the system prompt and the tools, and reports whether they have changed. If the user's choices are the
+// same, the program's version has changed them, and the run goes on. The user has to confirm changes of the choices. A
+// workaround for the server's template holds until the server changes.
 func (s *session) findPrompt(ctx context.Context, run *storage.RunStatus, newModel bool) (changed bool, err error) {
 	definitions := tools.EncodeDefinitions(s.tools.Definitions())
 	settings := s.promptSettings()
@@ -73,7 +72,7 @@ func (s *session) findPrompt(ctx context.Context, run *storage.RunStatus, newMod
 	return run.Prompt.Hash != now.Hash, s.Store.Journal.UsePrompt(ctx, now)
 }
 
-// usePrompt puts a prompt in force.
+// usePrompt sets the prompt of later requests.
 func (s *session) usePrompt(p *storage.Prompt) error {
 	prefix, err := snapshot.Prefix(p, s.Client.Wire)
 	if err == nil {
@@ -83,8 +82,8 @@ func (s *session) usePrompt(p *storage.Prompt) error {
 	return err
 }
 
-// recordWorkarounds records those that change how messages are rendered, before a request is sent so. They begin an epoch
-// and hold for later processes.
+// recordWorkarounds records those that change how messages are rendered, before a request is sent so. They begin an
+// epoch and hold for later processes.
 func (s *session) recordWorkarounds(ctx context.Context) error {
 	s.window.Rerendered()
 	p := &s.prompt
@@ -111,7 +110,9 @@ func (s *session) checkPrompt(before, now *storage.Prompt, settings map[string]s
 		what = fmt.Sprintf("the system prompt or the tools have changed since this run began (%.8s, now %.8s)",
 			before.Hash, now.Hash)
 	} else { // the other settings have the same effect as before
-		changed = slices.DeleteFunc(changed, func(name string) bool { return !strings.HasPrefix(name, templateSetting) })
+		changed = slices.DeleteFunc(changed, func(name string) bool {
+			return !strings.HasPrefix(name, templateSetting)
+		})
 	}
 	if len(changed) > 0 {
 		return annotator.Errorf(annotator.Misused, "%s, by the settings %s", what, strings.Join(changed, ", ")).
@@ -128,5 +129,7 @@ func (s *session) checkPrompt(before, now *storage.Prompt, settings map[string]s
 func changedSettings(recorded, now map[string]string) []string {
 	names := maps.Clone(now)
 	maps.Copy(names, recorded)
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool { return recorded[name] == now[name] })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(name string) bool {
+		return recorded[name] == now[name]
+	})
 }

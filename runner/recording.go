@@ -10,14 +10,16 @@ import (
 	"annotator/model"
 )
 
-// closingText is the assistant's message at the end of a turn that ends with calls, so that roles alternate, if the model
-// wrote no text beside them.
+// closingText is the assistant's message at the end of a turn that ends with calls without any text. With it, roles
+// alternate.
 const closingText = "No further notes on this scene."
 
-// maxClosingWords is the length, in bytes, up to which the model's own words close a turn. They stand there a second time.
+// maxClosingWords is the length, in bytes, up to which the model's own text closes a turn. The window then has it
+// twice.
 const maxClosingWords = 240
 
-// closingWords returns the words that close a turn: the last line beside its last calls, if that is a short one of plain text.
+// closingWords returns the text that closes a turn: the last line with its last calls, if that is a short one of plain
+// text.
 func (s *sceneState) closingWords() string {
 	if s.reply == nil {
 		return closingText
@@ -67,8 +69,8 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventRecorded, nil
 }
 
-// quarantine refuses the scene at hand for a fault that no further attempt would mend. A fault for the content of the story is no
-// sign of a broken server, and does not count as a failure.
+// quarantine refuses the present scene for a fault that no further attempt would remove. A fault caused by the content
+// of the story is no sign of a broken server, and does not count as a failure.
 func (r *reading) quarantine(fault *model.Fault) (annotator.Event, error) {
 	o := &r.scene.outcome
 	o.State, o.Reason, o.Raw = annotator.SceneQuarantined, fault.Error(), fault.Raw
@@ -78,23 +80,25 @@ func (r *reading) quarantine(fault *model.Fault) (annotator.Event, error) {
 	return annotator.EventRefused, nil
 }
 
-// quarantineForReply refuses the scene at hand for what the model wrote.
+// quarantineForReply refuses the present scene for the model's reply.
 func (r *reading) quarantineForReply(reason error) (annotator.Event, error) {
 	return r.quarantine(&model.Fault{Kind: annotator.Malformed, Message: r.text(reason), Raw: r.scene.replyText})
 }
 
-// quarantineTooLong refuses the scene at hand because its prompt does not fit an emptied window, or the server says so. Where
-// hardly any scene would fit, by what the server has counted, the run halts.
+// quarantineTooLong refuses the present scene because its prompt does not fit an emptied window, or the server says so.
+// If hardly any scene would fit, by the server's counts, the run halts.
 func (r *reading) quarantineTooLong() (annotator.Event, error) {
 	if err := r.checkContext(r.window.Counter()); err != nil {
 		return "", err
 	}
 	fault, needed := model.Fault{Kind: annotator.PromptTooLong}, r.window.Needed()
 	if refusal := r.scene.overflow; refusal == nil {
-		fault.Message = r.text(annotator.Errorf(fault.Kind, "too long: the scene needs a prompt of about %d tokens, %d fit",
+		fault.Message = r.text(annotator.Errorf(fault.Kind, "too long: the scene needs a prompt of about %d tokens, "+
+			"%d fit",
 			needed, r.window.Budget.Prompt()).WithReason(annotator.ReasonSceneTooLong))
 	} else {
-		fault.Message = fmt.Sprintf("too long for the server, with a prompt of about %d tokens that has nothing beside the scene: %s", needed, refusal)
+		fault.Message = fmt.Sprintf("too long for the server, with a prompt of about %d tokens that has nothing "+
+			"beside the scene: %s", needed, refusal)
 		fault.Raw = refusal.Raw
 	}
 	return r.quarantine(&fault)

@@ -16,8 +16,8 @@ import (
 	"annotator/tools"
 )
 
-// replyRows returns the rows of a reply: its text, then each call, with what is read of them. A reply whose calls or text were cut is
-// marked, and so is a call that may have lost its end.
+// replyRows returns the rows of a reply: its text, then each call, with what is read of them. A reply whose calls or
+// text were cut is marked, and so is a call that may have lost its end.
 func (r *reading) replyRows(reply *model.Reply) []annotator.Trace {
 	row := r.scene.nextRow(annotator.TraceReply)
 	row.Content, row.Reasoning, row.Tokens = reply.Text, reply.Reasoning, tokens.EstimateMessage(reply.Text)
@@ -41,8 +41,8 @@ func (r *reading) replyRows(reply *model.Reply) []annotator.Trace {
 	return rows
 }
 
-// callRules returns the rules for calls in the text of a reply. A block of updates beside calls is ignored, because a reply with
-// calls is not final. So calls that only declare an intent for a block are a mistake.
+// callRules returns the rules for calls in the text of a reply. A block of updates in a reply with calls is ignored,
+// because such a reply is not final. So calls that only declare an intent for a block are a mistake.
 func (r *reading) callRules(ctx context.Context) *model.CallRules {
 	return &model.CallRules{
 		Tools: textcalls.Tools{Names: r.tools.Names(), Check: r.checkCall}, Updates: r.tools.ParseUpdates,
@@ -51,12 +51,13 @@ func (r *reading) callRules(ctx context.Context) *model.CallRules {
 			if slices.ContainsFunc(calls, func(c annotator.ToolCall) bool { return c.Name != policy.SelectIntent }) {
 				return nil
 			}
-			return errors.New("what the codex_updates are for is declared in their block, by an object with intent and justification")
+			return errors.New("what the codex_updates are for is declared in their block, by an object with intent " +
+				"and justification")
 		},
 	}
 }
 
-// checkCall tells the model what is wrong with a call.
+// checkCall returns an error that tells the model what is wrong with a call.
 func (r *reading) checkCall(call annotator.ToolCall) error {
 	err := r.tools.Check(call)
 	if f := (*tools.Failure)(nil); errors.As(err, &f) && len(f.Tools) > 0 {
@@ -68,15 +69,17 @@ func (r *reading) checkCall(call annotator.ToolCall) error {
 	return nil
 }
 
-// unreadable tells the model what it is to write again, of a reply that has what cannot be read, and may have been cut.
+// unreadable returns a request to the model to write again what cannot be read of a reply, and may have been cut.
 func unreadable(problem *annotator.CallProblem, cut bool) string {
 	if cut {
 		return unreadable(problem, false) + " Your reply reached its limit in tokens, so write less at once."
 	}
 	if problem.Origin == annotator.OriginUpdates {
-		return "Your codex_updates could not be read: " + prompt.Quote(problem.Text) + ". Send the whole block again, corrected."
+		return "Your codex_updates could not be read: " + prompt.Quote(problem.Text) +
+			". Send the whole block again, corrected."
 	}
 	return "Your reply holds what looks like a tool call, and nothing in it was done: " + prompt.Quote(problem.Text) +
-		`. Make your calls anew, whole. If you have no other way to call a tool, write <tool_call>{"name": "...", "arguments": {...}}</tool_call>. ` +
+		`. Make your calls anew, whole. If you have no other way to call a tool, write <tool_call>{"name": "...",` +
+		` "arguments": {...}}</tool_call>. ` +
 		"If you meant no call, end the scene with one line of plain text."
 }

@@ -1,6 +1,6 @@
-// Package runner is the machine that reads a story. The table of transitions is annotator.Transitions; step looks up in it where
-// the event of a state's handler leads. Each handler has a file, named after its state. Handlers decide what happens; storage
-// keeps what happened, and a resumed run goes on from that alone.
+// Package runner is the machine that reads a story. The table of transitions is annotator.Transitions. From it, step
+// reads the next state for the event of a state's handler. Each handler has a file, named after its state. Handlers
+// decide what happens, storage records what happened, and a resumed run depends on the record alone.
 package runner
 
 import (
@@ -26,13 +26,14 @@ import (
 
 // Config is the configuration of a run.
 type Config struct {
-	Identity           prompt.Identity
-	Endpoint           string             // as the user named it
-	Model              string             // as the endpoint names it; empty: the first that the endpoint lists
-	ContextBudget      int                // tokens of prompt and reply together; 0: those that the run began with, at first by the model's context
+	Identity prompt.Identity
+	Endpoint string // as the user named it
+	Model    string // as the endpoint names it; empty: the first that the endpoint lists
+	// tokens of prompt and reply together; 0: those that the run began with, at first by the model's context
+	ContextBudget      int
 	MaxContext         map[string]int     // by model: its context in tokens, if that is less than the endpoint says
 	MaxTokens          int                // of a reply
-	SafetyMargin       int                // tokens that stay free beside the reply
+	SafetyMargin       int                // tokens that stay free after the reply
 	Margins            map[string]int     // by model, in place of SafetyMargin
 	HighWater          map[string]float64 // by model, in place of Compaction.High
 	TokenRatio         map[string]float64 // by model: see tokens.Counter
@@ -57,7 +58,8 @@ type Config struct {
 	Accept             map[string]bool // changes that the user has agreed to: model, prompt, counts
 	Retry              model.Policy
 
-	// Advise completes an error for people by what to do next. The run records, publishes and returns errors so. Nil: as they are.
+	// Advise completes an error for people by what to do next. The run records, publishes and returns errors so. Nil:
+	// as they are.
 	Advise func(error) error `json:"-"`
 }
 
@@ -66,9 +68,11 @@ func Defaults() Config {
 	return Config{
 		Identity:  prompt.Defaults(),
 		MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
-		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024, SummonQuestions: 6,
-		Curator:     curator.Settings{Prompt: curator.Shared, Batch: 16, MaxTokens: 256, Temperature: 0.3},
-		Temperature: 0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12, ToolRounds: 10,
+		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024,
+		SummonQuestions: 6,
+		Curator:         curator.Settings{Prompt: curator.Shared, Batch: 16, MaxTokens: 256, Temperature: 0.3},
+		Temperature:     0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12,
+		ToolRounds: 10,
 		SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}
 }
@@ -95,15 +99,19 @@ type progress struct {
 }
 
 // New returns a runner over an open store and corpus.
-func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher) *Runner {
+func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry,
+	bus Publisher) *Runner {
 	r := &Runner{bus: bus, interrupt: make(chan struct{})}
 	r.session = session{
-		Store: store, config: config, corpus: source, tools: registry, names: entries.NewNames(store, source), publish: r.publishNotice,
+		Store: store, config: config, corpus: source, tools: registry, names: entries.NewNames(store, source),
+		publish: r.publishNotice,
 	}
 	r.Client = &model.Client{
 		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.config.Retry,
-		Capabilities: &model.Capabilities{Budget: budget.Budget{MaxReply: config.MaxTokens, Margin: config.SafetyMargin}},
-		Recorder:     store.Calls, Notify: r.publish, Now: time.Now, Random: rand.Float64, Interrupt: r.interrupt, Estimate: EstimateReply,
+		Capabilities: &model.Capabilities{Budget: budget.Budget{MaxReply: config.MaxTokens,
+			Margin: config.SafetyMargin}},
+		Recorder: store.Calls, Notify: r.publish, Now: time.Now, Random: rand.Float64, Interrupt: r.interrupt,
+		Estimate:     EstimateReply,
 		IgnoreCounts: config.Accept["counts"], StrictModel: config.StrictModel, OnAdapt: r.recordWorkarounds,
 	}
 	r.window = r.newWindow()
@@ -119,8 +127,8 @@ func EstimateReply(reply *model.Reply) int {
 	return estimate
 }
 
-// Stop ends the run after the checkpoint of the scene at hand. It does not wait for that. It may be called from any goroutine,
-// and more than once.
+// Stop ends the run after the checkpoint of the present scene. It does not wait for that. It may be called from any
+// goroutine, and more than once.
 func (r *Runner) Stop() { r.stopOnce.Do(func() { close(r.interrupt) }) }
 
 // stopped reports whether Stop was called.
@@ -133,9 +141,10 @@ func (r *Runner) stopped() bool {
 	}
 }
 
-// Run reads the story until its end, the limit, a call of Stop, or a failure. A nil error means that every scene was recorded.
-// Otherwise the kind of the error says how the run ended: NoCalls (finished, but no reply of the whole run made a call),
-// Quarantined (finished, but scenes were refused), Interrupted, or the failure. A cancelled context ends the run at once. In each case the next run resumes.
+// Run reads the story until its end, the limit, a call of Stop, or a failure. A nil error means that every scene was
+// recorded. Otherwise the kind of the error says how the run ended. NoCalls: finished, but no reply of the whole run
+// made a call. Quarantined: finished, but scenes were refused. Interrupted, or the kind of the failure. A cancelled
+// context ends the run at once. In each case the next run resumes.
 func (r *Runner) Run(ctx context.Context) error {
 	r.publish(annotator.Notice{Kind: annotator.NoticeStart})
 	r.Store.Maintenance.OnWait(r.warnOfReaders)

@@ -11,7 +11,7 @@ import (
 	"annotator/storage"
 )
 
-// sceneState is the state of the scene at hand.
+// sceneState is the state of the present scene.
 type sceneState struct {
 	row *annotator.SceneRow
 	annotator.Scene
@@ -29,7 +29,8 @@ type sceneState struct {
 	outcome         storage.Outcome
 }
 
-// turnState is what follows from the rows of a turn. It is computed by apply, for the rows of a resumed scene as for new ones.
+// turnState is computed from the rows of a turn. The method apply computes it, for the rows of a resumed scene as for
+// new ones.
 type turnState struct {
 	nextSeq      int                // of the turn's next row
 	rounds       int                // replies with tool calls
@@ -63,10 +64,13 @@ func (r *reading) resumeScene(ctx context.Context, row *annotator.SceneRow, turn
 	return s, nil
 }
 
-// lateNote is attached to a scene that is read again after it was refused: later scenes may stand above it.
-const lateNote = "\n\nThis scene is read late: it could not be annotated when its turn came. Note what it tells as of its own place in the story."
+// lateNote is attached to a scene that is read again after it was refused, because later scenes may precede it in the
+// window.
+const lateNote = "\n\nThis scene is read late: it could not be annotated when its turn came. Note what it tells as " +
+	"of its own place in the story."
 
-// loadScene reads the text of a scene, and checks that it is the text that was listed. The turn is 0 for a scene that is not begun.
+// loadScene reads the text of a scene, and checks that it is the text that was listed. The turn is 0 for a scene that
+// is not begun.
 func (r *reading) loadScene(ctx context.Context, row *annotator.SceneRow, turn int64) (*sceneState, error) {
 	posts, err := r.corpus.Scene(ctx, row.Thread.ID, row.Posts)
 	if err != nil {
@@ -76,7 +80,8 @@ func (r *reading) loadScene(ctx context.Context, row *annotator.SceneRow, turn i
 		N: row.N, Thread: row.Thread, Index: row.Index, Posts: posts, Opens: row.Opens, Ends: row.Ends,
 	}}
 	if s.Hash() != row.Hash {
-		return nil, annotator.Errorf(annotator.Halted, "the text of scene %d (thread %d) is not the one that this run listed", row.N, row.Thread.ID).
+		return nil, annotator.Errorf(annotator.Halted,
+			"the text of scene %d (thread %d) is not the one that this run listed", row.N, row.Thread.ID).
 			WithReason(annotator.ReasonStoryChanged)
 	}
 	if s.size = s.bytes(); s.size > entries.MaxSceneBytes {

@@ -11,11 +11,12 @@ import (
 	"annotator/tools"
 )
 
-// session is what a run works with, from its first scene to its last: the story, the model, the prompt and the window.
+// session is what a run uses, from its first scene to its last: the story, the model, the prompt and the window.
 type session struct {
 	Store  *storage.DB
-	Client *model.Client    // of the endpoint; its clock is the run's
-	Beside *endpoint.Client // of the same server, for what it tells of its context elsewhere than in its API; nil for none
+	Client *model.Client // of the endpoint; its clock is the run's
+	// of the same server, for the context that it reports outside of its API; nil for none
+	Beside *endpoint.Client
 
 	config  Config
 	corpus  *corpus.DB
@@ -47,7 +48,7 @@ func (s *session) warn(text string) {
 	s.publish(annotator.Notice{Kind: annotator.NoticeWarning, Reason: text})
 }
 
-// warnOf warns of what a program may have advice for, if there is anything, and reports whether there is.
+// warnOf warns of an error for which a program may have advice, if there is one, and reports whether there is.
 func (s *session) warnOf(err error) bool {
 	if err != nil {
 		s.publish(annotator.Notice{Kind: annotator.NoticeWarning, Err: err})

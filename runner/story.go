@@ -10,8 +10,8 @@ import (
 	"annotator/storage"
 )
 
-// findStory lists the scenes of the story, or checks that they are those listed before. A corpus that has only grown at its end
-// is read on. It returns the state of the run.
+// findStory lists the scenes of the story, or checks that they are those listed before. A corpus that has only grown at
+// its end is accepted. It returns the state of the run.
 func (s *session) findStory(ctx context.Context) (run storage.RunStatus, err error) {
 	switch run, err = s.Store.Run.Status(ctx); {
 	case errors.Is(err, annotator.NotFound):
@@ -50,8 +50,8 @@ func (s *session) extendStory(ctx context.Context, run *storage.RunStatus) error
 	return s.Store.Run.Extend(ctx, identity, s.corpus.Scenes(ctx, s.config.SceneBytes))
 }
 
-// sameStory checks that the corpus is the file that the run began with, or has the same scenes and perhaps more. It returns the
-// identity of the file and the number of its scenes.
+// sameStory checks that the corpus is the file that the run began with, or has the same scenes and perhaps more. It
+// returns the identity of the file and the number of its scenes.
 func (s *session) sameStory(ctx context.Context, run *storage.RunStatus) (identity string, total int, err error) {
 	s.config.SceneBytes = run.Corpus.SceneBytes // the scenes were split by it
 	identity, err = s.corpus.Identity(ctx)
@@ -62,9 +62,11 @@ func (s *session) sameStory(ctx context.Context, run *storage.RunStatus) (identi
 	return identity, total, err
 }
 
-// CompareStory returns how many scenes a corpus has. The error is of kind annotator.Misused where they are not those that a run
-// has listed, and perhaps more.
-func CompareStory(ctx context.Context, store *storage.DB, run *storage.RunStatus, source *corpus.DB) (total int, err error) {
+// CompareStory returns how many scenes a corpus has. The error is of kind annotator.Misused where they are not those
+// that a run has listed, and perhaps more.
+func CompareStory(
+	ctx context.Context, store *storage.DB, run *storage.RunStatus, source *corpus.DB,
+) (total int, err error) {
 	changed, total, err := store.Scenes.FirstDivergence(ctx, source.Scenes(ctx, run.Corpus.SceneBytes))
 	if err != nil || changed == 0 {
 		return total, err
@@ -73,6 +75,7 @@ func CompareStory(ctx context.Context, store *storage.DB, run *storage.RunStatus
 	if changed <= run.Recorded+run.Quarantined {
 		which = "which was read"
 	}
-	return total, annotator.Errorf(annotator.Misused, "the corpus has changed: the text of scene %d, %s, differs or is gone",
+	return total, annotator.Errorf(annotator.Misused,
+		"the corpus has changed: the text of scene %d, %s, differs or is gone",
 		changed, which).WithReason(annotator.ReasonStoryChanged)
 }

@@ -17,16 +17,19 @@ import (
 	"annotator/view"
 )
 
-// updatesIgnored is noted in the last result of a reply with calls and a block of updates: such a reply is not final, and the model
-// may go on to make the updates by calls.
-const updatesIgnored = "the codex_updates beside these calls were not read, and nothing in them was done: make calls of what is still to do, " +
+// updatesIgnored is noted in the last result of a reply with calls and a block of updates. Such a reply is not final,
+// and the model may make the updates by calls.
+const updatesIgnored = "the codex_updates beside these calls were not read, and nothing in them was done: make " +
+	"calls of what is still to do, " +
 	"or end with a reply that has the block and no calls"
 
 // callsLeft is noted in the last result of a reply with structured calls and others in its text.
-const callsLeft = "the calls in the text beside these were left: nothing in them was done. Make those that are still missing"
+const callsLeft = "the calls in the text beside these were left: nothing in them was done. Make those that are " +
+	"still missing"
 
-// restCut is noted in the last result of a reply that reached its limit behind its last whole call.
-const restCut = "the reply reached its limit in tokens here, and what you wrote after this call is lost: make the calls that are still missing"
+// restCut is noted in the last result of a reply that reached its limit after its last whole call.
+const restCut = "the reply reached its limit in tokens here, and what you wrote after this call is lost: make the " +
+	"calls that are still missing"
 
 // toolExec is TOOL_EXEC: the calls of the reply run in order, each with its result in one transaction.
 func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
@@ -52,7 +55,7 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventToolsDone, err
 }
 
-// notDone tells a model what else its reply with calls holds, and was not done; empty for nothing.
+// notDone returns a text for the model about the parts of its reply with calls that were not done; empty for none.
 func notDone(content *annotator.ReplyContent) string {
 	var notes []string
 	if content.Left {
@@ -64,7 +67,7 @@ func notDone(content *annotator.ReplyContent) string {
 	return strings.Join(notes, "; ")
 }
 
-// toolRunner runs the calls of the scene at hand.
+// toolRunner runs the calls of the present scene.
 type toolRunner struct{ *reading }
 
 func (r *Runner) toolRunner() *toolRunner { return &toolRunner{&r.reading} }
@@ -106,7 +109,8 @@ func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, no
 // runInTransaction runs a call inside the transaction that records its result.
 func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
-		result, err := r.perform(ctx, t, &tools.Env{Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check, Bears: r.bears, Snapshots: r.snapshots()})
+		result, err := r.perform(ctx, t, &tools.Env{Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check,
+			Bears: r.bears, Snapshots: r.snapshots()})
 		t.fill(result)
 		return err
 	}, func(_ *annotator.Trace, cause error) { t.fill(tools.RolledBackResult(t.call.Tool, cause)) })
@@ -122,8 +126,8 @@ func (r *toolRunner) bears(ctx context.Context, quote, fact string, e *annotator
 	return r.names.Bears(ctx, r.scene.row.N, quote, fact, e)
 }
 
-// runBeforeTransaction runs a call that asks the model before the transaction that records its result, because the model is slow and
-// a transaction must be short.
+// runBeforeTransaction runs a call that asks the model. It runs before the transaction that records its result, because
+// the model is slow and a transaction must be short.
 func (r *toolRunner) runBeforeTransaction(ctx context.Context, t *toolRun) error {
 	s := r.snapshots()
 	result, err := r.perform(ctx, t, &tools.Env{Glossary: view.Glossary{Glossary: r.Store.Glossary}, Snapshots: s})
@@ -139,8 +143,9 @@ func (r *toolRunner) runBeforeTransaction(ctx context.Context, t *toolRun) error
 // snapshots returns what the tools ask about snapshots, for one call.
 func (r *toolRunner) snapshots() *snapshot.Tools {
 	return &snapshot.Tools{
-		Journal: r.Store.Journal, Episodes: r.Store.Episodes, Snapshots: r.Store.Snapshots, Conversations: r.Store.Conversations,
-		Client: r.Client, MaxQuestions: r.config.SummonQuestions,
+		Journal: r.Store.Journal, Episodes: r.Store.Episodes, Snapshots: r.Store.Snapshots,
+		Conversations: r.Store.Conversations,
+		Client:        r.Client, MaxQuestions: r.config.SummonQuestions,
 		Check: func(ctx context.Context) error { return (&questions{r.reading}).check(ctx, annotator.PurposeAsk) },
 		Request: snapshot.Request{
 			Turn: r.scene.turn, Scene: r.scene.row.N, MaxTokens: r.config.SummonTokens,
@@ -165,8 +170,8 @@ func (r *toolRunner) perform(ctx context.Context, t *toolRun, env *tools.Env) (t
 	return result, err
 }
 
-// answerRoom returns how many characters the answer of the next call may have, in the characters that the scene has for each token:
-// its share of what the scene's calls may still add to the window.
+// answerRoom returns how many characters the answer of the next call may have. It is the call's share of what the
+// scene's calls may still add to the window, in the scene's characters for each token.
 func (r *toolRunner) answerRoom() int {
 	text := r.scene.text
 	return max(1, r.window.Room()/max(1, len(r.scene.calls))*utf8.RuneCountInString(text)/max(1, r.window.Count(text)))
@@ -176,15 +181,19 @@ func (r *toolRunner) answerRoom() int {
 func (r *toolRunner) refusal(call *annotator.Trace) (code, reason string) {
 	switch s := r.scene; {
 	case len(s.calls) > 0 && s.calls[0].Error == tools.Truncated:
-		return tools.Truncated, "the reply reached its limit in tokens within this call or right behind it, and the call was not made: " +
-			"make it again, and what else is still missing, in fewer or smaller calls"
+		return tools.Truncated,
+			"the reply reached its limit in tokens within this call or right behind it, and the call was not made: " +
+				"make it again, and what else is still missing, in fewer or smaller calls"
 	case s.rounds > r.config.ToolRounds:
-		return tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text", r.config.ToolRounds)
+		return tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text",
+			r.config.ToolRounds)
 	case s.answered+s.updates >= maxCalls:
-		return tools.CallLimit, fmt.Sprintf("a reply has %d calls run, and this one was not; make it again if it matters", maxCalls)
+		return tools.CallLimit,
+			fmt.Sprintf("a reply has %d calls run, and this one was not; make it again if it matters", maxCalls)
 	case call.Tool != policy.SelectIntent && s.history.repeats(call, r.changes): // an intent may be declared again
-		return tools.Repeated, "this very call was answered before, and nothing has changed since: use that answer, call something " +
-			"else, or end the scene with one line of text"
+		return tools.Repeated,
+			"this very call was answered before, and nothing has changed since: use that answer, call something " +
+				"else, or end the scene with one line of text"
 	}
 	return "", ""
 }
@@ -195,7 +204,7 @@ func (r *toolRunner) changes(name string) bool {
 	return ok && tool.Permission != tools.Reads && tool.Permission != tools.Declares
 }
 
-// readable reports whether a post comes no later in story order than the scene at hand. The model must not read ahead.
+// readable reports whether a post comes no later in story order than the present scene. The model must not read ahead.
 func (r *toolRunner) readable(ctx context.Context, p *annotator.Post) (bool, error) {
 	s := &r.scene.Scene
 	if p.Thread != s.Thread.ID {

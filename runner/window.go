@@ -13,10 +13,12 @@ func (r *Runner) newWindow() *window.Window {
 	c := &r.config
 	return window.New(
 		window.Config{
-			Policy: c.Compaction, SummaryTemplate: c.Identity.Summariser, SummaryTokens: c.SummaryTokens, SummaryTemperature: c.SummaryTemperature,
+			Policy: c.Compaction, SummaryTemplate: c.Identity.Summariser, SummaryTokens: c.SummaryTokens,
+			SummaryTemperature: c.SummaryTemperature,
 			OnCompaction: func(c *annotator.Compaction) {
 				r.publish(annotator.Notice{
-					Kind: annotator.NoticeCompaction, Tier: c.State.Tier, TokensBefore: c.Before, TokensAfter: c.After, Reason: c.Reason,
+					Kind: annotator.NoticeCompaction, Tier: c.State.Tier, TokensBefore: c.Before, TokensAfter: c.After,
+					Reason: c.Reason,
 				})
 			},
 		},
