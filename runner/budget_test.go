@@ -6,7 +6,8 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestBudgetFollowsTheServer: where nobody sets the context budget, it is the model's context between two bounds, and a resumed run keeps it.
+// TestBudgetFollowsTheServer: where nobody sets the context budget, it is the model's context between two bounds, and a
+// resumed run keeps it.
 func TestBudgetFollowsTheServer(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -22,7 +23,8 @@ func TestBudgetFollowsTheServer(t *testing.T) {
 			t.Parallel()
 			most := 0
 			see := func(r scripted.Request) { most = max(most, r.Tokens+r.MaxTokens) }
-			s := newStage(t, story{threads: 2, scenes: 2, words: 200}, scripted.Options{MaxModelLen: test.listed, OnRequest: see})
+			s := newStage(t, story{threads: 2, scenes: 2, words: 200},
+				scripted.Options{MaxModelLen: test.listed, OnRequest: see})
 			s.config.ContextBudget, s.config.Limit, s.config.Preflight = test.configured, 2, true
 			if err := s.run("run"); err != nil {
 				t.Fatal(err)

@@ -63,7 +63,8 @@ func (rec *recording) take(r scripted.Request) {
 	rec.bodies = append(rec.bodies, bytes.Clone(r.Body))
 }
 
-// folds demands that the window folded from what the journal held before each reply is what was sent for it, byte for byte.
+// folds demands that the window folded from what the journal held before each reply is what was sent for it, byte for
+// byte.
 func (rec *recording) folds(t *testing.T, s *stage, name string) {
 	t.Helper()
 	ctx := context.Background()
@@ -82,7 +83,8 @@ func (rec *recording) folds(t *testing.T, s *stage, name string) {
 		sent[string(messages(t, body))] = true
 	}
 	calls := 0
-	for _, reply := range s.column(name, `SELECT trace_id FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id`) {
+	for _, reply := range s.column(name, `SELECT trace_id FROM call WHERE outcome = 'ok' AND purpose = 'annotate' `+
+		`ORDER BY id`) {
 		window := rebuild(t, db, encode, int64(reply)-1)
 		if !sent[`"messages":[`+string(system)+","+string(window)] {
 			t.Fatalf("the window before row %d was never sent", reply)
@@ -152,7 +154,8 @@ func (w whim) answer(r scripted.Request) scripted.Reply {
 }
 
 func (w whim) text(random *rand.Rand) string {
-	text := strings.Repeat("<analysis>This and that.</analysis>", random.IntN(3)) + prose("Latin", 12*(1+random.IntN(150)), random.Uint64())
+	text := strings.Repeat("<analysis>This and that.</analysis>", random.IntN(3)) +
+		prose("Latin", 12*(1+random.IntN(150)), random.Uint64())
 	return text + []string{"", "<codex_updates>[]</codex_updates>"}[random.IntN(2)]
 }
 
@@ -161,24 +164,28 @@ func (w whim) call(r scripted.Request, random *rand.Rand, n int) annotator.ToolC
 	case 0:
 		return annotator.ToolCall{Name: "glossary_search", Arguments: fmt.Sprintf(`{"query":"Ash %d.%d"}`, r.Tokens, n)}
 	case 1:
-		return annotator.ToolCall{Name: "read_post", Arguments: fmt.Sprintf(`{"post_id":%d,"include_adjacent":true}`, 100+random.IntN(1+r.Tokens/200))}
+		return annotator.ToolCall{Name: "read_post",
+			Arguments: fmt.Sprintf(`{"post_id":%d,"include_adjacent":true}`, 100+random.IntN(1+r.Tokens/200))}
 	case 2:
-		return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":"no object %d.%d`, r.Tokens, n)}
+		return annotator.ToolCall{Name: "glossary_create",
+			Arguments: fmt.Sprintf(`{"term":"no object %d.%d`, r.Tokens, n)}
 	}
 	return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(
-		`{"term":"Thing %d.%d","definition":"%s","tags":["object"],"done":%v}`, r.Tokens, n, strings.Repeat("It is a thing. ", 1+random.IntN(20)), random.IntN(2) == 0)}
+		`{"term":"Thing %d.%d","definition":"%s","tags":["object"],"done":%v}`, r.Tokens, n,
+		strings.Repeat("It is a thing. ", 1+random.IntN(20)), random.IntN(2) == 0)}
 }
 
 func (w whim) summary(r scripted.Request, random *rand.Rand) scripted.Reply {
 	if !w.bad {
 		return scripted.Reply{Text: summaryOf(r)}
 	}
-	return scripted.Reply{Text: []string{"", summaryOf(r), strings.Repeat("字", 3_000), "<thinking>", "- - -"}[random.IntN(5)]}
+	return scripted.Reply{Text: []string{"", summaryOf(r), strings.Repeat("字", 3_000), "<thinking>",
+		"- - -"}[random.IntN(5)]}
 }
 
-// TestAnyStory walks made-up stories with models of every whim through small windows under every policy. Whatever comes, no
-// request passes the limit or breaks the template, all scenes are read or refused for their length, and each window is what
-// the journal folds to.
+// TestAnyStory reads generated stories with models of every behaviour in small windows under every policy. No request
+// passes the limit or breaks the template. All scenes are read, or refused for their length. Each window is equal to
+// the one computed from the journal.
 func TestAnyStory(t *testing.T) {
 	t.Parallel()
 	seeds := longtest.Pick(4, 40)
@@ -216,7 +223,8 @@ func anyStory(t *testing.T, seed uint64) {
 		},
 	})
 	s.config.MaxTokens, s.config.ToolRounds = 700+random.IntN(600), 3
-	s.config.Compaction = []compaction.Policy{compaction.Auto(), compaction.ThreeMarks(), marked(0.15), marked(0.45)}[random.IntN(4)]
+	s.config.Compaction = []compaction.Policy{compaction.Auto(), compaction.ThreeMarks(), marked(0.15),
+		marked(0.45)}[random.IntN(4)]
 	s.config.Curator.Off = seed%2 == 0
 	if filtering {
 		s.config.Limit = 1 + total/2
@@ -260,8 +268,8 @@ func marked(low float64) compaction.Policy {
 	return p
 }
 
-// TestCompactionRests: a run that is stopped and resumed at every scene compacts when and how the undisturbed one does, so that
-// a window at rest is left alone.
+// TestCompactionRests tests that a run that is stopped and resumed at every scene compacts when and how an
+// uninterrupted one does. So a window that fits is left unchanged.
 func TestCompactionRests(t *testing.T) {
 	t.Parallel()
 	for name, policy := range map[string]compaction.Policy{"auto": compaction.Auto(), "seed": compaction.ThreeMarks()} {
@@ -294,7 +302,8 @@ func evenScenes(n int) []string {
 	return scenes
 }
 
-// TestLongRun reads a thousand scenes in two windows: no request passes the limit, and what stands before the turns stays small.
+// TestLongRun reads a thousand scenes in two windows. No request passes the limit, and what precedes the turns stays
+// small.
 func TestLongRun(t *testing.T) {
 	t.Parallel()
 	scenes := longtest.Pick(60, 1_000)

@@ -28,7 +28,7 @@ import (
 // childEnv carries the job of a process that is there to be killed.
 const childEnv = "ANNOTATOR_CRASH_JOB"
 
-// job is what such a process does. It tells each transition, and each decision of the curator, on file descriptor 3.
+// job is what such a process does. It writes each transition, and each decision of the curator, to file descriptor 3.
 type job struct {
 	Corpus, DB, Base string
 	Hang             int // after this many transitions it waits for its end; 0: it does not
@@ -68,8 +68,9 @@ func runChild(encoded string) int {
 	return 0
 }
 
-// spawn runs a child until kill says so, and reports whether it was killed and what it had told by then.
-func (s *stage) spawn(name string, hang int, kill func(transitions int) bool, after time.Duration) (killed bool, told int) {
+// spawn runs a child until kill says so, and reports whether it was killed and what it had written by then.
+func (s *stage) spawn(name string, hang int, kill func(transitions int) bool, after time.Duration) (killed bool,
+	told int) {
 	s.t.Helper()
 	encoded, err := json.Marshal(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Hang: hang, Config: s.config})
 	if err != nil {
@@ -112,8 +113,8 @@ func (s *stage) spawn(name string, hang int, kill func(transitions int) bool, af
 
 func never(int) bool { return false }
 
-// crashStory has 20 scenes with tool calls, threads that end on either kind of post, and a window so small that turns leave
-// it.
+// crashStory has 20 scenes with tool calls, threads that end on either kind of post, and a window so small that turns
+// leave it.
 func crashStage(t *testing.T) *stage {
 	s := newStage(t, story{threads: 4, scenes: 5}, scripted.Options{Strict: true})
 	s.config.ContextBudget = 6_500
@@ -121,11 +122,12 @@ func crashStage(t *testing.T) *stage {
 	return s
 }
 
-// ending has a script say in every other request that the scene is worked through with its last edit.
+// ending makes a script say in every other request that the scene is finished with its last edit.
 func ending(script scripted.Script) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		reply := script(r)
-		if n := len(reply.ToolCalls) - 1; n >= 0 && len(r.Messages)%4 < 2 && strings.HasPrefix(reply.ToolCalls[n].Name, "glossary_") {
+		if n := len(reply.ToolCalls) - 1; n >= 0 && len(r.Messages)%4 < 2 &&
+			strings.HasPrefix(reply.ToolCalls[n].Name, "glossary_") {
 			last := &reply.ToolCalls[n]
 			if last.Name != "glossary_search" {
 				last.Arguments = strings.TrimSuffix(last.Arguments, "}") + `,"done":true}`
@@ -135,8 +137,8 @@ func ending(script scripted.Script) scripted.Script {
 	}
 }
 
-// judgedStage is crashStage with a curator who decides in every way, and a model that has to declare its intents and ends
-// some scenes with their edits.
+// judgedStage is crashStage with a curator who makes every kind of decision. The model has to declare its intents and
+// ends some scenes with their edits.
 func judgedStage(t *testing.T) *stage {
 	s := crashStage(t)
 	s.config.Governance = policy.Enforce
@@ -144,8 +146,9 @@ func judgedStage(t *testing.T) *stage {
 	return s
 }
 
-// TestKilledAtEveryTransition kills a run after its transitions and after each decision of the curator, and lets another process go
-// on. In full it takes every second of some hundreds of transitions, so that each state is left by a kill many times.
+// TestKilledAtEveryTransition kills a run after its transitions and after each decision of the curator, and lets
+// another process continue. In full it takes every second of some hundreds of transitions, so that each state is left
+// by a kill many times.
 func TestKilledAtEveryTransition(t *testing.T) {
 	t.Parallel()
 	s := judgedStage(t)
@@ -173,7 +176,7 @@ func TestKilledAtEveryTransition(t *testing.T) {
 	s.noViolations()
 }
 
-// TestKilledAtRandomMoments kills runs whenever it happens, several times a run.
+// TestKilledAtRandomMoments kills runs at random times, several times a run.
 func TestKilledAtRandomMoments(t *testing.T) {
 	t.Parallel()
 	s := judgedStage(t)
@@ -188,7 +191,8 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for landed, n := 0, 0; landed < kills; n++ {
 		name := fmt.Sprintf("random-%d", n)
-		for longest := span; ; longest += span / 10 { // the machine may have become slower, and a run must come to its end
+		// the machine may have become slower, and a run must come to its end
+		for longest := span; ; longest += span / 10 {
 			after := 1 + time.Duration(random.Float64()*float64(longest))
 			killed, _ := s.spawn(name, 0, never, after)
 			if !killed {
@@ -204,7 +208,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	s.noViolations()
 }
 
-// compare holds a database against the undisturbed one, and removes it.
+// compare compares a database with the uninterrupted one, and removes it.
 func (s *stage) compare(name string, calm []string) {
 	s.t.Helper()
 	s.verify(name)
@@ -223,14 +227,17 @@ func (s *stage) noViolations() {
 	}
 }
 
-// volatile columns tell of time, of the process, or of what the server happened to have cached.
+// volatile columns depend on time, on the process, or on the server's cache.
 var volatile = map[string]bool{
-	"at": true, "created_at": true, "updated_at": true, "started_at": true, "completed_at": true, "recorded_at": true, "changed_at": true,
-	"first_byte_ms": true, "total_ms": true, "cached_tokens": true, "told_tokens": true, "holder": true, "endpoint": true,
-	"corpus_identity": true, "begun_call": true, "call.id": true, "call.attempt": true, "call.decision": true, "call.reason": true, "corpus_path": true,
+	"at": true, "created_at": true, "updated_at": true, "started_at": true, "completed_at": true, "recorded_at": true,
+	"changed_at":    true,
+	"first_byte_ms": true, "total_ms": true, "cached_tokens": true, "told_tokens": true, "holder": true,
+	"endpoint":        true,
+	"corpus_identity": true, "begun_call": true, "call.id": true, "call.attempt": true, "call.decision": true,
+	"call.reason": true, "corpus_path": true,
 }
 
-// dump writes out all that the tables hold, but for what is volatile and the calls that brought nothing. The column at of a
+// dump returns all that the tables hold, except for volatile columns and the calls without a reply. The column at of a
 // revision is a place, not a time, and stays.
 func dump(t testing.TB, path string) []string {
 	t.Helper()
@@ -240,7 +247,8 @@ func dump(t testing.TB, path string) []string {
 	}
 	defer func() { _ = db.Close() }()
 	var out []string
-	for _, table := range strings.Fields(`snapshot_context run_state thread_state scene trace compaction episode call entry value
+	for _, table := range strings.Fields(
+		`snapshot_context run_state thread_state scene trace compaction episode call entry value
 		revision tool_decision snapshot`) {
 		out = append(out, dumpTable(t, db, table)...)
 	}

@@ -17,7 +17,7 @@ import (
 	"annotator/runner/notify"
 )
 
-// TestCurateByHand curates what a run has left tentative, whatever state the run is in, and can be kept to a thread.
+// TestCurateByHand curates the tentative entries of a run in any state, and can be limited to a thread.
 func TestCurateByHand(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 3, scenes: 3}, scripted.Options{Strict: true, Script: judging})
@@ -56,22 +56,25 @@ func (s *stage) curate(name string, threads ...int64) (told []curator.Decision) 
 		s.t.Fatal(err)
 	}
 	defer end()
-	err = r.Curate(context.Background(), threads, func(_ *annotator.Entry, d curator.Decision) { told = append(told, d) })
+	err = r.Curate(context.Background(), threads, func(_ *annotator.Entry, d curator.Decision) {
+		told = append(told, d)
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return told
 }
 
-// TestCurateByHandInAnOpenScene: the turn of a scene that was cut off in its middle is no part of what the curator is shown.
+// TestCurateByHandInAnOpenScene tests that the curator is not shown the turn of a scene that was interrupted.
 func TestCurateByHandInAnOpenScene(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if shownTo(r) == nil && len(r.Messages) > 12 {
-			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
-		}
-		return nil
-	}})
+	s := newStage(t, story{threads: 2, scenes: 3},
+		scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if shownTo(r) == nil && len(r.Messages) > 12 {
+				return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
+			}
+			return nil
+		}})
 	s.config.Curator.Off = true
 	if err := s.run("open"); !errors.Is(err, annotator.Halted) {
 		t.Fatal(err)
@@ -80,7 +83,9 @@ func TestCurateByHandInAnOpenScene(t *testing.T) {
 		t.Fatal("no scene is open")
 	}
 	var bodies []string
-	s.serve(scripted.Options{Strict: true, OnRequest: func(r scripted.Request) { bodies = append(bodies, string(r.Body)) }})
+	s.serve(scripted.Options{Strict: true, OnRequest: func(r scripted.Request) {
+		bodies = append(bodies, string(r.Body))
+	}})
 	if len(s.curate("open")) == 0 || s.state("open").OpenScene == 0 {
 		t.Error("nothing was curated, or the scene is not open any more")
 	}
@@ -107,7 +112,8 @@ func TestCuratorCost(t *testing.T) {
 		shared := costOfCurator(t, told, window, curator.Shared, several)
 		replaced := costOfCurator(t, told, window, curator.Replaced, several)
 		if shared == 0 || 10*shared > 9*one || 5*shared > 4*replaced {
-			t.Errorf("window %d: %d uncached tokens for several at a time under the shared prompt, %d one by one, %d under its own prompt",
+			t.Errorf("window %d: %d uncached tokens for several at a time under the shared prompt, %d one by one, "+
+				"%d under its own prompt",
 				window, shared, one, replaced)
 		}
 	}
@@ -122,31 +128,36 @@ func costOfCurator(t *testing.T, told story, window int, prompt curator.Prompt, 
 	}
 	const of = ` FROM call WHERE outcome = 'ok' AND purpose = 'curate'`
 	questions, entries := s.count("cost", `SELECT count(*)`+of), s.count("cost", `SELECT count(*) FROM glossary_entry`)
-	tokens, uncached := s.count("cost", `SELECT sum(prompt_tokens)`+of), s.count("cost", `SELECT sum(prompt_tokens - cached_tokens)`+of)
-	others := s.count("cost", `SELECT sum(prompt_tokens - cached_tokens) FROM call WHERE outcome = 'ok' AND purpose <> 'curate'`)
-	t.Logf("| %d | %s | %d | %d | %d | %d | %d | %d |", window, prompt, batch, questions, tokens/entries, uncached/entries, uncached, others)
+	tokens, uncached := s.count("cost", `SELECT sum(prompt_tokens)`+of),
+		s.count("cost", `SELECT sum(prompt_tokens - cached_tokens)`+of)
+	others := s.count("cost", `SELECT sum(prompt_tokens - cached_tokens) FROM call WHERE outcome = 'ok' AND purpose `+
+		`<> 'curate'`)
+	t.Logf("| %d | %s | %d | %d | %d | %d | %d | %d |", window, prompt, batch, questions, tokens/entries,
+		uncached/entries, uncached, others)
 	return uncached
 }
 
-// TestCuratorQuestionsAreBounded in tokens, too, and ask about as many entries as that allows; where there is no room even for one
-// question alone, the entries are left as they are, and nobody is asked.
+// TestCuratorQuestionsAreBounded tests that questions are bounded in tokens, too, and are about as many entries as that
+// allows. Without room even for one question alone, the entries stay as they are, and no question is asked.
 func TestCuratorQuestionsAreBounded(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	longest, most := 0, 0
-	s := newStage(t, story{threads: 1, scenes: 40, words: 300}, scripted.Options{Strict: true, OnRequest: func(r scripted.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if shown := shownTo(r); shown != nil {
-			longest, most = max(longest, len(r.Messages[len(r.Messages)-1].Content)), max(most, len(shown))
-		}
-	}})
+	s := newStage(t, story{threads: 1, scenes: 40, words: 300},
+		scripted.Options{Strict: true, OnRequest: func(r scripted.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if shown := shownTo(r); shown != nil {
+				longest, most = max(longest, len(r.Messages[len(r.Messages)-1].Content)), max(most, len(shown))
+			}
+		}})
 	s.config.ContextBudget, s.config.Curator.Batch = 65_536, 1_000
 	if err := s.run("long"); err != nil {
 		t.Fatal(err)
 	}
 	s.verify("long")
-	if entries := s.count("long", `SELECT count(*) FROM glossary_entry`); most < 9 || most >= entries || longest > 36_000 {
+	if entries := s.count("long", `SELECT count(*) FROM glossary_entry`); most < 9 || most >= entries ||
+		longest > 36_000 {
 		t.Errorf("a question is about %d of %d entries, and one has %d characters", most, entries, longest)
 	}
 	most, s.config.Curator.MaxTokens = 0, s.config.ContextBudget

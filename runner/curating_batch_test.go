@@ -14,20 +14,22 @@ import (
 	"annotator/storage"
 )
 
-// TestCuratorGoesOnAfterItsQuestionsWereOthers: a run was killed by a version that asked about one entry at a time, right after it
-// wrote down that it would ask again. What it had decided stands, and on each of the others there is one decision.
+// TestCuratorGoesOnAfterItsQuestionsWereOthers resumes a run of a version that asked about one entry at a time. It was
+// killed right after it recorded that it would ask again. Its decisions stay valid, and there is one decision on each
+// of the other entries.
 func TestCuratorGoesOnAfterItsQuestionsWereOthers(t *testing.T) {
 	t.Parallel()
 	denied := 0
-	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if denied == 0 || shownTo(r) == nil {
-			return nil
-		}
-		if denied--; denied > 0 {
-			return nil
-		}
-		return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
-	}})
+	s := newStage(t, story{threads: 2, scenes: 3},
+		scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if denied == 0 || shownTo(r) == nil {
+				return nil
+			}
+			if denied--; denied > 0 {
+				return nil
+			}
+			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
+		}})
 	denied, s.config.Curator.Batch = 3, 1
 	if err := s.run("older"); !errors.Is(err, annotator.Halted) {
 		t.Fatal(err)
@@ -37,7 +39,8 @@ func TestCuratorGoesOnAfterItsQuestionsWereOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := &annotator.Trace{Kind: annotator.TraceNote, Content: "Judge one entry.\n<candidate>\n</candidate>\n\nYour former answer could not be used: no JSON"}
+	asked := &annotator.Trace{Kind: annotator.TraceNote,
+		Content: "Judge one entry.\n<candidate>\n</candidate>\n\nYour former answer could not be used: no JSON"}
 	if err := errors.Join(db.Curation.Decide(context.Background(), nil, asked, nil, nil), db.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +60,9 @@ func TestCuratorGoesOnAfterItsQuestionsWereOthers(t *testing.T) {
 	}
 }
 
-// TestEachEntryIsDecidedOnce, and once more if it is reworded, however the entries fall into questions, whatever the answers leave out, double or get wrong, and wherever
-// the run is stopped.
+// TestEachEntryIsDecidedOnce tests that there is one decision on each entry, and one more if it is reworded. This holds
+// for any grouping of entries into questions, any omission, repetition or mistake in the answers, and any stop of the
+// run.
 func TestEachEntryIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -71,7 +75,9 @@ func TestEachEntryIsDecidedOnce(t *testing.T) {
 			if err := s.run("calm"); err != nil {
 				t.Fatal(err)
 			}
-			s.runStopped("stopped", func(n annotator.Notice) bool { return n.Kind == annotator.NoticeDecision && random.IntN(3) == 0 })
+			s.runStopped("stopped", func(n annotator.Notice) bool {
+				return n.Kind == annotator.NoticeDecision && random.IntN(3) == 0
+			})
 			s.compareBut("stopped", dump(t, s.db("calm")), "run_state ")
 			entries, made := s.count("calm", `SELECT count(*) FROM glossary_entry`), s.decisions("calm")
 			if entries < 9 || len(made) != entries {
@@ -90,8 +96,8 @@ func TestEachEntryIsDecidedOnce(t *testing.T) {
 	}
 }
 
-// careless is a curator of whom each seed makes another one. What he says of an entry depends on that, and on whether he was asked
-// before.
+// careless is a curator whose behaviour depends on the seed. Its answer on an entry depends on that, and on whether it
+// was asked before.
 func careless(seed uint64) scripted.Script {
 	roll := func(r scripted.Request, entry int64, sides int) int {
 		if askedAgain(r) {
@@ -112,7 +118,8 @@ func careless(seed uint64) scripted.Script {
 		case fate == 6:
 			return map[string]any{"decision": "REJECT", "reason": "A passing word."}
 		case fate == 7:
-			return map[string]any{"decision": "REVISE", "definition": fmt.Sprintf("Number %d, put in other words.", c.Entry)}
+			return map[string]any{"decision": "REVISE",
+				"definition": fmt.Sprintf("Number %d, put in other words.", c.Entry)}
 		}
 		return map[string]any{"decision": "CONFIRM"}
 	})

@@ -33,12 +33,14 @@ func deciding(decide func(r scripted.Request, c scripted.Candidate) map[string]a
 		if shownTo(r) == nil {
 			return scripted.Annotate(r)
 		}
-		return scripted.Decide(r.Messages[len(r.Messages)-1].Content, func(c scripted.Candidate) map[string]any { return decide(r, c) })
+		return scripted.Decide(r.Messages[len(r.Messages)-1].Content, func(c scripted.Candidate) map[string]any {
+			return decide(r, c)
+		})
 	}
 }
 
-// judging is a curator who decides in every way there is, going by the ids of entries. Some are left out of the answer or get a
-// decision that cannot be carried out, and some answers are of no use at all.
+// judging is a curator who decides in every way there is, going by the ids of entries. Some are left out of the answer
+// or get a decision that cannot be carried out, and some answers are of no use at all.
 func judging(r scripted.Request) scripted.Reply {
 	if shown := shownTo(r); shown != nil && shown[0].Entry%5 == 3 && !askedAgain(r) {
 		return scripted.Reply{Text: "I would confirm all of them."}
@@ -51,7 +53,8 @@ func judging(r scripted.Request) scripted.Reply {
 			return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same."}
 		case c.Entry%7 == 3:
 			words := fmt.Sprintf("Number %d, put in other words.", c.Entry)
-			return map[string]any{"decision": "REVISE", "facts": []map[string]any{{"text": words}}, "close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear."}
+			return map[string]any{"decision": "REVISE", "facts": []map[string]any{{"text": words}},
+				"close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear."}
 		case c.Entry%7 == 4 && !askedAgain(r):
 			return nil
 		case c.Entry%7 == 5:
@@ -134,51 +137,62 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 			t.Errorf("entry %d is %s after %s", e.ID, e.Status, d.Action)
 		}
 	}
-	for _, action := range []curator.Action{curator.Confirm, curator.Reject, curator.Merge, curator.Revise, curator.Keep} {
+	for _, action := range []curator.Action{curator.Confirm, curator.Reject, curator.Merge, curator.Revise,
+		curator.Keep} {
 		if made[action] == 0 {
 			t.Errorf("nothing was decided by %s: %v", action, made)
 		}
 	}
 	// Who was asked about without a usable answer is asked about alone, once; and an answer that is of no use is kept.
-	again := s.count("curated", `SELECT count(*) FROM history WHERE field = 'curator_decision' AND new_value LIKE '{"decision":"AGAIN"%'`)
-	twice := s.count("curated", `SELECT count(*) - count(DISTINCT entry_id) FROM history WHERE new_value LIKE '{"decision":"AGAIN"%'`)
+	again := s.count("curated",
+		`SELECT count(*) FROM history WHERE field = 'curator_decision' AND new_value LIKE '{"decision":"AGAIN"%'`)
+	twice := s.count("curated",
+		`SELECT count(*) - count(DISTINCT entry_id) FROM history WHERE new_value LIKE '{"decision":"AGAIN"%'`)
 	if again <= made[curator.Keep] || twice > 0 {
-		t.Errorf("%d entries were to be asked about again, %d of them twice, %d were left as they were", again, twice, made[curator.Keep])
+		t.Errorf("%d entries were to be asked about again, %d of them twice, %d were left as they were", again, twice,
+			made[curator.Keep])
 	}
-	if n := s.count("curated", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND raw IS NOT NULL`); n < made[curator.Keep] {
+	if n := s.count("curated", `SELECT count(*) FROM call WHERE purpose = 'curate' AND outcome = 'malformed' AND `+
+		`raw IS NOT NULL`); n < made[curator.Keep] {
 		t.Errorf("%d unusable answers, %d entries left as they were", n, made[curator.Keep])
 	}
 }
 
-// TestRevisedEntriesAreJudgedOnceMore with their new definition, and nothing is left undecided: who is reworded a second
-// time is confirmed. An answer of no use leaves the entry as it is, as for any other.
+// TestRevisedEntriesAreJudgedOnceMore with their new definition, and nothing is left undecided: who is reworded a
+// second time is confirmed. An answer of no use leaves the entry as it is, as for any other.
 func TestRevisedEntriesAreJudgedOnceMore(t *testing.T) {
 	t.Parallel()
 	const reworded = "Put in other words."
-	revise := map[string]any{"decision": "REVISE", "facts": []string{reworded}, "close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear."}
+	revise := map[string]any{"decision": "REVISE", "facts": []string{reworded},
+		"close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear."}
 	for second, want := range map[string]struct {
 		answer map[string]any
 		status annotator.Status
 	}{
 		"CONFIRM": {map[string]any{"decision": "CONFIRM", "reason": "It is named."}, annotator.Confirmed},
 		"REJECT":  {map[string]any{"decision": "REJECT", "reason": "A passing word."}, annotator.Retired},
-		"REVISE":  {map[string]any{"decision": "REVISE", "facts": []string{"Put in still other words."}, "reason": "Unclear."}, annotator.Confirmed},
-		"NONE":    {map[string]any{"decision": "PERHAPS"}, annotator.Tentative},
+		"REVISE": {map[string]any{"decision": "REVISE", "facts": []string{"Put in still other words."},
+			"reason": "Unclear."}, annotator.Confirmed},
+		"NONE": {map[string]any{"decision": "PERHAPS"}, annotator.Tentative},
 	} {
 		t.Run(second, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: deciding(func(r scripted.Request, c scripted.Candidate) map[string]any {
-				_, own, _ := strings.Cut(r.Messages[len(r.Messages)-1].Content, fmt.Sprintf("<entry id=\"%d\"", c.Entry))
-				if own, _, _ = strings.Cut(own, "</entry>"); strings.Contains(own, reworded) {
-					return want.answer
-				}
-				return revise
-			})})
+			s := newStage(t, story{threads: 2, scenes: 3},
+				scripted.Options{Strict: true,
+					Script: deciding(func(r scripted.Request, c scripted.Candidate) map[string]any {
+						_, own, _ := strings.Cut(r.Messages[len(r.Messages)-1].Content,
+							fmt.Sprintf("<entry id=\"%d\"", c.Entry))
+						if own, _, _ = strings.Cut(own, "</entry>"); strings.Contains(own, reworded) {
+							return want.answer
+						}
+						return revise
+					})})
 			if err := s.run("run"); err != nil {
 				t.Fatal(err)
 			}
 			s.verify("run")
-			if n := s.count("run", `SELECT count(*) FROM glossary_entry WHERE status <> '`+string(want.status)+`'`); n > 0 {
+			if n := s.count("run", `SELECT count(*) FROM glossary_entry WHERE status <> '`+string(want.status)+
+				`'`); n > 0 {
 				t.Errorf("%d entries are not %s", n, want.status)
 			}
 			for id, made := range s.decisions("run") {
@@ -194,12 +208,14 @@ func TestRevisedEntriesAreJudgedOnceMore(t *testing.T) {
 func TestCuratorNeverConfirmsByDefault(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]scripted.Script{
-		"empty": answers(""), "thought": answers(`<think>{"decision":"CONFIRM","reason":"yes"}`), "cut": answers(`{"decision":"CONFIRM","reason":"ye`),
+		"empty": answers(""), "thought": answers(`<think>{"decision":"CONFIRM","reason":"yes"}`),
+		"cut": answers(`{"decision":"CONFIRM","reason":"ye`),
 		"two": answers(`{"decision":"CONFIRM"}{"decision":"REJECT","reason":"no"}`),
 		"calls": func(r scripted.Request) scripted.Reply {
 			reply := answers(`{"decision":"CONFIRM"}`)(r)
 			if shownTo(r) != nil {
-				reply.ToolCalls = []annotator.ToolCall{{Name: "glossary_update", Arguments: `{"entry_id":1,"status":"confirmed"}`}}
+				reply.ToolCalls = []annotator.ToolCall{{Name: "glossary_update",
+					Arguments: `{"entry_id":1,"status":"confirmed"}`}}
 			}
 			return reply
 		},
@@ -224,22 +240,25 @@ func TestCuratorNeverConfirmsByDefault(t *testing.T) {
 			if name == "empty" || name == "thought" {
 				questions *= s.config.Retry.Attempts
 			}
-			if n := s.count("asked", `SELECT count(*) FROM call WHERE purpose = 'curate'`); entries < 2 || n != questions {
+			if n := s.count("asked", `SELECT count(*) FROM call WHERE purpose = 'curate'`); entries < 2 ||
+				n != questions {
 				t.Errorf("%d questions about %d entries", n, entries)
 			}
 		})
 	}
 }
 
-// TestCuratorThatIsRefused: a question that the server will never answer leaves the entry as it is, and the story goes on.
+// TestCuratorThatIsRefused tests that a question that the server never answers leaves the entry as it is, and that the
+// run continues.
 func TestCuratorThatIsRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 2, scenes: 2}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if shownTo(r) == nil {
-			return nil
-		}
-		return &scripted.Fault{Status: 400, Body: `{"error":{"message":"not nice","code":"content_filter"}}`}
-	}})
+	s := newStage(t, story{threads: 2, scenes: 2},
+		scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if shownTo(r) == nil {
+				return nil
+			}
+			return &scripted.Fault{Status: 400, Body: `{"error":{"message":"not nice","code":"content_filter"}}`}
+		}})
 	if err := s.run("refused"); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +270,8 @@ func TestCuratorThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestCuratorPassesOverThreadsWithoutScenes: what the thread before them has told is decided on at the end of the one after.
+// TestCuratorPassesOverThreadsWithoutScenes tests that the entries of the thread before them are decided on at the end
+// of the one after.
 func TestCuratorPassesOverThreadsWithoutScenes(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{}, scripted.Options{Strict: true})
@@ -266,7 +286,8 @@ func TestCuratorPassesOverThreadsWithoutScenes(t *testing.T) {
 		if err := w.Thread(context.Background(), first, ""); err != nil {
 			t.Fatal(err)
 		}
-		post := annotator.Post{Thread: first, ID: first, Time: first, Name: "Storyteller", Body: told.body(int(thread), 0, 0)}
+		post := annotator.Post{Thread: first, ID: first, Time: first, Name: "Storyteller",
+			Body: told.body(int(thread), 0, 0)}
 		if thread != 1 {
 			post.Tags = []string{annotator.TagStory}
 		}
@@ -284,20 +305,22 @@ func TestCuratorPassesOverThreadsWithoutScenes(t *testing.T) {
 	}
 }
 
-// TestCuratorHalts where the endpoint is of no use, and goes on with the next question when it is.
+// TestCuratorHalts tests that the curator halts if the endpoint has no usable answers, and continues with the next
+// question when it has.
 func TestCuratorHalts(t *testing.T) {
 	t.Parallel()
 	left := -1 // questions that are answered before the server denies them; below 0: all
-	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: judging, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if shownTo(r) == nil || left < 0 {
-			return nil
-		}
-		if left > 0 {
-			left--
-			return nil
-		}
-		return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
-	}})
+	s := newStage(t, story{threads: 2, scenes: 3},
+		scripted.Options{Strict: true, Script: judging, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if shownTo(r) == nil || left < 0 {
+				return nil
+			}
+			if left > 0 {
+				left--
+				return nil
+			}
+			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
+		}})
 	s.config.Curator.Batch = 3
 	if err := s.run("calm"); err != nil {
 		t.Fatal(err)
@@ -342,7 +365,8 @@ func TestCuratorStops(t *testing.T) {
 	s.compareBut("stopped", calm, "run_state ")
 }
 
-// runStopped runs a story again and again until it is told, and stops each run at a notice. It returns how often it did.
+// runStopped runs a story again and again until it is finished, and stops each run at a notice. It returns how often it
+// did.
 func (s *stage) runStopped(name string, at func(annotator.Notice) bool) (stops int) {
 	s.t.Helper()
 	for {
@@ -381,7 +405,8 @@ func TestCuratorIsOff(t *testing.T) {
 	}
 }
 
-// TestCuratorFitsBesideAFullWindow: the question follows the window, and is asked alone where that leaves no room for it.
+// TestCuratorFitsBesideAFullWindow tests that the question follows the window, and is asked alone where that leaves no
+// room for it.
 func TestCuratorFitsBesideAFullWindow(t *testing.T) {
 	t.Parallel()
 	for _, window := range []int{4_900, 60_000} {

@@ -18,8 +18,8 @@ import (
 	"annotator/storage"
 )
 
-// TestOrdinaryWorkIsFarFromTheCap counts, scene by scene, the known entries that a story names and the edits that the offline model
-// makes of them. With -update books are read too, where they are, and the table is written down.
+// TestOrdinaryWorkIsFarFromTheCap counts, scene by scene, the known entries that a story names and the edits that the
+// offline model makes of them. With -update books are read too, where they are, and the table is written down.
 func TestOrdinaryWorkIsFarFromTheCap(t *testing.T) {
 	t.Parallel()
 	sources := []string{"../testdata/lanterns/lanterns.jsonl"}
@@ -30,7 +30,8 @@ func TestOrdinaryWorkIsFarFromTheCap(t *testing.T) {
 		}
 		sources = append(sources, books...)
 	}
-	table := "| Story | Scenes | Known entries that a scene names, median | 90 % of the scenes | most | Scenes that name more than the cap |" +
+	table := "| Story | Scenes | Known entries that a scene names, median | 90 % of the scenes | most | Scenes that " +
+		"name more than the cap |" +
 		" Edits that took something away |\n|---|---|---|---|---|---|---|\n"
 	for _, source := range sources {
 		w := workOf(t, source)
@@ -54,7 +55,8 @@ type work struct {
 func (w *work) row(source string) string {
 	n := len(w.named)
 	more, _ := slices.BinarySearch(w.named, runner.Defaults().EditCap+1)
-	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d |\n", strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)), n,
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d |\n",
+		strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)), n,
 		w.named[n/2], w.named[n*9/10], w.named[n-1], n-more, w.tookAway)
 }
 
@@ -62,7 +64,8 @@ func (w *work) row(source string) string {
 func workOf(t *testing.T, source string) *work {
 	t.Helper()
 	ctx := context.Background()
-	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(), transport: offline.New(offline.Options{})}
+	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(),
+		transport: offline.New(offline.Options{})}
 	s.corpus = filepath.Join(s.dir, "story.corpus.db")
 	if _, err := ingest.Import(ctx, ingest.Options{Sources: []string{source}, Corpus: s.corpus}, nil); err != nil {
 		t.Fatal(err)

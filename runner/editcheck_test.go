@@ -15,16 +15,16 @@ import (
 	"annotator/view"
 )
 
-// recentScenes is in how many scenes before it a scene may replace the states of a thing that it does not name.
+// recentScenes is the number of scenes before a scene whose states it may replace without a name.
 const recentScenes = 3
 
-// told is a story with the calls that a model makes of each scene, in one reply.
+// told is a story with the calls of a model for each scene, in one reply.
 type told []struct {
 	scene string
 	calls []annotator.ToolCall
 }
 
-// read reads the story and returns what came of the calls, in order.
+// read reads the story and returns the results of the calls, in order.
 func (story told) read(t *testing.T, change func(*stage)) (*stage, []*storage.Audited) {
 	t.Helper()
 	var scenes []string
@@ -69,17 +69,21 @@ func (s *stage) entry(t *testing.T, id int64) *annotator.Entry {
 }
 
 func makes(term, tag, facts string, more ...string) annotator.ToolCall {
-	return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":%q,"tags":[%q],"facts":%s%s}`, term, tag, facts, strings.Join(more, ""))}
+	return annotator.ToolCall{Name: "glossary_create",
+		Arguments: fmt.Sprintf(`{"term":%q,"tags":[%q],"facts":%s%s}`, term, tag, facts, strings.Join(more, ""))}
 }
 
-// TestARevealedNameIsTaken: the names of two entries are revealed, one of them part by part, and the person who is addressed is
-// promoted. Nothing of it is refused.
+// TestARevealedNameIsTaken reveals the names of two entries, one of them part by part, and promotes the person who is
+// addressed. Nothing of it is refused.
 func TestARevealedNameIsTaken(t *testing.T) {
 	t.Parallel()
 	s, all := told{
-		{"You are Wren Tallow, a wick of the Guild. You saw a child with a brass thimble. Brother Caul let you in. A man in a hood stood by.", []annotator.ToolCall{
-			makes("Wren Tallow", "person", `[{"text":"Wren Tallow is a wick.","quote":"You are Wren Tallow, a wick of the Guild.","state":true}]`),
-			makes("child with the brass thimble", "person", `[{"text":"A child wears a brass thimble.","quote":"a child with a brass thimble"}]`),
+		{"You are Wren Tallow, a wick of the Guild. You saw a child with a brass thimble. Brother Caul let you in. " +
+			"A man in a hood stood by.", []annotator.ToolCall{
+			makes("Wren Tallow", "person",
+				`[{"text":"Wren Tallow is a wick.","quote":"You are Wren Tallow, a wick of the Guild.","state":true}]`),
+			makes("child with the brass thimble", "person",
+				`[{"text":"A child wears a brass thimble.","quote":"a child with a brass thimble"}]`),
 			makes("Brother Caul", "person", `[{"text":"Brother Caul is let in.","quote":"Brother Caul let you in."}]`),
 			makes("man in a hood", "person", `[{"text":"A man stood by.","quote":"A man in a hood stood by."}]`),
 		}},
@@ -107,17 +111,20 @@ func TestARevealedNameIsTaken(t *testing.T) {
 		}
 	}
 	wren := s.entry(t, 1)
-	if got := codex.FactLines(wren); !slices.Equal(got, []string{"2 (state): Wren Tallow is a trimmer."}) || wren.Claims[0].ReplacedBy != 2 && wren.Claims[1].ReplacedBy != 2 {
+	if got := codex.FactLines(wren); !slices.Equal(got, []string{"2 (state): Wren Tallow is a trimmer."}) ||
+		wren.Claims[0].ReplacedBy != 2 && wren.Claims[1].ReplacedBy != 2 {
 		t.Errorf("%q of %+v", got, wren.Claims)
 	}
 }
 
-// TestRenamedIsNotErased: a scene that gives an entry a name, or a quotation that addresses somebody, names it no more than before.
+// TestRenamedIsNotErased: a scene that gives an entry a name, or a quotation that addresses somebody, names it no more
+// than before.
 func TestRenamedIsNotErased(t *testing.T) {
 	t.Parallel()
 	s, all := told{
 		{"A man in a hood stood by the Lamp.", []annotator.ToolCall{
-			makes("man in a hood", "person", `[{"text":"A man stood by."},{"text":"He wore a cap."}]`), makes("Lamp", "object", `["It stood."]`),
+			makes("man in a hood", "person", `[{"text":"A man stood by."},{"text":"He wore a cap."}]`),
+			makes("Lamp", "object", `["It stood."]`),
 		}},
 		{"Out of the fog came Thesk, and you know Thesk. Everybody the better.", []annotator.ToolCall{
 			updates(1, `"term":"Thesk","close":[1],"facts":["He came out of the fog."]`),
@@ -129,7 +136,8 @@ func TestRenamedIsNotErased(t *testing.T) {
 		}},
 	}.read(t, nil)
 	e := s.entry(t, 1)
-	if e.Name() != "Thesk" || !e.Status.Live() || len(codex.FactLines(e)) != 4 || !slices.Equal(e.Tags, []string{"person"}) {
+	if e.Name() != "Thesk" || !e.Status.Live() || len(codex.FactLines(e)) != 4 ||
+		!slices.Equal(e.Tags, []string{"person"}) {
 		t.Errorf("%q of %+v", codex.FactLines(e), e)
 	}
 	for n, want := range []string{
@@ -144,27 +152,31 @@ func TestRenamedIsNotErased(t *testing.T) {
 	}
 }
 
-// TestStatesAreReplacedWithoutAName: a scene that calls a thing of the last scenes by another word replaces its states by facts that it
-// bears out, and takes back what it has added itself. It takes nothing else away, nor from a thing that was told of long before.
+// TestStatesAreReplacedWithoutAName tests a scene that calls a thing of the last scenes by another word. It replaces
+// its states by facts that it supports, and removes what it has added itself. It removes nothing else, and nothing from
+// a thing of much earlier scenes.
 func TestStatesAreReplacedWithoutAName(t *testing.T) {
 	t.Parallel()
 	facts := `[{"text":"Its flame is a blue bead.","state":true},{"text":"It is tall.","quote":"It was tall."},{"text":"It is cold.","state":true},{"text":"It is old.","state":true}]`
 	stands := `"facts":[{"text":"Its flame stands at half its height.","quote":"half its proper height","state":true},{"text":"It is warm.","quote":"nobody wrote this","state":true}],`
 	story := told{
-		{"Ketterling burned. It was tall. Marrow burned.", []annotator.ToolCall{makes("Ketterling", "object", facts), makes("Marrow", "object", facts)}},
+		{"Ketterling burned. It was tall. Marrow burned.",
+			[]annotator.ToolCall{makes("Ketterling", "object", facts), makes("Marrow", "object", facts)}},
 		{"It is half its proper height, but it stands.", []annotator.ToolCall{
 			updates(1, stands+`"close":[{"fact":1,"by":1},{"fact":2,"by":1},{"fact":3,"by":2},4]`),
 			updates(1, `"close":[5]`), // or two calls would erase a state
 			updates(1, `"facts":["It is a mistake."]`),
 			updates(1, `"close":[7]`),
 			updates(2, `"aliases":["proper height"],"facts":[{"text":"It stands.","quote":"it stands"}],"close":[{"fact":1,"by":1}]`),
-			updates(2, `"facts":[{"text":"It was tall then.","quote":"It was tall.","post_id":100}],"aliases":["height"]`),
+			updates(2, `"facts":[{"text":"It was tall then.","quote":"It was tall.","post_id":100}],`+
+				`"aliases":["height"]`),
 			updates(2, `"close":[2]`),
 			updates(1, `"facts":[{"text":"Tobin lit it.","quote":"it stands","kind":"claimed","speaker":"Tobin"}]`),
 		}},
 	}
 	for range recentScenes {
-		story = append(story, told{{"Marrow burned.", []annotator.ToolCall{updates(2, `"facts":["It burned again."]`)}}}...)
+		story = append(story, told{{"Marrow burned.",
+			[]annotator.ToolCall{updates(2, `"facts":["It burned again."]`)}}}...)
 	}
 	story = append(story, told{{"It is a blue bead again. Nobody lit it.", []annotator.ToolCall{
 		updates(1, `"facts":[{"text":"Its flame is small.","quote":"a blue bead","state":true}],"close":[{"fact":5,"by":1}]`),
@@ -192,14 +204,15 @@ func TestStatesAreReplacedWithoutAName(t *testing.T) {
 	}
 }
 
-// TestEventsAreCorrected: what the last scenes told of a thing that the model has named itself gives way to facts that a scene bears
-// out; no scene could name it. What was told of it before stays, and so does what nothing replaces.
+// TestEventsAreCorrected tests a thing that the model has named itself, so that no scene could name it. Facts that a
+// scene supports replace its facts of the last scenes. Its earlier facts stay, and so do facts that nothing replaces.
 func TestEventsAreCorrected(t *testing.T) {
 	t.Parallel()
 	correct := `"facts":[{"text":"Tobin rode away.","quote":"Tobin rode away"}],"close":[`
 	story := told{
 		{"Marrow asked Tobin to stay.", []annotator.ToolCall{
-			makes("farewell at the gate", "event", `["Marrow asked Tobin to stay.","Tobin stayed."]`), makes("Marrow", "person", `["She asked."]`),
+			makes("farewell at the gate", "event", `["Marrow asked Tobin to stay.","Tobin stayed."]`),
+			makes("Marrow", "person", `["She asked."]`),
 		}},
 		{"Later Tobin rode away.", []annotator.ToolCall{updates(1, correct+`1,{"fact":2,"by":1}]`)}},
 	}
@@ -210,7 +223,8 @@ func TestEventsAreCorrected(t *testing.T) {
 		updates(1, `"facts":[{"text":"Tobin came back.","quote":"He came back"}],"close":[{"fact":3,"by":1}]`),
 	}}}...)
 	s, all := story.read(t, nil)
-	if last := all[len(all)-1]; !strings.Contains(all[2].Result, `"closed":["2: Tobin stayed."],"not_taken":[{"close":1,`) ||
+	if last := all[len(all)-1]; !strings.Contains(all[2].Result,
+		`"closed":["2: Tobin stayed."],"not_taken":[{"close":1,`) ||
 		!strings.Contains(last.Result, `"not_taken":[{"close":3,`) {
 		t.Errorf("%s, %s", all[2].Result, last.Result)
 	}
@@ -219,43 +233,51 @@ func TestEventsAreCorrected(t *testing.T) {
 	}
 }
 
-// TestOneCallIsOneEdit: all that a call takes away counts once towards the cap, and beyond it what the call adds is taken.
+// TestOneCallIsOneEdit tests that all removals of a call count once towards the cap. Beyond the cap, the additions of
+// the call are applied.
 func TestOneCallIsOneEdit(t *testing.T) {
 	t.Parallel()
 	facts := `["It is old.","It is tall.","It is cold.","It is dark."]`
 	s, all := told{
-		{"The Lamp stood by the Door.", []annotator.ToolCall{makes("Lamp", "object", facts), makes("Door", "object", facts)}},
+		{"The Lamp stood by the Door.", []annotator.ToolCall{makes("Lamp", "object", facts),
+			makes("Door", "object", facts)}},
 		{"The Lamp stood by the Door again.", []annotator.ToolCall{
-			updates(1, `"close":[1,2,3],"tags":["lamp"]`), updates(2, `"close":[4],"facts":["It is open."]`), updates(2, `"definition":"It is old. It is tall. It is cold. It is dark. It is open. It is new."`),
+			updates(1, `"close":[1,2,3],"tags":["lamp"]`), updates(2, `"close":[4],"facts":["It is open."]`),
+			updates(2, `"definition":"It is old. It is tall. It is cold. It is dark. It is open. It is new."`),
 		}},
 	}.read(t, func(s *stage) { s.config.EditCap = 1 })
 	if got := codex.FactLines(s.entry(t, 1)); !slices.Equal(got, []string{"4: It is dark."}) {
 		t.Errorf("%q: %s", got, all[2].Result)
 	}
-	if got := codex.FactLines(s.entry(t, 2)); len(got) != 6 || !strings.Contains(all[3].Result, `"added":[5],"not_taken":[{"close":4,"code":"EDIT_CAP"`) || all[4].Error != "" {
+	if got := codex.FactLines(s.entry(t, 2)); len(got) != 6 ||
+		!strings.Contains(all[3].Result, `"added":[5],"not_taken":[{"close":4,"code":"EDIT_CAP"`) ||
+		all[4].Error != "" {
 		t.Errorf("%q: %s, %s", got, all[3].Result, all[4].Result)
 	}
 }
 
 func merges(entry, into int) annotator.ToolCall {
-	return annotator.ToolCall{Name: "glossary_delete", Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is the same","same_as":%d}`, entry, into)}
+	return annotator.ToolCall{Name: "glossary_delete",
+		Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is the same","same_as":%d}`, entry, into)}
 }
 
-// TestOneThingIsOneEntry: a scene that names an entry, or only the one that it was guessed to be, makes the two one. What the scene itself
-// has guessed does not count, nor does a guess about what the scene does not name.
+// TestOneThingIsOneEntry tests that a scene that names an entry, or only the one that it was guessed to be, merges the
+// two. What the scene itself has guessed does not count, nor does a guess about what the scene does not name.
 func TestOneThingIsOneEntry(t *testing.T) {
 	t.Parallel()
 	guess := `{"text":"It seems to be the [[Ledger of Names]].","kind":"inferred"}`
 	s, all := told{
 		{"The Ledger of Names lay under the Lamp.", []annotator.ToolCall{
-			makes("Ledger of Names", "object", `["It lay there."]`), makes("Lamp", "object", `["It burned over the [[Ledger of Names]]."]`),
+			makes("Ledger of Names", "object", `["It lay there."]`),
+			makes("Lamp", "object", `["It burned over the [[Ledger of Names]]."]`),
 		}},
 		{"A book as big as a door lay before the clerk, and a pen.", []annotator.ToolCall{
-			makes("book as big as a door", "object", `[{"text":"The book is as big as a door.","quote":"A book as big as a door"},`+guess+`]`),
+			makes("book as big as a door", "object",
+				`[{"text":"The book is as big as a door.","quote":"A book as big as a door"},`+guess+`]`),
 			makes("clerk's pen", "object", `["It lay there."]`),
 		}},
 		{"Out of the ledger of Names they read all night.", []annotator.ToolCall{
-			merges(2, 1), // only told of beside it
+			merges(2, 1), // only mentioned in the same scene
 			deletes(3),
 			updates(4, `"facts":[`+guess+`]`),
 			merges(4, 1), // guessed by this scene
@@ -266,7 +288,8 @@ func TestOneThingIsOneEntry(t *testing.T) {
 	}.read(t, nil)
 	for n, want := range []string{
 		"", "", "", "",
-		`"error":{"code":"NOT_MENTIONED"`, `"error":{"code":"NOT_MENTIONED"`, `"ok":true`, `"error":{"code":"NOT_MENTIONED"`,
+		`"error":{"code":"NOT_MENTIONED"`, `"error":{"code":"NOT_MENTIONED"`, `"ok":true`,
+		`"error":{"code":"NOT_MENTIONED"`,
 		`"status":"merged","into":{"id":1,"term":"Ledger of Names"},"added":[2,3]`,
 		`"error":{"code":"NOT_MENTIONED"`,
 		`"status":"merged","into":{"id":2,"term":"Lamp"}`,
@@ -283,7 +306,8 @@ func TestOneThingIsOneEntry(t *testing.T) {
 	}
 }
 
-// TestAWrongNameIsDropped: a scene that names an entry by a name of before takes a name from it, and any scene those that it has given.
+// TestAWrongNameIsDropped tests that a scene that names an entry by a former name may remove a name from it. Any scene
+// may remove the names that it has given.
 func TestAWrongNameIsDropped(t *testing.T) {
 	t.Parallel()
 	s, all := told{
@@ -318,7 +342,8 @@ func TestAWrongNameIsDropped(t *testing.T) {
 		t.Errorf("the entry goes by %q", names)
 	}
 	for name, want := range map[string]int{"Nobody": 0, "House": 1} {
-		if found, err := (view.Glossary{Glossary: s.open("told").Glossary}).Search(context.Background(), annotator.Query{Text: name}); err != nil || len(found) != want {
+		if found, err := (view.Glossary{Glossary: s.open("told").Glossary}).Search(context.Background(),
+			annotator.Query{Text: name}); err != nil || len(found) != want {
 			t.Errorf("%s finds %d entries: %v", name, len(found), err)
 		}
 	}

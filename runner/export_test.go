@@ -2,7 +2,7 @@ package runner
 
 import "annotator"
 
-// IsMechanical reports whether a text tells nothing of a story.
+// IsMechanical reports whether a text has nothing of a story.
 func IsMechanical(text string) bool { return isMechanical(text) }
 
 // Handles reports whether a state has a handler.

@@ -11,17 +11,18 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestFact05MergeIsOneTransaction: a merge that broke in its middle once left the whole curator run half done. Here the entry that
-// is merged, the one that takes its place, the record of why and the answer commit together; the entry stays, and names what
-// took its place; the run goes on to its end.
+// TestFact05MergeIsOneTransaction tests a failure of a former program: a merge that failed in its middle left the whole
+// curator run half done. Here the merged entry, the one that replaces it, the record of the reason and the answer
+// commit together. The merged entry stays, and names its replacement. The run continues to its end.
 func TestFact05MergeIsOneTransaction(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true, Script: deciding(func(_ scripted.Request, c scripted.Candidate) map[string]any {
-		if len(c.Similar) > 0 {
-			return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same."}
-		}
-		return map[string]any{"decision": "CONFIRM"}
-	})})
+	s := newStage(t, story{threads: 2, scenes: 4},
+		scripted.Options{Strict: true, Script: deciding(func(_ scripted.Request, c scripted.Candidate) map[string]any {
+			if len(c.Similar) > 0 {
+				return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same."}
+			}
+			return map[string]any{"decision": "CONFIRM"}
+		})})
 	if err := s.run("merged"); err != nil {
 		t.Fatal(err)
 	}
@@ -31,13 +32,17 @@ func TestFact05MergeIsOneTransaction(t *testing.T) {
 		t.Fatalf("only %d entries are merged", merged)
 	}
 	for what, query := range map[string]string{
-		"merges that are no one transaction with their record": `SELECT count(*) FROM revision m WHERE m.field = 'merge' AND 1 <>
-			(SELECT count(*) FROM revision d WHERE d.field = 'curator_decision' AND d.entry_id = m.entry_id AND d.trace_id = m.trace_id)`,
+		"merges that are no one transaction with their record": `
+			SELECT count(*) FROM revision m WHERE m.field = 'merge' AND 1 <>
+			(SELECT count(*) FROM revision d WHERE d.field = 'curator_decision' AND d.entry_id = m.entry_id
+				AND d.trace_id = m.trace_id)`,
 		"merges without an answer": `SELECT count(*) FROM revision m WHERE m.field = 'merge' AND NOT EXISTS
 			(SELECT 1 FROM trace t WHERE t.id = m.trace_id AND t.kind = 'reply')`,
-		"claims that came over without their transaction": `SELECT count(*) FROM revision c WHERE c.actor = 'curator' AND c.field = 'claim'
+		"claims that came over without their transaction": `
+			SELECT count(*) FROM revision c WHERE c.actor = 'curator' AND c.field = 'claim'
 			AND NOT EXISTS (SELECT 1 FROM revision m WHERE m.field = 'merge' AND m.trace_id = c.trace_id)`,
-		"merged entries whose claims are gone": `SELECT count(*) FROM glossary_entry e WHERE e.status = 'merged' AND NOT EXISTS
+		"merged entries whose claims are gone": `
+			SELECT count(*) FROM glossary_entry e WHERE e.status = 'merged' AND NOT EXISTS
 			(SELECT 1 FROM claim c WHERE c.entry_id = e.id)`,
 	} {
 		if n := s.count("merged", query); n > 0 {
@@ -46,9 +51,10 @@ func TestFact05MergeIsOneTransaction(t *testing.T) {
 	}
 }
 
-// TestFact12CuratorIsAFork: it once was none, took the wrong thread, broke on braces and dropped tags. Here its questions begin
-// with the window, byte for byte, and are not in it afterwards; at the end of a thread it decides on the entries of the thread
-// before, at the corpus's end also the last ones; braces are text; a merge keeps the tags of both.
+// TestFact12CuratorIsAFork tests a failure of a former program: its curator was no fork, took the wrong thread, failed
+// on braces and dropped tags. Here its questions begin with the window, byte for byte, and are not in it afterwards. At
+// the end of a thread it decides on the entries of the thread before. At the corpus's end it also decides on the last
+// ones. Braces are text, and a merge keeps the tags of both.
 func TestFact12CuratorIsAFork(t *testing.T) {
 	t.Parallel()
 	var bodies []string
@@ -57,7 +63,8 @@ func TestFact12CuratorIsAFork(t *testing.T) {
 		Script: func(r scripted.Request) scripted.Reply {
 			reply := deciding(func(_ scripted.Request, c scripted.Candidate) map[string]any {
 				if c.Entry%3 == 0 && len(c.Similar) > 0 {
-					return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": `{"decision":"REJECT"} }{`}
+					return map[string]any{"decision": "MERGE", "target": c.Similar[0],
+						"reason": `{"decision":"REJECT"} }{`}
 				}
 				return map[string]any{"decision": "CONFIRM", "reason": "It {is} named."}
 			})(r)
@@ -83,7 +90,8 @@ func TestFact12CuratorIsAFork(t *testing.T) {
 	}
 }
 
-// checkThreadsDecided demands that each entry was decided on when the thread after its own had ended, and the last ones with theirs.
+// checkThreadsDecided checks that each entry was decided on when the thread after its own had ended, and the last ones
+// with theirs.
 func (s *stage) checkThreadsDecided(name string) {
 	s.t.Helper()
 	db := s.open(name)
@@ -107,7 +115,8 @@ func (s *stage) checkThreadsDecided(name string) {
 	}
 }
 
-// checkForks demands that a question begins with the request before the curator was asked, and is not in the next one after.
+// checkForks checks that a question begins with the request before the curator was asked, and is not in the next one
+// after.
 func (s *stage) checkForks(bodies []string) {
 	s.t.Helper()
 	const mark = `Set the scenes aside for a moment, call no tool, and `
@@ -121,7 +130,8 @@ func (s *stage) checkForks(bodies []string) {
 			continue
 		}
 		forks++
-		if !strings.HasPrefix(body, window) || strings.Count(body, mark) > 2 || strings.Count(body, "threads have ended: ") > 1 {
+		if !strings.HasPrefix(body, window) || strings.Count(body, mark) > 2 ||
+			strings.Count(body, "threads have ended: ") > 1 {
 			s.t.Fatal("a question is not the window and itself")
 		}
 	}

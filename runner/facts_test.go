@@ -14,7 +14,7 @@ import (
 	"annotator/internal/scripted"
 )
 
-// The facts are what broke in the program that came before this one. Each has its number.
+// The facts are the failures of the program before this one. Each has its number.
 
 // texts returns what the messages of a request say, in order, with their roles.
 func texts(t *testing.T, body []byte) []annotator.Message {
@@ -31,7 +31,8 @@ func texts(t *testing.T, body []byte) []annotator.Message {
 	}
 	var all []annotator.Message
 	for _, m := range request.Messages {
-		all = append(all, annotator.Message{Role: m.Role, Content: m.Content, ToolCalls: make([]annotator.ToolCall, len(m.ToolCalls))})
+		all = append(all, annotator.Message{Role: m.Role, Content: m.Content,
+			ToolCalls: make([]annotator.ToolCall, len(m.ToolCalls))})
 	}
 	return all
 }
@@ -50,11 +51,12 @@ func reader(r scripted.Request) scripted.Reply {
 	if rounds == 4 {
 		return scripted.Reply{Text: "That is all."}
 	}
-	return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "read_post", Arguments: fmt.Sprintf(`{"post_id":%d}`, 100+2*rounds)}}}
+	return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "read_post",
+		Arguments: fmt.Sprintf(`{"post_id":%d}`, 100+2*rounds)}}}
 }
 
-// TestFact01_CompactionInsideTheToolLoop: the scene at hand, its calls and their results are all there after it. Which window is full
-// inside a scene depends on the length of the prompt.
+// TestFact01_CompactionInsideTheToolLoop tests that the present scene, its calls and their results are all there after
+// the compaction. Which window is full inside a scene depends on the length of the prompt.
 func TestFact01_CompactionInsideTheToolLoop(t *testing.T) {
 	t.Parallel()
 	inside := 0
@@ -88,7 +90,8 @@ func foldedInside(t *testing.T, s *stage, rec *recording) int {
 		rows := s.count("loop", fmt.Sprintf(`SELECT count(*) FROM trace WHERE kind IN ('reply', 'tool_result')
 			AND turn = (SELECT turn FROM call WHERE id = %[1]d) AND id < (SELECT trace_id FROM call WHERE id = %[1]d)`, call))
 		if scene := next[at].Content; !strings.HasPrefix(scene, "<scene ") || len(next)-1-at != rows || rows == 0 {
-			t.Errorf("after the compaction at call %d the turn has %d messages, the journal has %d; it begins with %.40q", call, len(next)-1-at, rows, scene)
+			t.Errorf("after the compaction at call %d the turn has %d messages, the journal has %d; it begins with "+
+				"%.40q", call, len(next)-1-at, rows, scene)
 		}
 	}
 	return len(inside)
@@ -104,7 +107,8 @@ func TestFact02_SummaryIsInTheNextRequest(t *testing.T) {
 	short := func(r scripted.Request) scripted.Reply { return scripted.Reply{Text: summaryOf(r) + "It is read."} }
 	for name, tiers := range map[string][]string{"auto": {"1", "2"}, "seed": {"0.5", "1"}} {
 		rec := &recording{}
-		s := newTale(t, [][]string{scenes[:5], scenes[5:12], scenes[12:]}, 23_000, scripted.Options{Script: short, OnRequest: rec.take})
+		s := newTale(t, [][]string{scenes[:5], scenes[5:12], scenes[12:]}, 23_000,
+			scripted.Options{Script: short, OnRequest: rec.take})
 		s.config.MaxTokens = 1_000
 		if name == "seed" {
 			s.config.Compaction = compaction.ThreeMarks()
@@ -113,7 +117,8 @@ func TestFact02_SummaryIsInTheNextRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.lawful(name)
-		// What is written at the end of a thread enters the window with the next compaction, which asks for a chunk at most.
+		// What is written at the end of a thread enters the window with the next compaction, which asks for a chunk at
+		// most.
 		for i, tokens := range s.column(name, `SELECT iif(purpose = 'summarise'
 			AND (SELECT kind FROM trace WHERE id = trace_id + 1) = 'compaction', prompt_tokens, 0) FROM call ORDER BY id`) {
 			made := fmt.Sprintf(" at %d tokens. Ash went on.", tokens)
@@ -129,8 +134,8 @@ func TestFact02_SummaryIsInTheNextRequest(t *testing.T) {
 	}
 }
 
-// TestFact08_EndsOfThreads: a thread ends with its last scene, whoever posts last in it, and so does the last of the corpus;
-// the next one counts its scenes from the beginning.
+// TestFact08_EndsOfThreads tests that a thread ends with its last scene, whoever posts last in it, and so does the last
+// of the corpus. The next thread counts its scenes from the beginning.
 func TestFact08_EndsOfThreads(t *testing.T) {
 	t.Parallel()
 	for _, readerEnds := range []bool{true, false} {
@@ -141,13 +146,16 @@ func TestFact08_EndsOfThreads(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.lawful("ends")
-		if n := s.count("ends", `SELECT count(*) FROM thread_state WHERE status = 'completed' AND completed_at IS NOT NULL`); n != 3 {
+		if n := s.count("ends", `SELECT count(*) FROM thread_state WHERE status = 'completed' AND completed_at IS `+
+			`NOT NULL`); n != 3 {
 			t.Errorf("%d of 3 threads are completed", n)
 		}
-		if got := s.column("ends", `SELECT idx FROM scene ORDER BY n`); !slices.Equal(got, []int{0, 1, 2, 0, 1, 0, 1, 2, 3}) {
+		if got := s.column("ends", `SELECT idx FROM scene ORDER BY n`); !slices.Equal(got,
+			[]int{0, 1, 2, 0, 1, 0, 1, 2, 3}) {
 			t.Errorf("indices of the scenes: %v", got)
 		}
-		if n := s.count("ends", `SELECT count(DISTINCT entry_id) FROM revision WHERE field = 'curator_decision' AND entry_id IN
+		if n := s.count("ends",
+			`SELECT count(DISTINCT entry_id) FROM revision WHERE field = 'curator_decision' AND entry_id IN
 			(SELECT id FROM glossary_entry WHERE first_at / 1000000 > 5)`); n == 0 {
 			t.Error("nobody has judged the entries of the last thread")
 		}
@@ -157,7 +165,8 @@ func TestFact08_EndsOfThreads(t *testing.T) {
 // TestFact10_CompactionGoesToItsMark: down to 60 % where that is asked for, step by step if need be.
 func TestFact10_CompactionGoesToItsMark(t *testing.T) {
 	t.Parallel()
-	s := newTale(t, [][]string{evenScenes(8), evenScenes(9), evenScenes(30)}, 24_000, scripted.Options{Script: summarised})
+	s := newTale(t, [][]string{evenScenes(8), evenScenes(9), evenScenes(30)}, 24_000,
+		scripted.Options{Script: summarised})
 	s.config.MaxTokens, s.config.Compaction, s.config.Curator.Off = 1_000, marked(0.6), true
 	s.config.Compaction.High = 0.8
 	if err := s.run("mark"); err != nil {
@@ -165,8 +174,9 @@ func TestFact10_CompactionGoesToItsMark(t *testing.T) {
 	}
 	s.lawful("mark")
 	budget := 24_000 - s.config.MaxTokens - s.config.SafetyMargin
+	// no further step followed
 	rests := s.column("mark", `SELECT tokens_after FROM compaction c WHERE
-		(SELECT kind FROM trace WHERE id > c.trace_id ORDER BY id LIMIT 1) = 'scene' ORDER BY trace_id`) // no further step followed
+		(SELECT kind FROM trace WHERE id > c.trace_id ORDER BY id LIMIT 1) = 'scene' ORDER BY trace_id`)
 	if len(rests) < 3 {
 		t.Fatalf("%d compactions", len(rests))
 	}
@@ -184,14 +194,17 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 		"4": prose("Latin", 1_400, 1),
 	} {
 		rec := &recording{}
-		s := newTale(t, [][]string{evenScenes(14)}, 13_650, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
-			if asksSummary(r) {
-				return scripted.Reply{}
-			}
-			return scripted.Reply{Text: fmt.Sprintf("%d messages. %s", len(r.Messages), reply)} // never what it has said before
-		}})
+		s := newTale(t, [][]string{evenScenes(14)}, 13_650,
+			scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
+				if asksSummary(r) {
+					return scripted.Reply{}
+				}
+				// never what it has said before
+				return scripted.Reply{Text: fmt.Sprintf("%d messages. %s", len(r.Messages), reply)}
+			}})
 		s.config.MaxTokens, s.config.Limit = 1_000, 1
-		for trimmed := false; !trimmed; trimmed = s.count("trims", `SELECT count(*) FROM compaction WHERE tier = '`+tier+`'`) > 0 {
+		for trimmed := false; !trimmed; trimmed = s.count("trims",
+			`SELECT count(*) FROM compaction WHERE tier = '`+tier+`'`) > 0 {
 			if err := s.run("trims"); err != nil {
 				t.Fatal(err)
 			}
@@ -207,31 +220,35 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 		rec.folds(t, s, "trims")
 		oldest := texts(t, rec.bodies[sent])[2]
 		if !strings.HasSuffix(oldest.Content, " [cut]") || len(oldest.Content) > 510 {
-			t.Errorf("tier %s: the next process shows the model %.40q of %d characters", tier, oldest.Content, len(oldest.Content))
+			t.Errorf("tier %s: the next process shows the model %.40q of %d characters", tier, oldest.Content,
+				len(oldest.Content))
 		}
 	}
 }
 
-// TestFact10_ReasoningInOldReplies: an earlier version recorded replies with their reasoning. Where no summary is to be had, a run
-// that goes on with such a database takes the reasoning out of the window by tier 3, before it cuts anything.
+// TestFact10_ReasoningInOldReplies: an earlier version recorded replies with their reasoning. If there is no summary, a
+// run that continues with such a database removes the reasoning from the window by tier 3, before it cuts anything.
 func TestFact10_ReasoningInOldReplies(t *testing.T) {
 	t.Parallel()
 	rec := &recording{}
-	s := newTale(t, [][]string{evenScenes(14)}, 13_150, scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
-		if asksSummary(r) {
-			return scripted.Reply{}
-		}
-		return scripted.Reply{Text: fmt.Sprintf("%d messages.", len(r.Messages))}
-	}})
+	s := newTale(t, [][]string{evenScenes(14)}, 13_150,
+		scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
+			if asksSummary(r) {
+				return scripted.Reply{}
+			}
+			return scripted.Reply{Text: fmt.Sprintf("%d messages.", len(r.Messages))}
+		}})
 	s.config.MaxTokens, s.config.Limit = 1_000, 1
-	for stripped := false; !stripped; stripped = s.count("old", `SELECT count(*) FROM compaction WHERE tier = '3'`) > 0 {
+	for stripped := false; !stripped; stripped =
+		s.count("old", `SELECT count(*) FROM compaction WHERE tier = '3'`) > 0 {
 		if err := s.run("old"); err != nil {
 			t.Fatal(err)
 		}
 		if s.state("old").Recorded == 14 {
 			t.Fatal("no reasoning was taken out")
 		}
-		edit(t, s.db("old"), `UPDATE trace SET content = '<think>'||'`+strings.ReplaceAll(prose("Latin", 1_400, 1), "'", "")+`'||'</think>'||content
+		edit(t, s.db("old"), `UPDATE trace SET content = '<think>'||'`+
+			strings.ReplaceAll(prose("Latin", 1_400, 1), "'", "")+`'||'</think>'||content
 			WHERE kind = 'reply' AND content LIKE '%messages.' AND content NOT LIKE '<think>%'`)
 	}
 	sent := len(rec.bodies)
@@ -247,12 +264,13 @@ func TestFact10_ReasoningInOldReplies(t *testing.T) {
 		}
 	}
 	if kept := s.config.Compaction.KeepReplies + 1; with > kept || without == 0 { // one scene was read since
-		t.Errorf("the next process shows the model %d replies with reasoning and %d without, want at most %d with", with, without, kept)
+		t.Errorf("the next process shows the model %d replies with reasoning and %d without, want at most %d with",
+			with, without, kept)
 	}
 }
 
-// TestFact14_NoDoomLoop: whatever a summariser answers, the next tier is tried, in the end a summary by rule, which says so;
-// and the model is not asked again and again.
+// TestFact14_NoDoomLoop tests that the next tier is tried for any answer of a summariser, and a summary by rule at the
+// end, which says so. The model is not asked again and again.
 func TestFact14_NoDoomLoop(t *testing.T) {
 	t.Parallel()
 	fault := func(status int) func(int, scripted.Request) *scripted.Fault {
@@ -299,10 +317,12 @@ func TestFact14_NoDoomLoop(t *testing.T) {
 				t.Errorf("%d summaries by rule, %d by the model", byRule, byModel)
 			}
 			// A server that is not well is asked three times in a row, and once more fifty scenes later.
-			if given := s.count("doom", `SELECT count(*) FROM call WHERE decision = 'quarantine'`); name == "failing" && given != 4 {
+			if given := s.count("doom", `SELECT count(*) FROM call WHERE decision = 'quarantine'`); name == "failing" &&
+				given != 4 {
 				t.Errorf("%d questions were given up, want 4", given)
 			}
-			if name != "longer" && s.count("doom", `SELECT count(*) FROM episode WHERE author = 'rule' AND kind = 'cumulative'`) == 0 {
+			if name != "longer" && s.count("doom",
+				`SELECT count(*) FROM episode WHERE author = 'rule' AND kind = 'cumulative'`) == 0 {
 				t.Error("the summaries by rule were never drawn together")
 			}
 		})
@@ -319,8 +339,8 @@ func summing(text string) scripted.Script {
 	}
 }
 
-// TestFact14_WhatCannotFitIsRefused: a scene longer than the whole window costs one attempt to make room, and its neighbours
-// are read.
+// TestFact14_WhatCannotFitIsRefused tests that a scene longer than the whole window costs one attempt to make room, and
+// that its neighbours are read.
 func TestFact14_WhatCannotFitIsRefused(t *testing.T) {
 	t.Parallel()
 	scenes := evenScenes(7)

@@ -33,7 +33,8 @@ var styles = map[string]struct {
 	"careless, silent": {scripted.Style{Careless: true}, 96},
 }
 
-// TestFollowUps: whatever way a model has of ending a scene, no edit is lost, and no more is asked than that takes.
+// TestFollowUps tests that, for any way in which a model ends a scene, no edit is lost, and no unnecessary request is
+// made.
 func TestFollowUps(t *testing.T) {
 	t.Parallel()
 	for name, test := range styles {
@@ -49,7 +50,8 @@ func TestFollowUps(t *testing.T) {
 				t.Errorf("%d things are to be noted", len(terms))
 			}
 			for term := range terms {
-				if n := s.count("run", fmt.Sprintf(`SELECT count(*) FROM glossary_alias WHERE name = '%s'`, term)); n != 1 {
+				if n := s.count("run", fmt.Sprintf(`SELECT count(*) FROM glossary_alias WHERE name = '%s'`,
+					term)); n != 1 {
 					t.Errorf("%d entries are called %q", n, term)
 				}
 			}
@@ -60,15 +62,18 @@ func TestFollowUps(t *testing.T) {
 			if test.style.Remark {
 				closing = "Of scene % I note this."
 			}
-			ended := s.count("run", `SELECT count(*) FROM scene WHERE (SELECT kind FROM trace t WHERE t.turn = scene.turn ORDER BY seq DESC LIMIT 1) = 'close'`)
-			if n := s.count("run", `SELECT count(*) FROM trace WHERE kind = 'close' AND content LIKE '`+closing+`'`); n != ended || test.style.Done && !test.style.Single && n != 50 {
+			ended := s.count("run",
+				`SELECT count(*) FROM scene WHERE (SELECT kind FROM trace t WHERE t.turn = scene.turn ORDER BY seq DESC LIMIT 1) = 'close'`)
+			if n := s.count("run", `SELECT count(*) FROM trace WHERE kind = 'close' AND content LIKE '`+closing+
+				`'`); n != ended || test.style.Done && !test.style.Single && n != 50 {
 				t.Errorf("%d of %d turns that end with calls are closed by %q", n, ended, closing)
 			}
 		})
 	}
 }
 
-// TestFollowUpWithSeveralCalls: what a follow-up brings is recorded where only its calls show that the model makes several in a reply.
+// TestFollowUpWithSeveralCalls: what a follow-up brings is recorded where only its calls show that the model makes
+// several in a reply.
 func TestFollowUpWithSeveralCalls(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
@@ -82,7 +87,8 @@ func TestFollowUpWithSeveralCalls(t *testing.T) {
 	if err := s.run("run"); err != nil {
 		t.Fatal(err)
 	}
-	if found, made := s.count("run", `SELECT count(*) FROM scene WHERE follow_up = 'edits'`), s.count("run", `SELECT count(*) FROM glossary_entry`); found != 1 || made != 3 {
+	if found, made := s.count("run", `SELECT count(*) FROM scene WHERE follow_up = 'edits'`),
+		s.count("run", `SELECT count(*) FROM glossary_entry`); found != 1 || made != 3 {
 		t.Errorf("%d follow-ups brought edits, %d entries were made", found, made)
 	}
 }
@@ -95,14 +101,16 @@ func TestRequestsAScene(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			style := styles[name].style
-			s := newStage(t, story{threads: threads, scenes: 20, words: 1_000}, scripted.Options{Strict: true, Script: style.Annotate})
+			s := newStage(t, story{threads: threads, scenes: 20, words: 1_000},
+				scripted.Options{Strict: true, Script: style.Annotate})
 			if err := s.run("run"); err != nil {
 				t.Fatal(err)
 			}
 			scenes := float64(threads * 20)
 			each := func(what string) float64 { return float64(s.count("run", `SELECT `+what+` FROM call`)) / scenes }
 			all := each(`count(*)`)
-			t.Logf("| %s | %.2f | %.2f | %.0f | %.0f | %.0f |", name, each(`sum(purpose = 'annotate')`), all, each(`sum(prompt_tokens)`),
+			t.Logf("| %s | %.2f | %.2f | %.0f | %.0f | %.0f |", name, each(`sum(purpose = 'annotate')`), all,
+				each(`sum(prompt_tokens)`),
 				each(`sum(prompt_tokens - cached_tokens)`), each(`sum(completion_tokens)`))
 			if style.Done && !style.Single && !style.Careless && all > 1.3 {
 				t.Errorf("%.2f requests a scene", all)
@@ -111,8 +119,9 @@ func TestRequestsAScene(t *testing.T) {
 	}
 }
 
-// TestClosedScenesAreRebuilt: the context after a scene that its calls have ended is what the next request begins with, byte
-// for byte, unless the window was compacted in between. It ends with a line of the assistant, so a question can follow.
+// TestClosedScenesAreRebuilt tests the context after a scene that its calls have ended. The next request begins with
+// it, byte for byte, unless the window was compacted in between. It ends with a line of the assistant, so a question
+// can follow.
 func TestClosedScenesAreRebuilt(t *testing.T) {
 	t.Parallel()
 	for name, test := range styles {
@@ -130,18 +139,22 @@ func TestClosedScenesAreRebuilt(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, at := range snapshots {
-				next := s.count("run", fmt.Sprintf(`SELECT coalesce(min(id), 0) FROM call WHERE scene = %d AND purpose = 'annotate'
-					AND NOT EXISTS (SELECT 1 FROM compaction WHERE trace_id BETWEEN %d AND call.trace_id)`, at.Scene+1, at.Trace))
+				next := s.count("run",
+					fmt.Sprintf(`SELECT coalesce(min(id), 0) FROM call WHERE scene = %d AND purpose = 'annotate'
+					AND NOT EXISTS (SELECT 1 FROM compaction WHERE trace_id BETWEEN %d AND call.trace_id)`,
+						at.Scene+1, at.Trace))
 				restored, err := snapshot.Restore(t.Context(), at, wire, store.Journal, store.Episodes)
 				if err != nil {
 					t.Fatal(err)
 				}
 				var all []annotator.Message
-				if err := json.Unmarshal(slices.Concat([]byte("["), restored.History(), []byte("]")), &all); err != nil {
+				if err := json.Unmarshal(slices.Concat([]byte("["), restored.History(), []byte("]")),
+					&all); err != nil {
 					t.Fatal(err)
 				}
 				for i, m := range all {
-					if m.Role == annotator.RoleUser && i > 0 && all[i-1].Role != annotator.RoleAssistant || i == len(all)-1 && m.Role != annotator.RoleAssistant {
+					if m.Role == annotator.RoleUser && i > 0 && all[i-1].Role != annotator.RoleAssistant ||
+						i == len(all)-1 && m.Role != annotator.RoleAssistant {
 						t.Errorf("scene %d: message %d is one of the role %s", at.Scene, i, m.Role)
 					}
 				}
@@ -161,16 +174,17 @@ func TestClosedScenesAreRebuilt(t *testing.T) {
 	}
 }
 
-// TestFollowUpsTakeLessRoom: the window is compacted inside a scene only where the next request would not fit with half of
-// the usual room for its reply.
+// TestFollowUpsTakeLessRoom: the window is compacted inside a scene only where the next request would not fit with half
+// of the usual room for its reply.
 func TestFollowUpsTakeLessRoom(t *testing.T) {
 	t.Parallel()
 	inside, shorter := 0, 0
 	for budget := 10_250; budget <= 12_000; budget += 250 {
 		limits := map[int]bool{}
-		s := newTale(t, [][]string{evenScenes(12)}, budget, scripted.Options{Script: reader, OnRequest: func(r scripted.Request) {
-			limits[r.MaxTokens] = true
-		}})
+		s := newTale(t, [][]string{evenScenes(12)}, budget,
+			scripted.Options{Script: reader, OnRequest: func(r scripted.Request) {
+				limits[r.MaxTokens] = true
+			}})
 		s.config.MaxTokens, s.config.SummaryTokens = 1_000, 700
 		if err := s.run("run"); err != nil {
 			t.Fatal(err)
@@ -182,7 +196,8 @@ func TestFollowUpsTakeLessRoom(t *testing.T) {
 			}
 		}
 		half := budget - s.config.SafetyMargin - s.config.MaxTokens/2
-		for _, tokens := range s.column("run", `SELECT c.tokens_before FROM compaction c JOIN trace t ON t.id = (SELECT max(id) FROM trace WHERE turn > 0 AND id < c.trace_id)
+		for _, tokens := range s.column("run",
+			`SELECT c.tokens_before FROM compaction c JOIN trace t ON t.id = (SELECT max(id) FROM trace WHERE turn > 0 AND id < c.trace_id)
 			WHERE t.kind = 'tool_result' AND (SELECT kind FROM trace WHERE turn = t.turn AND seq = t.seq + 1) = 'reply'`) {
 			inside++
 			if tokens <= half {
@@ -195,35 +210,36 @@ func TestFollowUpsTakeLessRoom(t *testing.T) {
 	}
 }
 
-// TestFollowUpsAreLearned: five that bring nothing end them, each tenth is tried, and the first that brings an edit brings
-// them back.
+// TestFollowUpsAreLearned tests that five without results end follow-ups, that each tenth scene tries one, and that the
+// first with an edit restores them.
 func TestFollowUpsAreLearned(t *testing.T) {
 	t.Parallel()
 	more := func(scene string, replies int) bool { // what comes in a second reply, from scene 30 to 39
 		return replies == 1 && strings.HasPrefix(scene, `<scene number="3`) && scene[len(`<scene number="30`)] == '"'
 	}
-	s := newStage(t, story{threads: 1, scenes: 50}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		at := len(r.Messages) - 1
-		for r.Messages[at].Role != annotator.RoleUser {
-			at--
-		}
-		replies := 0
-		for _, m := range r.Messages[at:] {
-			if m.Role == annotator.RoleAssistant {
-				replies++
+	s := newStage(t, story{threads: 1, scenes: 50},
+		scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			at := len(r.Messages) - 1
+			for r.Messages[at].Role != annotator.RoleUser {
+				at--
 			}
-		}
-		scene := r.Messages[at].Content
-		switch {
-		case !strings.HasPrefix(scene, "<scene "):
-			return scripted.Annotate(r)
-		case replies == 0:
-			return calls(creates(fmt.Sprintf("A %d", r.Tokens)), creates(fmt.Sprintf("B %d", r.Tokens)))
-		case more(scene, replies):
-			return calls(creates(fmt.Sprintf("C %d", r.Tokens)))
-		}
-		return scripted.Reply{Text: "That is all."}
-	}})
+			replies := 0
+			for _, m := range r.Messages[at:] {
+				if m.Role == annotator.RoleAssistant {
+					replies++
+				}
+			}
+			scene := r.Messages[at].Content
+			switch {
+			case !strings.HasPrefix(scene, "<scene "):
+				return scripted.Annotate(r)
+			case replies == 0:
+				return calls(creates(fmt.Sprintf("A %d", r.Tokens)), creates(fmt.Sprintf("B %d", r.Tokens)))
+			case more(scene, replies):
+				return calls(creates(fmt.Sprintf("C %d", r.Tokens)))
+			}
+			return scripted.Reply{Text: "That is all."}
+		}})
 	s.config.Curator.Off = true
 	if err := s.run("run"); err != nil {
 		t.Fatal(err)
@@ -235,7 +251,8 @@ func TestFollowUpsAreLearned(t *testing.T) {
 	}
 	told := ""
 	for _, f := range slices.Backward(found) {
-		told += map[storage.FollowUp]string{storage.FollowUpEdits: "E", storage.FollowUpNothing: "n", storage.FollowUpLeftOut: "-"}[f]
+		told += map[storage.FollowUp]string{storage.FollowUpEdits: "E", storage.FollowUpNothing: "n",
+			storage.FollowUpLeftOut: "-"}[f]
 	}
 	// Scenes 15, 25 and 35 are tried; 35 to 39 bring more; the last five of those asked in vain are 40 to 44.
 	if want := "nnnnn---------n---------n---------EEEEEnnnnn------"; told != want {
@@ -246,16 +263,19 @@ func TestFollowUpsAreLearned(t *testing.T) {
 // TestScenesOfDice: scenes of dice, numbers and votes cost no request, and say why.
 func TestScenesOfDice(t *testing.T) {
 	t.Parallel()
-	s := newTale(t, [][]string{{"The door creaked.", "rolled 3d6 = 14", "[x] Run\n\n12 votes", "1d20\nShe ran."}, {"17"}}, 32_768, scripted.Options{Strict: true})
+	s := newTale(t, [][]string{{"The door creaked.", "rolled 3d6 = 14", "[x] Run\n\n12 votes", "1d20\nShe ran."},
+		{"17"}}, 32_768, scripted.Options{Strict: true})
 	if err := s.run("dice"); err != nil {
 		t.Fatal(err)
 	}
 	s.verify("dice")
-	if n := s.column("dice", `SELECT n FROM scene WHERE turn = 0 AND reason = 'nothing but dice, numbers and votes' ORDER BY n`); !slices.Equal(n, []int{2, 3, 5}) {
+	if n := s.column("dice", `SELECT n FROM scene WHERE turn = 0 AND reason = 'nothing but dice,`+
+		` numbers and votes' ORDER BY n`); !slices.Equal(n, []int{2, 3, 5}) {
 		t.Errorf("the scenes %v were not asked about", n)
 	}
 	report, err := s.open("dice").Run.Report(t.Context())
-	if want := []storage.ReasonCount{{Reason: "nothing but dice, numbers and votes", Count: 3}}; err != nil || !slices.Equal(report.Unasked, want) {
+	if want := []storage.ReasonCount{{Reason: "nothing but dice, numbers and votes", Count: 3}}; err != nil ||
+		!slices.Equal(report.Unasked, want) {
 		t.Errorf("the report has %v, %v", report.Unasked, err)
 	}
 }
@@ -264,13 +284,14 @@ func TestScenesOfDice(t *testing.T) {
 func styleStage(t *testing.T, style scripted.Style, scenes int) (*stage, map[string]bool) {
 	t.Helper()
 	terms := map[string]bool{}
-	s := newStage(t, story{threads: 2, scenes: scenes}, scripted.Options{Strict: true, Script: style.Annotate, OnRequest: func(r scripted.Request) {
-		if last := r.Messages[len(r.Messages)-1].Content; strings.HasPrefix(last, "<scene ") {
-			for _, term := range style.Terms(last) {
-				terms[term] = true
+	s := newStage(t, story{threads: 2, scenes: scenes},
+		scripted.Options{Strict: true, Script: style.Annotate, OnRequest: func(r scripted.Request) {
+			if last := r.Messages[len(r.Messages)-1].Content; strings.HasPrefix(last, "<scene ") {
+				for _, term := range style.Terms(last) {
+					terms[term] = true
+				}
 			}
-		}
-	}})
+		}})
 	s.config.ContextBudget, s.config.MaxTokens, s.config.Curator.Off = 8_000, 1_000, true
 	return s, terms
 }

@@ -53,8 +53,8 @@ func restoredFork(t *testing.T, store *storage.DB, at annotator.Snapshot) sent {
 	return s
 }
 
-// forksAreWhatWasAsked demands a snapshot for each question to the curator, from which the question comes back byte for byte with all
-// that stood before it, and the answer behind it.
+// forksAreWhatWasAsked checks that there is a snapshot for each question to the curator. It restores the question byte
+// for byte with all that precedes it, and the answer after it.
 func (s *stage) forksAreWhatWasAsked(t *testing.T, name string, kept *recorder) {
 	t.Helper()
 	store := s.open(name)
@@ -69,10 +69,12 @@ func (s *stage) forksAreWhatWasAsked(t *testing.T, name string, kept *recorder) 
 	}
 	for i, at := range forks {
 		got, n := restoredFork(t, store, at), len(asked[i].Messages)
-		if len(got.Messages) != n+1 || !bytes.Equal(joined(got.Messages[:n]), joined(asked[i].Messages)) || !bytes.Equal(got.Tools, asked[i].Tools) {
+		if len(got.Messages) != n+1 || !bytes.Equal(joined(got.Messages[:n]), joined(asked[i].Messages)) ||
+			!bytes.Equal(got.Tools, asked[i].Tools) {
 			t.Errorf("snapshot %d is not what the curator was asked", at.ID)
 		}
-		if answer := string(got.Messages[n]); !strings.Contains(answer, `"assistant"`) || !strings.Contains(answer, "decision") && !strings.Contains(answer, "no usable answer") {
+		if answer := string(got.Messages[n]); !strings.Contains(answer, `"assistant"`) ||
+			!strings.Contains(answer, "decision") && !strings.Contains(answer, "no usable answer") {
 			t.Errorf("the answer in snapshot %d is %.100s", at.ID, answer)
 		}
 	}
@@ -92,7 +94,8 @@ func TestForksAreWhatTheCuratorWasAsked(t *testing.T) {
 		}
 		s.verify(name)
 		s.forksAreWhatWasAsked(t, name, kept)
-		if n := s.count(name, `SELECT count(*) FROM snapshot WHERE type = 'curator_fork' AND alone`); n == 0 && form == curator.Shared {
+		if n := s.count(name, `SELECT count(*) FROM snapshot WHERE type = 'curator_fork' AND alone`); n == 0 &&
+			form == curator.Shared {
 			t.Error("no question was asked without the window")
 		}
 		replaced := s.count(name, `SELECT count(DISTINCT context_id) FROM snapshot`) == 2
@@ -105,12 +108,13 @@ func TestForksAreWhatTheCuratorWasAsked(t *testing.T) {
 // TestForkInAnOpenScene: a question asked by hand does not show the turn that is open, nor does its snapshot.
 func TestForkInAnOpenScene(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true, Script: judging, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if shownTo(r) == nil && len(r.Messages) > 12 {
-			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
-		}
-		return nil
-	}})
+	s := newStage(t, story{threads: 2, scenes: 4},
+		scripted.Options{Strict: true, Script: judging, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if shownTo(r) == nil && len(r.Messages) > 12 {
+				return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
+			}
+			return nil
+		}})
 	s.config.Curator.Off, s.config.Curator.Batch = true, 2
 	if err := s.run("open"); !errors.Is(err, annotator.Halted) || s.state("open").OpenScene == 0 {
 		t.Fatal(err)
@@ -136,17 +140,19 @@ func TestForkInAnOpenScene(t *testing.T) {
 func TestDecisionsCanBeQuestioned(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		if _, asked := questionOf(r); !asked {
-			return judging(r)
-		}
-		for i, m := range r.Messages {
-			if strings.Contains(m.Content, "<candidate ") && strings.Contains(r.Messages[i+1].Content, `"decision"`) {
-				return scripted.Reply{Text: "I was asked, and said: " + r.Messages[i+1].Content}
+	s := newStage(t, story{threads: 2, scenes: 3},
+		scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			if _, asked := questionOf(r); !asked {
+				return judging(r)
 			}
-		}
-		return scripted.Reply{Text: "I have decided nothing."}
-	}})
+			for i, m := range r.Messages {
+				if strings.Contains(m.Content, "<candidate ") && strings.Contains(r.Messages[i+1].Content,
+					`"decision"`) {
+					return scripted.Reply{Text: "I was asked, and said: " + r.Messages[i+1].Content}
+				}
+			}
+			return scripted.Reply{Text: "I have decided nothing."}
+		}})
 	if err := s.run("asked"); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +171,8 @@ func TestDecisionsCanBeQuestioned(t *testing.T) {
 		t.Fatalf("%q, %v", answer, err)
 	}
 	said := &storage.Conversation{Snapshot: forks[0].ID}
-	if err := guest.Answer(ctx, said, call, storage.Exchange{Question: "Why did you decide so?", Answer: answer}); err != nil {
+	if err := guest.Answer(ctx, said, call, storage.Exchange{Question: "Why did you decide so?",
+		Answer: answer}); err != nil {
 		t.Fatal(err)
 	}
 	s.verify("asked")

@@ -25,12 +25,14 @@ func block(elements ...string) scripted.Reply {
 	return scripted.Reply{Text: "So:\n<codex_updates>[" + strings.Join(elements, ",\n") + "]</codex_updates>"}
 }
 
-// TestBlockDeclares: a block says what its elements are for, each declaration a decision of its own, and what stands before the
-// first is denied. What was denied is asked for again, once, and then nothing is declared any more.
+// TestBlockDeclares tests that a block says what its elements are for. Each declaration is a separate decision, and
+// elements before the first are denied. What was denied is asked for again, once, and then nothing is declared any
+// more.
 func TestBlockDeclares(t *testing.T) {
 	t.Parallel()
 	script := saying(
-		block(newLamp, proposes, newBell, newerBell, `{"intent":"ADMIN","justification":"I may"}`, `{"intent":"REVISE","justification":"-"}`,
+		block(newLamp, proposes, newBell, newerBell, `{"intent":"ADMIN","justification":"I may"}`,
+			`{"intent":"REVISE","justification":"-"}`,
 			`{"intent":"REVISE","justification":"`+strings.Repeat("because ", 100)+`"}`, newerBell, revises, newerBell),
 		block(newLamp, proposes, newLamp),
 		block(proposes, newLamp),
@@ -62,13 +64,14 @@ func TestBlockDeclares(t *testing.T) {
 		t.Fatal(err)
 	}
 	audit := s.audited("observe")
-	if want := "1 glossary_create [] would_deny INTENT_REQUIRED"; audit[0] != want || slices.ContainsFunc(audit, func(line string) bool { return strings.Contains(line, " deny ") }) {
+	if want := "1 glossary_create [] would_deny INTENT_REQUIRED"; audit[0] != want ||
+		slices.ContainsFunc(audit, func(line string) bool { return strings.Contains(line, " deny ") }) {
 		t.Errorf("%q", audit)
 	}
 }
 
-// TestBlockOfADiligentModel: a model that can only write text, and does as the prompt tells it, has its story annotated; one that
-// forgets to declare is told once, and does better.
+// TestBlockOfADiligentModel tests a model that can only write text, and follows the prompt: its story is annotated. A
+// model that forgets to declare gets one correction, and then declares.
 func TestBlockOfADiligentModel(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]scripted.Script{
@@ -80,7 +83,8 @@ func TestBlockOfADiligentModel(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		s.lawful("text")
-		if n := s.count("text", `SELECT count(*) FROM glossary_entry WHERE definition = 'It rings. It is old.'`); n != 1 {
+		if n := s.count("text",
+			`SELECT count(*) FROM glossary_entry WHERE definition = 'It rings. It is old.'`); n != 1 {
 			t.Errorf("%s: %q", name, s.audited("text"))
 		}
 		system := s.server.Requests()[0].Messages[0].Content
@@ -100,11 +104,13 @@ func TestBlockWithoutIntents(t *testing.T) {
 	s.wantAudit("off", "1 select_active_intent UNKNOWN_TOOL", "1 glossary_create")
 }
 
-// TestSilentModelIsNotReadToTheEnd: a model that never declares anything would read a whole story and write nothing. The run halts.
+// TestSilentModelIsNotReadToTheEnd tests a model that never declares anything, and would read a whole story and write
+// nothing. The run halts.
 func TestSilentModelIsNotReadToTheEnd(t *testing.T) {
 	t.Parallel()
 	s := governed(t, policy.Enforce, saying(block(newBell), block(newBell)), evenScenes(8)...)
-	if err := s.run("mute"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), policy.IntentRequired) {
+	if err := s.run("mute"); !errors.Is(err, annotator.Halted) ||
+		!strings.Contains(err.Error(), policy.IntentRequired) {
 		t.Fatal(err)
 	}
 	if run := s.state("mute"); run.Quarantined != 3 || run.Recorded != 0 {
@@ -112,11 +118,13 @@ func TestSilentModelIsNotReadToTheEnd(t *testing.T) {
 	}
 }
 
-// TestBlockResumes stops a run behind each item of its blocks, and goes on: what was declared, and what was denied, is on record.
+// TestBlockResumes stops a run behind each item of its blocks, and goes on: what was declared, and what was denied, is
+// on record.
 func TestBlockResumes(t *testing.T) {
 	t.Parallel()
 	for _, level := range []policy.Level{policy.Observe, policy.Enforce} {
-		s := governed(t, level, saying(block(proposes, newBell, newerBell, revises, newerBell), block(proposes, newLamp)), "The bell rang.", "It rang again.")
+		s := governed(t, level, saying(block(proposes, newBell, newerBell, revises, newerBell),
+			block(proposes, newLamp)), "The bell rang.", "It rang again.")
 		if err := s.run("calm"); err != nil {
 			t.Fatal(err)
 		}
@@ -136,8 +144,8 @@ func TestBlockResumes(t *testing.T) {
 	}
 }
 
-// TestSpokenDeclaration: a call in the text declares as any other call does. One beside a block would leave the block unread, so it
-// is asked for again.
+// TestSpokenDeclaration: a call in the text declares as any other call does. A call next to a block would leave the
+// block unread, so the reply is asked for again.
 func TestSpokenDeclaration(t *testing.T) {
 	t.Parallel()
 	speaks := func(calls ...annotator.ToolCall) scripted.Reply {
@@ -166,7 +174,8 @@ func TestSpokenDeclaration(t *testing.T) {
 	}
 }
 
-// TestBlockMeetsTheDemand: a model that called a tool unasked, and is told to declare, may do so in a block.
+// TestBlockMeetsTheDemand tests that a model that called a tool without an intent, and is asked to declare, may do so
+// in a block.
 func TestBlockMeetsTheDemand(t *testing.T) {
 	t.Parallel()
 	s := governed(t, policy.Enforce, saying(calls(creates("Lamp")), block(proposes, newLamp)), "The lamp burned.")
@@ -183,7 +192,8 @@ func TestBlockMeetsTheDemand(t *testing.T) {
 	}
 }
 
-// TestQuotedBlock: a block that the story tells is text, whatever the level, and also beside one of the model's own.
+// TestQuotedBlock tests that a block in the story is text, at any level, and also in a reply with one of the model's
+// own.
 func TestQuotedBlock(t *testing.T) {
 	t.Parallel()
 	for _, level := range policy.Levels() {
@@ -192,7 +202,8 @@ func TestQuotedBlock(t *testing.T) {
 		if level == policy.Off {
 			own = block(newBell)
 		}
-		s := governed(t, level, saying(scripted.Reply{Text: own.Text + " It said: " + quoted}), "It was written: "+quoted)
+		s := governed(t, level, saying(scripted.Reply{Text: own.Text + " It said: " + quoted}),
+			"It was written: "+quoted)
 		if err := s.run("quoted"); err != nil {
 			t.Fatal(err)
 		}

@@ -16,9 +16,9 @@ import (
 	"annotator/policy"
 )
 
-// apart has a script declare each intent in a reply of its own: what a wire does to a model on which it forces the declaration, or
-// to which it allows only what the intent in force permits. Where it is forgetful, it declares only when the wire forces it to, or a
-// correction says so.
+// apart makes a script declare each intent in a separate reply. A wire causes this if it forces the declaration on a
+// model, or allows only what the intent in force permits. Where it is forgetful, it declares only when the wire forces
+// it to, or a correction says so.
 func apart(script scripted.Script, forgetful bool) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		if !mayDeclare(r) {
@@ -28,10 +28,12 @@ func apart(script scripted.Script, forgetful bool) scripted.Script {
 		intent, forced := intentOf(r), corrected || strings.Contains(r.ToolChoice, policy.SelectIntent)
 		r.Messages = undeclared(r.Messages)
 		reply := script(r)
-		if reply.ToolCalls == nil && !strings.Contains(reply.Text, `"status":"new"`) || permits(intent, reply.ToolCalls) && intent != "" || forgetful && !forced {
+		if reply.ToolCalls == nil && !strings.Contains(reply.Text, `"status":"new"`) ||
+			permits(intent, reply.ToolCalls) && intent != "" || forgetful && !forced {
 			return reply
 		}
-		for _, other := range policy.Default().Intents(policy.Annotate)[1:] { // to look something up needs no intent of its own here
+		// to look something up needs no intent of its own here
+		for _, other := range policy.Default().Intents(policy.Annotate)[1:] {
 			if permits(other.Name, reply.ToolCalls) {
 				return calls(declares(other.Name))
 			}
@@ -47,7 +49,8 @@ func permits(intent string, calls []annotator.ToolCall) bool {
 	})
 }
 
-// undeclared takes declarations, and calls that were denied, out of a conversation: a script counts its own replies only.
+// undeclared removes declarations, and calls that were denied, from a conversation, because a script counts its own
+// replies only.
 func undeclared(messages []scripted.Message) []scripted.Message {
 	var all []scripted.Message
 	for i := range messages {
@@ -55,7 +58,8 @@ func undeclared(messages []scripted.Message) []scripted.Message {
 		switch {
 		case m.Role == annotator.RoleUser && strings.Contains(m.Content, "declare your intent again"):
 			all = all[:len(all)-1] // the block that was denied
-		case m.Role == annotator.RoleTool && (strings.HasPrefix(m.Content, `{"ok":true,"intent":`) || strings.Contains(m.Content, policy.IntentRequired)):
+		case m.Role == annotator.RoleTool && (strings.HasPrefix(m.Content, `{"ok":true,"intent":`) ||
+			strings.Contains(m.Content, policy.IntentRequired)):
 			if n := len(all); all[n-1].Role == annotator.RoleAssistant {
 				all = all[:n-1]
 			}
@@ -82,22 +86,24 @@ func (c *cost) measure(s *stage, name string) {
 	}
 	s.verify(name)
 	run := s.state(name)
-	c.calls, c.prompt, c.uncached, c.completion = run.Calls, run.Usage.Prompt, run.Usage.Prompt-run.Usage.Cached, run.Usage.Completion
+	c.calls, c.prompt, c.uncached, c.completion = run.Calls, run.Usage.Prompt, run.Usage.Prompt-run.Usage.Cached,
+		run.Usage.Completion
 	c.entries = s.count(name, `SELECT count(*) FROM glossary_entry`)
 	c.denied = s.count(name, `SELECT count(*) FROM tool_decision WHERE verdict <> 'allow'`)
 }
 
-// row tells the cost, and how it compares with that of the same story without governance.
+// row returns the cost, and compares it with that of the same story without governance.
 func (c *cost) row(off *cost) string {
 	more := func(n, than int) string {
 		return fmt.Sprintf("%d (%+.1f %%)", n, 100*float64(n-than)/float64(max(than, 1)))
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %d | %d |\n", c.story, c.model, c.level, more(c.calls, off.calls), more(c.prompt, off.prompt),
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %d | %d |\n", c.story, c.model, c.level,
+		more(c.calls, off.calls), more(c.prompt, off.prompt),
 		more(c.uncached, off.uncached), more(c.completion, off.completion), c.denied, c.entries)
 }
 
-// TestGovernanceCost measures what intents cost: the offline model on the sample story, and a scripted one that does as it is told
-// on made-up scenes. With -update the story is long and the table is written down.
+// TestGovernanceCost measures what intents cost: the offline model on the sample story, and an obedient scripted one on
+// generated scenes. With -update the story is long and the table is written down.
 func TestGovernanceCost(t *testing.T) {
 	t.Parallel()
 	if !*update {
@@ -107,7 +113,8 @@ func TestGovernanceCost(t *testing.T) {
 	if *update {
 		threads, scenes = 20, 50
 	}
-	table := "| Story | Model | governance | Calls | Prompt tokens | of them uncached | Completion tokens | Denied | Entries |\n" +
+	table := "| Story | Model | governance | Calls | Prompt tokens | of them uncached | Completion tokens | Denied " +
+		"| Entries |\n" +
 		"|---|---|---|---|---|---|---|---|---|\n"
 	var off cost
 	for _, level := range policy.Levels() {
@@ -130,7 +137,8 @@ func TestGovernanceCost(t *testing.T) {
 		{model: "scripted, declares in a reply of its own", level: policy.Enforce},
 		{model: "scripted, declares where the wire forces it", level: policy.Enforce},
 	} {
-		script := []scripted.Script{summarised, declaring(summarised), declaring(summarised), apart(summarised, false), apart(summarised, true)}[n]
+		script := []scripted.Script{summarised, declaring(summarised), declaring(summarised), apart(summarised, false),
+			apart(summarised, true)}[n]
 		s.serve(scripted.Options{Script: script})
 		c.story = fmt.Sprintf("made up, %d scenes", threads*scenes)
 		c.measure(s, fmt.Sprint("made-up-", n))
@@ -148,9 +156,11 @@ func TestGovernanceCost(t *testing.T) {
 // sampleStage has the offline model read the sample story.
 func sampleStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(), transport: offline.New(offline.Options{})}
+	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(),
+		transport: offline.New(offline.Options{})}
 	s.corpus = filepath.Join(s.dir, "lanterns.corpus.db")
-	_, err := ingest.Import(context.Background(), ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"}, Corpus: s.corpus}, nil)
+	_, err := ingest.Import(context.Background(),
+		ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"}, Corpus: s.corpus}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

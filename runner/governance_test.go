@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// declaring has a script declare its intents as it is told to: before each call that the intent in force does not permit, and at the
-// head of a block of updates.
+// declaring makes a script declare its intents as required. It declares before each call that the intent in force does
+// not permit, and at the beginning of a block of updates.
 func declaring(script scripted.Script) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		reply, intent := script(r), intentOf(r)
@@ -39,7 +39,9 @@ func declaring(script scripted.Script) scripted.Script {
 }
 
 func mayDeclare(r scripted.Request) bool {
-	return r.MayCall() && slices.ContainsFunc(r.Tools, func(t annotator.ToolDefinition) bool { return t.Name == policy.SelectIntent })
+	return r.MayCall() && slices.ContainsFunc(r.Tools, func(t annotator.ToolDefinition) bool {
+		return t.Name == policy.SelectIntent
+	})
 }
 
 // intentOf returns the intent in force where a request ends.
@@ -49,7 +51,8 @@ func intentOf(r scripted.Request) string {
 		switch {
 		case m.Role == annotator.RoleUser:
 			return ""
-		case m.Role == annotator.RoleTool && json.Unmarshal([]byte(m.Content), &said) == nil && said.OK && said.Intent != "":
+		case m.Role == annotator.RoleTool && json.Unmarshal([]byte(m.Content), &said) == nil && said.OK &&
+			said.Intent != "":
 			return said.Intent
 		}
 	}
@@ -73,7 +76,8 @@ func declared(intent string, calls []annotator.ToolCall) []annotator.ToolCall {
 }
 
 func declares(intent string) annotator.ToolCall {
-	return annotator.ToolCall{Name: policy.SelectIntent, Arguments: fmt.Sprintf(`{"intent":%q,"justification":"the scene calls for it"}`, intent)}
+	return annotator.ToolCall{Name: policy.SelectIntent,
+		Arguments: fmt.Sprintf(`{"intent":%q,"justification":"the scene calls for it"}`, intent)}
 }
 
 // saying is a model that has one reply for each request of a scene, whatever it is asked, and then nothing more to say.
@@ -98,7 +102,8 @@ func saying(replies ...scripted.Reply) scripted.Script {
 func calls(all ...annotator.ToolCall) scripted.Reply { return scripted.Reply{ToolCalls: all} }
 
 func creates(term string) annotator.ToolCall {
-	return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":%q,"definition":"It is told of. It is there.","tags":["object"]}`, term)}
+	return annotator.ToolCall{Name: "glossary_create",
+		Arguments: fmt.Sprintf(`{"term":%q,"definition":"It is told of. It is there.","tags":["object"]}`, term)}
 }
 
 func updates(entry int, fields string) annotator.ToolCall {
@@ -106,7 +111,8 @@ func updates(entry int, fields string) annotator.ToolCall {
 }
 
 func deletes(entry int) annotator.ToolCall {
-	return annotator.ToolCall{Name: "glossary_delete", Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is nothing"}`, entry)}
+	return annotator.ToolCall{Name: "glossary_delete",
+		Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is nothing"}`, entry)}
 }
 
 // governed is a stage at one level, with scenes that say so much.
@@ -142,12 +148,14 @@ func (s *stage) wantAudit(name string, want ...string) {
 	}
 }
 
-// TestEnforce denies what the declared intent does not permit, before anything is done, and tells the model what would.
+// TestEnforce tests that a call that the declared intent does not permit is denied before anything is done. The answer
+// names what would permit it.
 func TestEnforce(t *testing.T) {
 	t.Parallel()
 	s := governed(t, policy.Enforce, saying(
 		calls(creates("Lamp"), annotator.ToolCall{Name: "drop_table", Arguments: `{}`}),
-		calls(declares("PROPOSE"), creates("Lamp"), updates(1, `"tags":["x"]`), annotator.ToolCall{Name: policy.SelectIntent, Arguments: `{"intent":"ADMIN","justification":"I may"}`},
+		calls(declares("PROPOSE"), creates("Lamp"), updates(1, `"tags":["x"]`),
+			annotator.ToolCall{Name: policy.SelectIntent, Arguments: `{"intent":"ADMIN","justification":"I may"}`},
 			declares("REVISE"), updates(1, `"tags":["x"]`)),
 		calls(declares("NONE"), creates("Door")),
 	), "The lamp burned.", "The lamp went out.")
@@ -187,8 +195,8 @@ func TestEnforce(t *testing.T) {
 	}
 }
 
-// TestIntentEndsWithItsRequest: the next scene begins without one, and so does what follows a correction. A block that is denied for
-// that has its scene refused: the model has been told.
+// TestIntentEndsWithItsRequest: the next scene begins without one, and so does what follows a correction. A block that
+// is denied for that has its scene refused, because the model was corrected before.
 func TestIntentEndsWithItsRequest(t *testing.T) {
 	t.Parallel()
 	const block = `<codex_updates>[{"term":"Bell","definition":"It rings.","status":"new"}]</codex_updates>`
@@ -213,7 +221,8 @@ func TestIntentEndsWithItsRequest(t *testing.T) {
 		"2 select_active_intent [] allow",
 	)
 	note := s.server.Requests()[2].Messages
-	if said := note[len(note)-1].Content; !strings.HasSuffix(said, "declare your intent again, with select_active_intent or in the block.") {
+	if said := note[len(note)-1].Content; !strings.HasSuffix(said,
+		"declare your intent again, with select_active_intent or in the block.") {
 		t.Errorf("the correction says %q", said)
 	}
 }
@@ -239,16 +248,18 @@ func TestUpdatesInText(t *testing.T) {
 	if err := s.run("text"); err != nil {
 		t.Fatal(err)
 	}
-	s.wantAudit("text", "1 select_active_intent [] allow", "1 glossary_create [PROPOSE] allow", "1 glossary_update [PROPOSE] deny NOT_PERMITTED NOT_PERMITTED")
+	s.wantAudit("text", "1 select_active_intent [] allow", "1 glossary_create [PROPOSE] allow",
+		"1 glossary_update [PROPOSE] deny NOT_PERMITTED NOT_PERMITTED")
 	s = governed(t, policy.Observe, script, "The bell rang.")
 	if err := s.run("text"); err != nil {
 		t.Fatal(err)
 	}
-	s.wantAudit("text", "1 select_active_intent [] allow", "1 glossary_create [PROPOSE] allow", "1 glossary_update [PROPOSE] would_deny NOT_PERMITTED")
+	s.wantAudit("text", "1 select_active_intent [] allow", "1 glossary_create [PROPOSE] allow",
+		"1 glossary_update [PROPOSE] would_deny NOT_PERMITTED")
 }
 
-// TestObserve runs everything, and writes down what enforcement would have denied. With governance off nothing is asked and
-// nothing written.
+// TestObserve runs everything, and writes down what enforcement would have denied. With governance off nothing is asked
+// and nothing written.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	script := saying(calls(creates("Lamp"), creates("Door")), calls(updates(1, `"tags":["x","object"]`)))
@@ -256,7 +267,8 @@ func TestObserve(t *testing.T) {
 	if err := s.run("observe"); err != nil {
 		t.Fatal(err)
 	}
-	s.wantAudit("observe", "1 glossary_create [] would_deny INTENT_REQUIRED", "1 glossary_create [] would_deny INTENT_REQUIRED",
+	s.wantAudit("observe", "1 glossary_create [] would_deny INTENT_REQUIRED",
+		"1 glossary_create [] would_deny INTENT_REQUIRED",
 		"1 glossary_update [] would_deny INTENT_REQUIRED")
 	if choice := s.server.Requests()[1].ToolChoice; choice != `"auto"` {
 		t.Errorf("tool_choice is %s", choice)
@@ -271,8 +283,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestFailsClosed runs with a policy that breaks: every call is denied, and the story is read to its end. A level that nobody knows
-// is no way around the policy.
+// TestFailsClosed runs with a policy that breaks: every call is denied, and the story is read to its end. A level that
+// nobody knows is no way around the policy.
 func TestFailsClosed(t *testing.T) {
 	t.Parallel()
 	strange := governed(t, "lenient", saying(calls(creates("Lamp"))), "The lamp burned.")
@@ -285,10 +297,12 @@ func TestFailsClosed(t *testing.T) {
 	if err := s.run("broken"); err != nil {
 		t.Fatal(err)
 	}
-	s.wantAudit("broken", "1 select_active_intent [] deny POLICY_FAILED POLICY_FAILED", "1 glossary_create [] deny POLICY_FAILED POLICY_FAILED")
+	s.wantAudit("broken", "1 select_active_intent [] deny POLICY_FAILED POLICY_FAILED",
+		"1 glossary_create [] deny POLICY_FAILED POLICY_FAILED")
 }
 
-// TestScenesTakeAwayWhatTheyName: whatever the policy says, a scene adds to what it likes, and takes away only from what it names.
+// TestScenesTakeAwayWhatTheyName tests that, under any policy, a scene may add to any entry, and removes only from
+// those that it names.
 func TestScenesTakeAwayWhatTheyName(t *testing.T) {
 	t.Parallel()
 	for _, level := range policy.Levels() {
@@ -297,13 +311,16 @@ func TestScenesTakeAwayWhatTheyName(t *testing.T) {
 				return declaring(saying(calls(creates("Lamp"), creates("Door"), creates("Stair"))))(r)
 			}
 			return declaring(saying(
-				calls(updates(1, `"aliases":["the light"]`), updates(1, `"definition":"It is told of. It is there. It is old."`)), // it adds
+				// it adds
+				calls(updates(1, `"aliases":["the light"]`),
+					updates(1, `"definition":"It is told of. It is there. It is old."`)),
 				calls(deletes(1), updates(1, `"close":[1]`), updates(1, `"term":"Dark"`), updates(1, `"tags":[]`)),
 				calls(updates(2, `"definition":"It is shut.","close":[1]`), deletes(2)), // the scene names it
 				calls(creates("Key"), updates(4, `"definition":"It fits.","close":[1]`), deletes(4)),
 			))(r)
 		}
-		s := governed(t, level, script, "The lamp burned at the door on the stair.", "Nobody saw the light. The door was shut.")
+		s := governed(t, level, script, "The lamp burned at the door on the stair.",
+			"Nobody saw the light. The door was shut.")
 		if err := s.run(string(level)); err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +329,8 @@ func TestScenesTakeAwayWhatTheyName(t *testing.T) {
 			switch {
 			case err != nil:
 				t.Fatal(err)
-			case call.Error == "NOT_MENTIONED" && call.Decision.Verdict == storage.Deny && call.Decision.Rule == call.Error:
+			case call.Error == "NOT_MENTIONED" && call.Decision.Verdict == storage.Deny &&
+				call.Decision.Rule == call.Error:
 				refused = append(refused, call.Arguments)
 			case call.Scene == 2 && call.Error == "" && call.Tool != policy.SelectIntent:
 				done = append(done, call.Arguments)
@@ -321,14 +339,16 @@ func TestScenesTakeAwayWhatTheyName(t *testing.T) {
 		if len(refused) != 4 || len(done) != 7 {
 			t.Errorf("%s: refused %q, done %q", level, refused, done)
 		}
-		if n := s.count(string(level), `SELECT count(*) FROM glossary_entry WHERE id = 1 AND status = 'tentative' AND term = 'Lamp'
+		if n := s.count(string(level),
+			`SELECT count(*) FROM glossary_entry WHERE id = 1 AND status = 'tentative' AND term = 'Lamp'
 			AND definition = 'It is told of. It is there. It is old.'`); n != 1 {
 			t.Errorf("%s: the entry that the scene did not name has changed", level)
 		}
 	}
 }
 
-// TestEditCap bounds what a scene takes away, also where the run was stopped in the middle of it, and each scene begins anew.
+// TestEditCap tests the bound on what a scene removes, also where the run was stopped in the middle of it. Each scene
+// counts from zero.
 func TestEditCap(t *testing.T) {
 	t.Parallel()
 	const entries = 6
@@ -345,7 +365,8 @@ func TestEditCap(t *testing.T) {
 	}
 	names := "Lamp 1, Lamp 2, Lamp 3, Lamp 4, Lamp 5, Lamp 6."
 	want := []string{
-		"2 glossary_delete", "2 glossary_delete", "2 glossary_delete [] deny EDIT_CAP EDIT_CAP", "2 glossary_delete [] deny EDIT_CAP EDIT_CAP",
+		"2 glossary_delete", "2 glossary_delete", "2 glossary_delete [] deny EDIT_CAP EDIT_CAP",
+		"2 glossary_delete [] deny EDIT_CAP EDIT_CAP",
 		"2 glossary_delete [] deny EDIT_CAP EDIT_CAP", "2 glossary_delete [] deny EDIT_CAP EDIT_CAP",
 		"3 glossary_delete RETIRED", "3 glossary_delete RETIRED", "3 glossary_delete", "3 glossary_delete",
 		"3 glossary_delete [] deny EDIT_CAP EDIT_CAP", "3 glossary_delete [] deny EDIT_CAP EDIT_CAP",
@@ -381,8 +402,8 @@ func (s *stage) haltAt(name string, call int, script scripted.Script) {
 	mended.Store(true)
 }
 
-// TestGovernedRunResumes stops runs at each of their calls: what was declared holds as far as the journal tells, and what follows
-// is what would have followed.
+// TestGovernedRunResumes stops runs at each of their calls. What the journal says was declared still holds, and the
+// rest is equal to that of an uninterrupted run.
 func TestGovernedRunResumes(t *testing.T) {
 	t.Parallel()
 	for _, level := range []policy.Level{policy.Observe, policy.Enforce} {
@@ -393,7 +414,8 @@ func TestGovernedRunResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.verify("calm")
-		if n := s.count("calm", `SELECT count(*) FROM tool_decision WHERE verdict <> 'allow'`); n > 0 && level == policy.Enforce {
+		if n := s.count("calm", `SELECT count(*) FROM tool_decision WHERE verdict <> 'allow'`); n > 0 &&
+			level == policy.Enforce {
 			t.Errorf("%d calls of a model that does as it is told are not allowed", n)
 		}
 		calm := dump(t, s.db("calm"))
@@ -410,7 +432,7 @@ func TestGovernedRunResumes(t *testing.T) {
 	}
 }
 
-// fickle is a model that declares and calls whatever comes to its mind, the same for the same request.
+// fickle is a model that declares and calls at random, the same for the same request.
 func fickle(seed uint64) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		random := rand.New(rand.NewPCG(seed, uint64(r.Tokens)))
@@ -420,11 +442,14 @@ func fickle(seed uint64) scripted.Script {
 		if !r.MayCall() || random.IntN(4) == 0 {
 			text := []string{
 				"Done.", "<codex_updates>[]</codex_updates>", "<codex_updates>[{]</codex_updates>",
-				fmt.Sprintf(`<codex_updates>[{"term":"Note %d","definition":"It was noted.","status":"new"}]</codex_updates>`, r.Tokens),
+				fmt.Sprintf(`<codex_updates>[{"term":"Note %d","definition":"It was noted.",`+
+					`"status":"new"}]</codex_updates>`, r.Tokens),
 				fmt.Sprintf(`<codex_updates>[{"intent":%q,"justification":"it is noted"},{"term":"Note %[2]d","definition":"It was noted.","status":"new"},`+
-					`{"intent":"REVISE"}]</codex_updates>`, []string{"PROPOSE", "NONE", "ADMIN"}[random.IntN(3)], r.Tokens),
+					`{"intent":"REVISE"}]</codex_updates>`, []string{"PROPOSE", "NONE", "ADMIN"}[random.IntN(3)],
+					r.Tokens),
 				fmt.Sprintf(`<codex_updates>[{"intent":"REVISE","justification":" "},{"intent":%q,"justification":"it is noted"},`+
-					`{"term":"Note %[2]d","definition":"It was noted.","status":"new"}]</codex_updates>`, []string{"PROPOSE", "NONE", "ADMIN"}[random.IntN(3)], r.Tokens),
+					`{"term":"Note %[2]d","definition":"It was noted.","status":"new"}]</codex_updates>`,
+					[]string{"PROPOSE", "NONE", "ADMIN"}[random.IntN(3)], r.Tokens),
 			}
 			return scripted.Reply{Text: text[random.IntN(len(text))]}
 		}
@@ -433,7 +458,8 @@ func fickle(seed uint64) scripted.Script {
 			entry := 1 + random.IntN(12)
 			reply.ToolCalls = append(reply.ToolCalls, [...]annotator.ToolCall{
 				declares([]string{"SEARCH", "PROPOSE", "REVISE", "RETIRE", "NONE", "ADMIN"}[random.IntN(6)]),
-				creates(fmt.Sprintf("Thing %d.%d", r.Tokens, n)), updates(entry, fmt.Sprintf(`"aliases":["It %d"]`, r.Tokens)),
+				creates(fmt.Sprintf("Thing %d.%d", r.Tokens, n)),
+				updates(entry, fmt.Sprintf(`"aliases":["It %d"]`, r.Tokens)),
 				updates(entry, `"definition":"No.","close":[1]`), deletes(entry),
 				{Name: "glossary_search", Arguments: `{"query":"thing"}`},
 				{Name: policy.SelectIntent, Arguments: `{"intent":"PROPOSE"`},
@@ -444,8 +470,8 @@ func fickle(seed uint64) scripted.Script {
 	}
 }
 
-// TestDecisionsFollowFromTheJournal reads stories with models of every mind, and then decides once more on each call by what the
-// model had written: the intent that was in force, and whether it permitted the call.
+// TestDecisionsFollowFromTheJournal reads stories with models of every behaviour, and then decides again on each call
+// from what the model had written. The decision depends on the intent in force, and on whether it permitted the call.
 func TestDecisionsFollowFromTheJournal(t *testing.T) {
 	t.Parallel()
 	inBlocks := 0
@@ -485,8 +511,10 @@ func TestDecisionsFollowFromTheJournal(t *testing.T) {
 				}
 				want, got := policy.Default().Decide(policy.Annotate, intent, row.Tool), decisions[row.CallID]
 				structural := got.Rule == row.Error && slices.Contains([]string{"NOT_MENTIONED", "EDIT_CAP"}, row.Error)
-				if got.Intent != intent || !structural && got.Rule != want.Code || got.Verdict == storage.Deny && row.Error == "" {
-					t.Fatalf("seed %d, %s: under the intent %q %s was decided on as %+v", seed, row.CallID, intent, row.Tool, got)
+				if got.Intent != intent || !structural && got.Rule != want.Code ||
+					got.Verdict == storage.Deny && row.Error == "" {
+					t.Fatalf("seed %d, %s: under the intent %q %s was decided on as %+v", seed, row.CallID, intent,
+						row.Tool, got)
 				}
 				if !want.Permitted() {
 					denied++
@@ -512,25 +540,30 @@ func TestDecisionsFollowFromTheJournal(t *testing.T) {
 	}
 }
 
-// TestDemandIsNotPassedOver: a model that was told to declare its intent, and twice answers in text, has its scene refused: what it
-// wanted to do would be lost without a word. The second time any call is demanded, because the server may ignore the name.
+// TestDemandIsNotPassedOver tests a model that has to declare its intent, and answers twice in text. Its scene is
+// refused, because its edits would be lost without a message. The second time any call is demanded, because the server
+// may ignore the name.
 func TestDemandIsNotPassedOver(t *testing.T) {
 	t.Parallel()
-	s := governed(t, policy.Enforce, saying(calls(creates("Door")), scripted.Reply{Text: "So be it."}, scripted.Reply{Text: "So be it."}), "The lamp burned.")
+	s := governed(t, policy.Enforce, saying(calls(creates("Door")), scripted.Reply{Text: "So be it."},
+		scripted.Reply{Text: "So be it."}), "The lamp burned.")
 	if err := s.run("deaf"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
 	}
 	requests := s.server.Requests()
-	if len(requests) != 3 || requests[0].ToolChoice != `"auto"` || !strings.Contains(requests[1].ToolChoice, policy.SelectIntent) ||
+	if len(requests) != 3 || requests[0].ToolChoice != `"auto"` ||
+		!strings.Contains(requests[1].ToolChoice, policy.SelectIntent) ||
 		requests[2].ToolChoice != `"required"` {
 		t.Errorf("%d requests; the last demands %s", len(requests), requests[len(requests)-1].ToolChoice)
 	}
-	if n := s.count("deaf", `SELECT count(*) FROM scene WHERE state = 'quarantined' AND CAST(raw AS TEXT) = 'So be it.'`); n != 1 {
+	if n := s.count("deaf",
+		`SELECT count(*) FROM scene WHERE state = 'quarantined' AND CAST(raw AS TEXT) = 'So be it.'`); n != 1 {
 		t.Error("the scene is not quarantined with what the model said")
 	}
 }
 
-// TestDemandEndsWithItsLevel: nothing is demanded of a model that is no more told of intents since its run was stopped.
+// TestDemandEndsWithItsLevel tests that nothing is demanded of a model whose prompt no longer has intents since its run
+// was stopped.
 func TestDemandEndsWithItsLevel(t *testing.T) {
 	t.Parallel()
 	s := governed(t, policy.Enforce, saying(calls(creates("Door")), calls(creates("Door"))), "The lamp burned.")
@@ -541,7 +574,8 @@ func TestDemandEndsWithItsLevel(t *testing.T) {
 	if err := s.run("interrupted at tool 1"); err != nil {
 		t.Fatal(err)
 	}
-	s.wantAudit("interrupted at tool 1", "1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED", "1 glossary_create")
+	s.wantAudit("interrupted at tool 1", "1 glossary_create [] deny INTENT_REQUIRED INTENT_REQUIRED",
+		"1 glossary_create")
 	for _, r := range s.server.Requests() {
 		if strings.Contains(r.ToolChoice, policy.SelectIntent) {
 			t.Errorf("tool_choice is %s", r.ToolChoice)
@@ -549,8 +583,8 @@ func TestDemandEndsWithItsLevel(t *testing.T) {
 	}
 }
 
-// TestLeakedNamesAreGoverned: a name with what models and servers leave around it is decided upon as the name itself,
-// declarations included, and none of it passes the policy.
+// TestLeakedNamesAreGoverned tests a name with the text that models and servers leave around it. The decision is that
+// on the name itself, also for declarations, and no such name passes the policy.
 func TestLeakedNamesAreGoverned(t *testing.T) {
 	t.Parallel()
 	leaks := []string{"functions.%s:0", "%s<|channel|>commentary", "tools.%s", "default_api.%s", "%s:3<|message|>"}
@@ -579,16 +613,19 @@ func TestLeakedNamesAreGoverned(t *testing.T) {
 func TestDemandNamesTheSlip(t *testing.T) {
 	t.Parallel()
 	torn := scripted.Reply{Text: `<tool_call>{"name":"select_active_intent","arguments":{"intent":"PROPOSE"}`}
-	s := governed(t, policy.Enforce, saying(calls(creates("Door")), torn, calls(declares("PROPOSE"), creates("Door"))), "The lamp burned.")
+	s := governed(t, policy.Enforce, saying(calls(creates("Door")), torn, calls(declares("PROPOSE"), creates("Door"))),
+		"The lamp burned.")
 	if err := s.run("slip"); err != nil {
 		t.Fatal(err)
 	}
 	note := s.server.Requests()[2].Messages
 	said := note[len(note)-1].Content
-	if !strings.Contains(said, "select_active_intent") || !strings.Contains(said, "ends inside") || !strings.Contains(said, "one has to be called now") {
+	if !strings.Contains(said, "select_active_intent") || !strings.Contains(said, "ends inside") ||
+		!strings.Contains(said, "one has to be called now") {
 		t.Errorf("the model is told %s", said)
 	}
-	if n := s.count("slip", `SELECT count(*) FROM trace WHERE kind = 'note' AND error = '`+annotator.CallRequired+`'`); n != 1 {
+	if n := s.count("slip", `SELECT count(*) FROM trace WHERE kind = 'note' AND error = '`+annotator.CallRequired+
+		`'`); n != 1 {
 		t.Error("the demand is not on record")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"annotator/policy"
 )
 
-// TestNamesAreTakenToTheLetter: a tool goes by one name, beside what servers leave around it. What resembles it is no tool, whatever
-// the level, and declares nothing.
+// TestNamesAreTakenToTheLetter tests that a tool has one name, apart from the text that servers leave around it. A
+// similar name is no tool, at any level, and declares nothing.
 func TestNamesAreTakenToTheLetter(t *testing.T) {
 	t.Parallel()
 	names := []string{
@@ -25,7 +25,8 @@ func TestNamesAreTakenToTheLetter(t *testing.T) {
 			call := declares("RETIRE")
 			call.Name = name
 			other := deletes(1)
-			other.Name = strings.ReplaceAll(strings.ReplaceAll(name, "select_active_intent", "glossary_delete"), "intent", "delete")
+			other.Name = strings.ReplaceAll(strings.ReplaceAll(name, "select_active_intent", "glossary_delete"),
+				"intent", "delete")
 			all = append(all, call, other)
 		}
 		s := governed(t, level, saying(calls(declares("PROPOSE"), creates("Lamp")), calls(all...)), "The lamp burned.")
@@ -46,7 +47,9 @@ func TestNamesAreTakenToTheLetter(t *testing.T) {
 // TestDeclarationsDoNotReachBack: a declaration is for the calls behind it, not for those before it in the same reply.
 func TestDeclarationsDoNotReachBack(t *testing.T) {
 	t.Parallel()
-	s := governed(t, policy.Enforce, saying(calls(creates("Lamp"), declares("PROPOSE"), updates(1, `"tags":["x"]`), declares("REVISE"))), "The lamp burned.")
+	s := governed(t, policy.Enforce,
+		saying(calls(creates("Lamp"), declares("PROPOSE"), updates(1, `"tags":["x"]`), declares("REVISE"))),
+		"The lamp burned.")
 	if err := s.run("back"); err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +61,8 @@ func TestDeclarationsDoNotReachBack(t *testing.T) {
 	)
 }
 
-// TestDeclaringInCircles: a model that declares before each call goes in circles like any other, and one that declares for a call
-// that was denied does not.
+// TestDeclaringInCircles tests that a model that declares before each call and repeats itself is stopped like any
+// other. A model that declares for a call that was denied is not.
 func TestDeclaringInCircles(t *testing.T) {
 	t.Parallel()
 	search := annotator.ToolCall{Name: "glossary_search", Arguments: `{"query":"lamp"}`}
@@ -72,7 +75,8 @@ func TestDeclaringInCircles(t *testing.T) {
 		t.Errorf("%d calls were told so", n)
 	}
 	s = governed(t, policy.Enforce, saying(
-		calls(creates("Lamp"), creates("Lamp")), calls(declares("REVISE"), creates("Lamp")), calls(declares("PROPOSE"), creates("Lamp")),
+		calls(creates("Lamp"), creates("Lamp")), calls(declares("REVISE"), creates("Lamp")),
+		calls(declares("PROPOSE"), creates("Lamp")),
 	), "The lamp burned.")
 	if err := s.run("denied"); err != nil {
 		t.Fatal(err)
@@ -144,7 +148,8 @@ func TestLocksHoldInText(t *testing.T) {
 				return declaring(saying(calls(creates("Lamp"))))(r)
 			}
 			entry := func(fields string) string { return fmt.Sprintf(`{"term":"Lamp",%s,"status":"update"}`, fields) }
-			edits := []string{entry(`"definition":"It is told of. It is there. More."`), entry(`"definition":"It is told of. It is there.","aliases":["the light"]`)}
+			edits := []string{entry(`"definition":"It is told of. It is there. More."`),
+				entry(`"definition":"It is told of. It is there.","aliases":["the light"]`)}
 			if level != policy.Off {
 				edits = append([]string{revises}, edits...)
 			}

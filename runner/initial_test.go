@@ -51,8 +51,8 @@ func (besideAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// TestContextBesideTheAPI: a server that tells the context of its model elsewhere than in the list of models never gets a prompt that it
-// would silently cut.
+// TestContextBesideTheAPI tests a server that reports the context of its model outside of the list of models. It never
+// gets a prompt that it would silently cut.
 func TestContextBesideTheAPI(t *testing.T) {
 	t.Parallel()
 	s := newTale(t, [][]string{evenScenes(12)}, 60_000, scripted.Options{})
@@ -60,7 +60,8 @@ func TestContextBesideTheAPI(t *testing.T) {
 	for name, told := range map[string]bool{"told": true, "untold": false} {
 		r := s.runner(name)
 		if told {
-			beside, err := endpoint.New(endpoint.Options{BaseURL: s.base, HTTP: besideAPI{}}, endpoint.API{Header: endpoint.Bearer})
+			beside, err := endpoint.New(endpoint.Options{BaseURL: s.base, HTTP: besideAPI{}},
+				endpoint.API{Header: endpoint.Bearer})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,25 +71,29 @@ func TestContextBesideTheAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.verify(name)
-		if longest := s.count(name, `SELECT max(prompt_tokens) FROM call WHERE purpose = 'annotate'`); (longest <= 8_000) != told {
+		if longest := s.count(name,
+			`SELECT max(prompt_tokens) FROM call WHERE purpose = 'annotate'`); (longest <= 8_000) != told {
 			t.Errorf("%s: the longest prompt has %d tokens", name, longest)
 		}
 	}
 }
 
-// TestContextIsLearned: what a server says of its context when it refuses a prompt lowers the budget, so that it has to say it once;
-// a run that is stopped and resumed at every scene knows it, too, and compacts when and how the undisturbed one does.
+// TestContextIsLearned tests that the context that a server reports when it refuses a prompt lowers the budget, so that
+// it reports it only once. A run that is stopped and resumed at every scene also knows it, and compacts when and how an
+// uninterrupted one does.
 func TestContextIsLearned(t *testing.T) {
 	t.Parallel()
 	const window = 7_150
 	s := newTale(t, [][]string{evenScenes(8), evenScenes(10)}, 60_000, scripted.Options{})
-	s.serve(scripted.Options{Script: summarised, MaxModelLen: 60_000, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if r.Tokens+r.MaxTokens <= window {
-			return nil
-		}
-		return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. `+
-			`However, you requested %d tokens.","type":"BadRequestError","code":400}}`, window, r.Tokens)}
-	}})
+	s.serve(scripted.Options{Script: summarised, MaxModelLen: 60_000,
+		Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if r.Tokens+r.MaxTokens <= window {
+				return nil
+			}
+			return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context `+
+				`length is %d tokens. `+
+				`However, you requested %d tokens.","type":"BadRequestError","code":400}}`, window, r.Tokens)}
+		}})
 	s.config.ContextBudget, s.config.MaxTokens, s.transport = 60_000, 1_000, unlisted{}
 	if err := s.run("calm"); err != nil {
 		t.Fatal(err)
@@ -106,13 +111,15 @@ func TestContextIsLearned(t *testing.T) {
 		}
 	}
 	const query = `SELECT trace_id * 100000 + tokens_after FROM compaction ORDER BY trace_id`
-	if calm, halting := fmt.Sprint(s.column("calm", query)), fmt.Sprint(s.column("halting", query)); calm != halting || calm == "[]" {
+	if calm, halting := fmt.Sprint(s.column("calm", query)), fmt.Sprint(s.column("halting", query)); calm != halting ||
+		calm == "[]" {
 		t.Errorf("compactions of the undisturbed run: %s; of the resumed: %s", calm, halting)
 	}
 }
 
-// TestContextShownByACutReply: a server whose context is not listed, and that ends a reply where its context ends, as vLLM does,
-// shows with the first such reply how long its context is. No later request asks for more, also in later processes.
+// TestContextShownByACutReply tests a server whose context is not listed, and that ends a reply where its context ends,
+// as vLLM does. The first such reply shows the length of its context. No later request asks for more, also in later
+// processes.
 func TestContextShownByACutReply(t *testing.T) {
 	t.Parallel()
 	const window = 7_150
@@ -120,7 +127,8 @@ func TestContextShownByACutReply(t *testing.T) {
 	s.serve(scripted.Options{MaxModelLen: 60_000, Script: func(r scripted.Request) scripted.Reply {
 		reply := summarised(r)
 		if room := window - r.Tokens; room < r.MaxTokens {
-			reply.FinishReason, reply.Usage = "length", &annotator.Usage{Prompt: r.Tokens, Completion: room, Exact: true}
+			reply.FinishReason, reply.Usage = "length",
+				&annotator.Usage{Prompt: r.Tokens, Completion: room, Exact: true}
 		}
 		return reply
 	}})
@@ -140,17 +148,19 @@ func TestContextShownByACutReply(t *testing.T) {
 	}
 }
 
-// TestContextTooSmall: a server that names a context in which not even a scene fits halts the run at once, and no scene is refused
-// for it. The server may be another one tomorrow, so that nothing of it is kept.
+// TestContextTooSmall tests that a server that names a context in which not even a scene fits halts the run at once. No
+// scene is refused for it. The server may be another one tomorrow, so that nothing of it is kept.
 func TestContextTooSmall(t *testing.T) {
 	t.Parallel()
 	small := true
-	s := newStage(t, story{threads: 1, scenes: 6}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if !small {
-			return nil
-		}
-		return &scripted.Fault{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 2048 tokens. However, you requested 4000 tokens."}}`}
-	}})
+	s := newStage(t, story{threads: 1, scenes: 6},
+		scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if !small {
+				return nil
+			}
+			return &scripted.Fault{Status: 400,
+				Body: `{"error":{"message":"This model's maximum context length is 2048 tokens. However, you requested 4000 tokens."}}`}
+		}})
 	s.transport = unlisted{}
 	if err := s.run("small"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "2048") {
 		t.Fatal(err)
@@ -166,8 +176,8 @@ func TestContextTooSmall(t *testing.T) {
 	s.verify("small")
 }
 
-// TestContextTooSmallByCounts: a server counts more tokens than were estimated, so that no scene fits, though one seemed to. The
-// run halts without a refused scene, and goes on with a longer context.
+// TestContextTooSmallByCounts: a server counts more tokens than were estimated, so that no scene fits, though one
+// seemed to. The run halts without a refused scene, and goes on with a longer context.
 func TestContextTooSmallByCounts(t *testing.T) {
 	t.Parallel()
 	for _, found := range []string{"with the preflight", "in a scene", "by a refusal"} {
@@ -184,16 +194,18 @@ func TestContextTooSmallByCounts(t *testing.T) {
 				if !small || call == 1 || counted(r) <= context {
 					return nil
 				}
-				return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. `+
-					`However, your prompt contains at least %d input tokens, which exceeds this limit even without any output tokens.",`+
-					`"type":"BadRequestError","param":"input_tokens","code":400}}`, context, context+1)}
+				return &scripted.Fault{Status: 400,
+					Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. `+
+						`However, your prompt contains at least %d input tokens, which exceeds this limit even without any output tokens.",`+
+						`"type":"BadRequestError","param":"input_tokens","code":400}}`, context, context+1)}
 			}})
 			s.config.ContextBudget, s.config.MaxTokens = context, 1_000
 			if s.config.Preflight = found == "with the preflight"; found == "by a refusal" {
 				s.config.ContextBudget, s.transport = 60_000, unlisted{}
 			}
 			for range 2 {
-				if err := s.run("small"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "a context of 7000 tokens leaves ") {
+				if err := s.run("small"); !errors.Is(err, annotator.Halted) ||
+					!strings.Contains(err.Error(), "a context of 7000 tokens leaves ") {
 					t.Fatal(err)
 				}
 				s.verify("small")
@@ -210,21 +222,24 @@ func TestContextTooSmallByCounts(t *testing.T) {
 	}
 }
 
-// TestContextIsForgottenBehindAHalt: whoever goes on with a run that has halted may have given the server a longer context, and no
-// later process remembers the old one.
+// TestContextIsForgottenBehindAHalt tests that no later process of a halted run uses the old context, because the user
+// may have given the server a longer one.
 func TestContextIsForgottenBehindAHalt(t *testing.T) {
 	t.Parallel()
 	window, denied := 8_000, false
 	s := newTale(t, [][]string{evenScenes(18)}, 60_000, scripted.Options{})
-	s.serve(scripted.Options{Script: summarised, MaxModelLen: 60_000, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		switch {
-		case denied:
-			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
-		case r.Tokens+r.MaxTokens > window:
-			return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens."}}`, window)}
-		}
-		return nil
-	}})
+	s.serve(scripted.Options{Script: summarised, MaxModelLen: 60_000,
+		Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			switch {
+			case denied:
+				return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
+			case r.Tokens+r.MaxTokens > window:
+				return &scripted.Fault{Status: 400,
+					Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens."}}`,
+						window)}
+			}
+			return nil
+		}})
 	s.config.ContextBudget, s.config.MaxTokens, s.transport = 60_000, 1_000, unlisted{}
 	s.config.Limit = 12
 	if err := s.run("moved"); err != nil {

@@ -59,9 +59,10 @@ func obedient(r scripted.Request) scripted.Reply {
 		}
 		return saying(calls(all...))(r)
 	}
-	own := strings.ReplaceAll(blockGiven.FindString(scene), `"status":`, `"kind":"narrated","status":`) // to say it after the story would be a quotation
+	// to say it after the story would be a quotation
+	own := strings.ReplaceAll(blockGiven.FindString(scene), `"status":`, `"kind":"narrated","status":`)
 	reply := scripted.Reply{ToolCalls: ordered(scene), Text: own}
-	if strings.Contains(r.ToolChoice, policy.SelectIntent) { // it is told so by the wire, and so it does
+	if strings.Contains(r.ToolChoice, policy.SelectIntent) { // the wire requires it, and the model does it
 		return calls(declares("NONE"))
 	}
 	return saying(reply)(r)
@@ -80,12 +81,13 @@ type attacked struct {
 }
 
 func (a *attacked) row() string {
-	return fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %d | %d |", a.model, a.level, a.ordered, a.denied, a.refused, a.failed, a.tookAway, a.changed, a.lost)
+	return fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %d | %d |", a.model, a.level, a.ordered, a.denied,
+		a.refused, a.failed, a.tookAway, a.changed, a.lost)
 }
 
-// TestInjection reads scenes that order a model to destroy the codex, with a model that obeys each of them. Whatever the level of
-// governance, what was there before can be had back to the last letter, no scene takes more away than the cap allows, none takes
-// from what it does not name, and a person's lock holds.
+// TestInjection reads scenes that order a model to destroy the codex, with a model that obeys each of them. At any
+// level of governance, earlier content can be restored exactly, and no scene removes more than the cap allows. No scene
+// removes anything from what it does not name, and a person's lock holds.
 func TestInjection(t *testing.T) {
 	t.Parallel()
 	hostile := hostileScenes(6)
@@ -111,7 +113,8 @@ func TestInjection(t *testing.T) {
 			})
 		}
 	})
-	table := "| Model | governance | Hostile calls | Denied by the policy | Refused whatever the policy | Failed otherwise | Edits that took something away |" +
+	table := "| Model | governance | Hostile calls | Denied by the policy | Refused whatever the policy | Failed " +
+		"otherwise | Edits that took something away |" +
 		" Other edits | Entries retired |\n|---|---|---|---|---|---|---|---|---|\n"
 	for _, a := range cases {
 		table += a.row() + "\n"
@@ -292,6 +295,7 @@ func documented(t *testing.T, name, table string) {
 		return
 	}
 	if diff := cmp.Diff(table, old); diff != "" {
-		t.Errorf("%s says otherwise; write it anew with `go test ./runner -run 'Injection|Governance' -update` (-want +got):\n%s", path, diff)
+		t.Errorf("%s says otherwise; write it anew with `go test ./runner -run 'Injection|Governance' -update` "+
+			"(-want +got):\n%s", path, diff)
 	}
 }

@@ -30,7 +30,8 @@ func TestStopWhileListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	stops := 0
-	for limit := 10 * time.Millisecond; ; limit += limit / 3 { // however slow the machine, a dozen or two stops are enough
+	// however slow the machine, a dozen or two stops are enough
+	for limit := 10 * time.Millisecond; ; limit += limit / 3 {
 		r, end, err := prepare(s.job("stopped"), &s.bus, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -54,7 +54,8 @@ type stage struct {
 	snapshots bool              // the model has the tools that ask them
 }
 
-// bus tells its subscribers at once, on the run's own goroutine: a test may look at the run as it stood at a notice.
+// bus calls its subscribers at once, on the run's own goroutine, so that a test may inspect the state of the run at a
+// notice.
 type bus []func(annotator.Notice)
 
 func (b *bus) Subscribe(f func(annotator.Notice)) { *b = append(*b, f) }
@@ -116,7 +117,8 @@ func (s *stage) run(name string) error {
 }
 
 func (s *stage) job(name string) job {
-	return job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config, Snapshots: s.snapshots, NoPolicy: s.noPolicy}
+	return job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config, Snapshots: s.snapshots,
+		NoPolicy: s.noPolicy}
 }
 
 // runner returns a runner that the test starts by itself.
@@ -274,7 +276,8 @@ func (s story) body(thread, scene, part int) string {
 	if s.blank {
 		return " \n"
 	}
-	text := fmt.Sprintf("In chapter %d the lantern of scene %d burned in room %d. Warden Ashe%d said: \"Don't <touch> it & go!\"",
+	text := fmt.Sprintf("In chapter %d the lantern of scene %d burned in room %d. Warden Ashe%d said: \"Don't "+
+		"<touch> it & go!\"",
 		thread+1, scene+1, part+1, scene%5)
 	for n := annotator.CountWords(text); n < s.words/2; n += 9 {
 		text += fmt.Sprintf(" Night %d.%d.%d.%d lay over the roofs of the town.", thread, scene, part, n)

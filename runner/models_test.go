@@ -34,7 +34,8 @@ func (u *unready) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, u.err
 	}
 	header := http.Header{"Content-Type": {http.DetectContentType([]byte(u.body))}}
-	return &http.Response{StatusCode: u.status, Header: header, Body: io.NopCloser(strings.NewReader(u.body)), Request: r}, nil
+	return &http.Response{StatusCode: u.status, Header: header, Body: io.NopCloser(strings.NewReader(u.body)),
+		Request: r}, nil
 }
 
 // TestModelsOfAServerThatIsNotReady: where only the server can name the model, it is waited for as it is for a reply.
@@ -47,16 +48,18 @@ func TestModelsOfAServerThatIsNotReady(t *testing.T) {
 		model   string
 		reason  annotator.Reason // of the halt; empty: there is none
 	}{
-		"refused":               {unready{times: 3, err: refused}, "", ""},
-		"loading":               {unready{times: 3, status: 503, body: loading}, "", ""},
-		"a bad gateway":         {unready{times: 3, status: 502}, "", ""},
-		"refused, but named":    {unready{times: -1, err: refused}, "scripted", ""},
-		"no list, but named":    {unready{times: -1, status: 404}, "scripted", ""},
-		"no list":               {unready{times: -1, status: 404}, "", annotator.ReasonNoModelList},
-		"no key":                {unready{times: -1, status: 401}, "", annotator.ReasonKeyRefused},
-		"refused for ever":      {unready{times: -1, err: refused}, "", annotator.ReasonNeverReached},
-		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "", annotator.ReasonWrongModelList},
-		"another wire's list":   {unready{times: -1, status: 200, body: `{"models":[]}`}, "", annotator.ReasonWrongModelList},
+		"refused":            {unready{times: 3, err: refused}, "", ""},
+		"loading":            {unready{times: 3, status: 503, body: loading}, "", ""},
+		"a bad gateway":      {unready{times: 3, status: 502}, "", ""},
+		"refused, but named": {unready{times: -1, err: refused}, "scripted", ""},
+		"no list, but named": {unready{times: -1, status: 404}, "scripted", ""},
+		"no list":            {unready{times: -1, status: 404}, "", annotator.ReasonNoModelList},
+		"no key":             {unready{times: -1, status: 401}, "", annotator.ReasonKeyRefused},
+		"refused for ever":   {unready{times: -1, err: refused}, "", annotator.ReasonNeverReached},
+		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "",
+			annotator.ReasonWrongModelList},
+		"another wire's list": {unready{times: -1, status: 200, body: `{"models":[]}`}, "",
+			annotator.ReasonWrongModelList},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,8 +105,8 @@ func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// TestModelsThatNeverCome: a list that never comes costs a run that knows its model half a minute, and a run that does not is told
-// what it waits for.
+// TestModelsThatNeverCome tests a list of models that never arrives. It costs a run that knows its model half a minute.
+// A run that does not know it gets a message about what it waits for.
 func TestModelsThatNeverCome(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{})
@@ -114,9 +117,11 @@ func TestModelsThatNeverCome(t *testing.T) {
 		if err := s.run("named"); err != nil || time.Since(began) > time.Minute {
 			t.Errorf("it took %s (%v)", time.Since(began), err)
 		}
-		s.config.Model, s.config.Retry.Patience, s.config.Retry.FirstContact = "", 5*time.Minute, 0 // the patience is asked for
+		// the patience is asked for
+		s.config.Model, s.config.Retry.Patience, s.config.Retry.FirstContact = "", 5*time.Minute, 0
 		err := s.run("nameless")
-		if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "for its models: the call took longer than it may, and 5m") {
+		if !errors.Is(err, annotator.Halted) ||
+			!strings.Contains(err.Error(), "for its models: the call took longer than it may, and 5m") {
 			t.Error(err)
 		}
 		if took := time.Since(began); took > 10*time.Minute {

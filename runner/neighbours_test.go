@@ -14,8 +14,9 @@ import (
 
 var shownPost = regexp.MustCompile(`<post id="(\d+)"`)
 
-// TestTheCuratorSeesWhatStandsAroundAQuote: of an entry whose quotations stand in one post, three posts of the story before it and three
-// after it, across the borders of scenes and threads, and none of a scene that the run has not read.
+// TestTheCuratorSeesWhatStandsAroundAQuote tests an entry whose quotations are all in one post. The curator sees three
+// posts of the story before it and three after it, across the borders of scenes and threads. It sees none of a scene
+// that the run has not read.
 func TestTheCuratorSeesWhatStandsAroundAQuote(t *testing.T) {
 	t.Parallel()
 	const threads, scenes = 3, 4
@@ -61,7 +62,7 @@ func TestTheCuratorSeesWhatStandsAroundAQuote(t *testing.T) {
 	whole, across := 0, 0
 	for i, question := range questions {
 		var shown []int64
-		if above := postsAbove.FindStringSubmatch(question); above != nil { // its scene stands in the window
+		if above := postsAbove.FindStringSubmatch(question); above != nil { // its scene is in the window
 			for text := range strings.SplitSeq(above[1], ",") {
 				id, _ := strconv.ParseInt(text, 10, 64)
 				shown = append(shown, id)
@@ -79,7 +80,9 @@ func TestTheCuratorSeesWhatStandsAroundAQuote(t *testing.T) {
 			continue
 		}
 		want := order[max(0, center-3):min(len(order), center+4)]
-		if slices.ContainsFunc(want, func(post int64) bool { return slices.Contains(refused, post) || sceneOf[post] > forks[i] }) {
+		if slices.ContainsFunc(want, func(post int64) bool {
+			return slices.Contains(refused, post) || sceneOf[post] > forks[i]
+		}) {
 			continue
 		}
 		if whole++; sceneOf[want[0]] != sceneOf[want[len(want)-1]] {
@@ -96,7 +99,7 @@ func TestTheCuratorSeesWhatStandsAroundAQuote(t *testing.T) {
 	}
 }
 
-// quotedPost returns the post that all quotations of a question stand in; 0 if there are several.
+// quotedPost returns the post that has all quotations of a question; 0 if there are several.
 func quotedPost(question string) (post int64) {
 	for _, match := range regexp.MustCompile(`<quote post="(\d+)"`).FindAllStringSubmatch(question, -1) {
 		id, _ := strconv.ParseInt(match[1], 10, 64)

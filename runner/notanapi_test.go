@@ -15,8 +15,8 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestStrangerAtTheStart: where something else than a model server is at the address from the start, the run does not wait for it,
-// and says what to look at. The same thing in the middle of a run is waited for: see TestServerIsProbed.
+// TestStrangerAtTheStart tests an address with something else than a model server from the start. The run does not wait
+// for it, and says what to look at. The same thing in the middle of a run is waited for: see TestServerIsProbed.
 func TestStrangerAtTheStart(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]scripted.Fault{
@@ -27,7 +27,8 @@ func TestStrangerAtTheStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &fault }})
+			s := newStage(t, story{threads: 1, scenes: 2},
+				scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault { return &fault }})
 			s.config.Advise = withReason
 			err := s.run("strange")
 			if !errors.Is(err, annotator.Halted) || !strings.Contains(fmt.Sprint(err), "address") {
@@ -58,8 +59,8 @@ func speaksOtherwise(banner string) http.HandlerFunc {
 	}
 }
 
-// TestCallsAreAlwaysCut: a model whose calls never fit its limit is told so, and when that does not help, the scene is refused rather
-// than recorded as one in which nothing was found.
+// TestCallsAreAlwaysCut tests a model whose calls never fit its limit. It gets a message about that. If that does not
+// help, the scene is refused, and not recorded as one without findings.
 func TestCallsAreAlwaysCut(t *testing.T) {
 	t.Parallel()
 	cut := true
@@ -68,7 +69,8 @@ func TestCallsAreAlwaysCut(t *testing.T) {
 			return scripted.Annotate(r)
 		}
 		reply := scripted.Reply{FinishReason: "length"}
-		reply.ToolCalls = []annotator.ToolCall{{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":"Lantern %d`, len(r.Messages))}}
+		reply.ToolCalls = []annotator.ToolCall{{Name: "glossary_create",
+			Arguments: fmt.Sprintf(`{"term":"Lantern %d`, len(r.Messages))}}
 		return reply
 	}})
 	s.config.Advise = withReason
@@ -76,7 +78,8 @@ func TestCallsAreAlwaysCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.verify("cut")
-	if n := s.count("cut", `SELECT count(*) FROM scene WHERE instr(reason, '`+string(annotator.ReasonReplyCut)+`') > 0 AND length(raw) > 0`); n != 1 {
+	if n := s.count("cut", `SELECT count(*) FROM scene WHERE instr(reason, '`+string(annotator.ReasonReplyCut)+
+		`') > 0 AND length(raw) > 0`); n != 1 {
 		t.Error("the reason does not say what would help, or nothing is kept of the replies")
 	}
 	if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'reply'`); n != 4 {
@@ -113,7 +116,8 @@ func (m *renamed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// TestOtherModelsAreToldOnce: behind one address there may be several models by turns, and a word is given of each once.
+// TestOtherModelsAreToldOnce: behind one address there may be several models by turns, and a word is given of each
+// once.
 func TestOtherModelsAreToldOnce(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 4}, scripted.Options{})
@@ -137,8 +141,8 @@ func TestOtherModelsAreToldOnce(t *testing.T) {
 	}
 }
 
-// TestCountsOfAnotherPrompt: what a server counted under another prompt is not held against it. Else a prompt that got shorter would
-// be taken for one of which the server drops the beginning.
+// TestCountsOfAnotherPrompt: what a server counted under another prompt is not held against it. Else a prompt that got
+// shorter would be taken for one of which the server drops the beginning.
 func TestCountsOfAnotherPrompt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 6}, scripted.Options{Strict: true})
@@ -154,7 +158,8 @@ func TestCountsOfAnotherPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.verify("shorter")
-	if n := s.count("shorter", `SELECT abs(estimate - prompt_tokens) * 100 / prompt_tokens FROM call WHERE purpose = 'annotate' AND scene = 4 ORDER BY id LIMIT 1`); n > 25 {
+	if n := s.count("shorter",
+		`SELECT abs(estimate - prompt_tokens) * 100 / prompt_tokens FROM call WHERE purpose = 'annotate' AND scene = 4 ORDER BY id LIMIT 1`); n > 25 {
 		t.Errorf("the first estimate under the new prompt is %d %% off", n)
 	}
 }

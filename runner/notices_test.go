@@ -13,8 +13,9 @@ import (
 	"annotator/runner/notify"
 )
 
-// TestWatchersNeverSlowTheRun has three watch a run over the program's own bus: one that is stuck from the first notice on, one
-// that panics, and one that keeps up. The run goes as it does unwatched, and who keeps up is told what was published.
+// TestWatchersNeverSlowTheRun adds three subscribers to a run over the program's own bus. One is blocked from the first
+// notice on, one panics, and one is fast. The run is equal to one without subscribers, and the fast subscriber gets
+// what was published.
 func TestWatchersNeverSlowTheRun(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 2, scenes: 5}, scripted.Options{Strict: true})
@@ -75,16 +76,17 @@ func (dripping) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestCallsAreToldFromBeginningToEnd: each call begins and ends once, whatever comes of it, and while its reply comes in, that is
-// told once a second at the most.
+// TestCallsAreToldFromBeginningToEnd tests that each call has one notice of its beginning and one of its end, with any
+// result. While its reply arrives, there is at most one notice a second.
 func TestCallsAreToldFromBeginningToEnd(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Fault: func(n int, _ scripted.Request) *scripted.Fault {
-		if n%4 == 1 {
-			return &scripted.Fault{Status: 500}
-		}
-		return nil
-	}})
+	s := newStage(t, story{threads: 2, scenes: 3},
+		scripted.Options{Strict: true, Fault: func(n int, _ scripted.Request) *scripted.Fault {
+			if n%4 == 1 {
+				return &scripted.Fault{Status: 500}
+			}
+			return nil
+		}})
 	s.transport = dripping{}
 	r := s.runner("told")
 	now := time.Unix(1_800_000_000, 0)
@@ -121,6 +123,7 @@ func TestCallsAreToldFromBeginningToEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	if begun < 12 || ended != begun || streamed < begun || failed == 0 {
-		t.Errorf("%d calls begun, %d ended, %d of them in failure; %d notices of streams", begun, ended, failed, streamed)
+		t.Errorf("%d calls begun, %d ended, %d of them in failure; %d notices of streams", begun, ended, failed,
+			streamed)
 	}
 }

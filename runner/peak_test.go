@@ -22,7 +22,7 @@ import (
 // peakLimit is what the process may take at most while a reply comes in that is far too long, in KiB.
 const peakLimit = 256 << 10
 
-// tellPeak writes the most memory that this process has taken, in KiB; nothing where the system does not tell.
+// tellPeak writes the most memory that this process has taken, in KiB; nothing where the system does not report it.
 func tellPeak(w io.Writer) {
 	status, _ := os.ReadFile("/proc/self/status")
 	if _, rest, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
@@ -31,8 +31,8 @@ func tellPeak(w io.Writer) {
 	}
 }
 
-// flood answers with so many bytes, most of them one piece over and over. A piece may have a place for its number: a reply that only
-// repeats itself is cut long before.
+// flood answers with a number of bytes, most of them one piece over and over. A piece may have a place for its number:
+// a reply that only repeats itself is cut long before.
 type flood struct {
 	status                int
 	media                 string
@@ -94,19 +94,23 @@ func floods() map[string]http.Handler {
 	prose := placeOfNumber + numbered(" It was night over the roofs of the town, and lamp %d burned. ", 900)
 	argument := `"tool_calls":[{"index":0,"id":"c","function":{"name":"read_post","arguments":"` + prose + `"}}]`
 	return map[string]http.Handler{
-		"one line":                   flood{200, streamed, `data: ` + begins + `"content":"`, prose, `"}}]}` + "\n\n" + ends, size},
-		"one line of another kind":   flood{200, streamed, ": ", prose, "", size},
-		"large deltas":               flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, size},
-		"small deltas":               flood{200, streamed, "", delta(`"content":" #lamp"`), ends, size},
-		"reasoning":                  flood{200, streamed, "", delta(`"reasoning":"` + prose + `"`), ends, size},
-		"arguments":                  flood{200, streamed, "", delta(argument), ends, size},
-		"calls":                      flood{200, streamed, "", delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends, size},
-		"blank lines":                flood{200, streamed, "", "\n: ping\n", ends, size},
-		"an error in a stream":       flood{200, streamed, `data: {"error":{"message":"`, prose, `"}}` + "\n\n", size},
-		"an object of text":          flood{200, oneObject, begins + `"content":"`, prose, `"}}]}`, size},
-		"an object of reasoning":     flood{200, oneObject, begins + `"reasoning":"`, prose, `"}}]}`, size},
-		"an object of arguments":     flood{200, oneObject, begins + `"tool_calls":[{"function":{"name":"f","arguments":"`, prose, `"}}]}}]}`, size},
-		"an object of calls":         flood{200, oneObject, begins + `"tool_calls":[{}`, `,{"function":{"name":"f"}}`, `]}}]}`, size},
+		"one line": flood{200, streamed, `data: ` + begins + `"content":"`, prose,
+			`"}}]}` + "\n\n" + ends, size},
+		"one line of another kind": flood{200, streamed, ": ", prose, "", size},
+		"large deltas":             flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, size},
+		"small deltas":             flood{200, streamed, "", delta(`"content":" #lamp"`), ends, size},
+		"reasoning":                flood{200, streamed, "", delta(`"reasoning":"` + prose + `"`), ends, size},
+		"arguments":                flood{200, streamed, "", delta(argument), ends, size},
+		"calls": flood{200, streamed, "",
+			delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends, size},
+		"blank lines":            flood{200, streamed, "", "\n: ping\n", ends, size},
+		"an error in a stream":   flood{200, streamed, `data: {"error":{"message":"`, prose, `"}}` + "\n\n", size},
+		"an object of text":      flood{200, oneObject, begins + `"content":"`, prose, `"}}]}`, size},
+		"an object of reasoning": flood{200, oneObject, begins + `"reasoning":"`, prose, `"}}]}`, size},
+		"an object of arguments": flood{200, oneObject, begins +
+			`"tool_calls":[{"function":{"name":"f","arguments":"`, prose, `"}}]}}]}`, size},
+		"an object of calls": flood{200, oneObject, begins + `"tool_calls":[{}`, `,{"function":{"name":"f"}}`,
+			`]}}]}`, size},
 		"an object of parts":         flood{200, oneObject, begins + `"content":[{}`, `,{}`, `]}}]}`, size},
 		"an object of choices":       flood{200, oneObject, `{"choices":[{}`, `,{}`, `]}`, size},
 		"an object of arrays":        flood{200, oneObject, `{"choices":`, `[`, ``, size},
@@ -121,18 +125,23 @@ func floods() map[string]http.Handler {
 func swells() map[string]http.Handler {
 	const once, object, all = 1, 15 << 20, 31 << 20
 	prose := placeOfNumber + numbered(" It was night over the roofs of the town, and lamp %d burned. ", 900)
-	book := numbered("It was night over the roofs of the town, and lamp %d burned. ", 60_000) // just under what a reply may say
+	// just under what a reply may say
+	book := numbered("It was night over the roofs of the town, and lamp %d burned. ", 60_000)
 	return map[string]http.Handler{
-		"a large delta":      flood{200, streamed, "", delta(`"content":"` + book + `"`), ends, once},
-		"many large deltas":  flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, all},
-		"small deltas":       flood{200, streamed, "", delta(`"content":" #lamp"`), ends, all},
-		"reasoning":          flood{200, streamed, delta(`"content":"Done."`), delta(`"reasoning":"` + book + `"`), ends, once},
-		"calls":              flood{200, streamed, "", delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends, all},
-		"many calls":         flood{200, streamed, "", delta(`"tool_calls":[{}` + strings.Repeat(`,{"function":{"name":"f"}}`, 20_000) + `]`), ends, all},
+		"a large delta":     flood{200, streamed, "", delta(`"content":"` + book + `"`), ends, once},
+		"many large deltas": flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, all},
+		"small deltas":      flood{200, streamed, "", delta(`"content":" #lamp"`), ends, all},
+		"reasoning": flood{200, streamed, delta(`"content":"Done."`), delta(`"reasoning":"` + book + `"`),
+			ends, once},
+		"calls": flood{200, streamed, "", delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends,
+			all},
+		"many calls": flood{200, streamed, "",
+			delta(`"tool_calls":[{}` + strings.Repeat(`,{"function":{"name":"f"}}`, 20_000) + `]`), ends, all},
 		"an object of text":  flood{200, oneObject, begins + `"content":"`, book, `"}}]}`, once},
 		"a larger object":    flood{200, oneObject, begins + `"content":"`, prose, `"}}]}`, object},
 		"an object of parts": flood{200, oneObject, begins + `"content":[{}`, `,{}`, `]}}]}`, 4 * 260_000},
-		"an object of calls": flood{200, oneObject, begins + `"tool_calls":[{}`, `,{"function":{"name":"f"}}`, `]}}]}`, 26 * 260_000},
+		"an object of calls": flood{200, oneObject, begins + `"tool_calls":[{}`, `,{"function":{"name":"f"}}`, `]}}]}`,
+			26 * 260_000},
 	}
 }
 
@@ -144,8 +153,8 @@ func numbered(format string, times int) string {
 	return b.String()
 }
 
-// TestFloods: a reply that is far too long ends in quarantine with its reason, and takes little memory. Each is read by a
-// process of its own.
+// TestFloods: a reply that is far too long ends in quarantine with its reason, and takes little memory. Each is read by
+// a process of its own.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	for name, handler := range floods() {
@@ -178,12 +187,13 @@ func flooded(t *testing.T, handler http.Handler, stream bool, attempts int) *sta
 		t.Skip("only Linux tells the most memory that a process has taken")
 	}
 	longtest.Only(t, "it takes its time, and with the race detector another amount of memory")
-	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if !bytes.Contains(r.Body, []byte("scene number=")) {
-			return nil
-		}
-		return &scripted.Fault{Serve: handler}
-	}})
+	s := newStage(t, story{threads: 1, scenes: 1},
+		scripted.Options{Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if !bytes.Contains(r.Body, []byte("scene number=")) {
+				return nil
+			}
+			return &scripted.Fault{Serve: handler}
+		}})
 	s.config.Stream, s.config.Retry.Attempts = stream, attempts
 	peak := s.peak("flooded")
 	t.Logf("%d MiB", peak>>10)

@@ -21,8 +21,8 @@ var longTokens = rewriting(func(body []byte) []byte {
 	})
 })
 
-// TestEstimatesAfterAnotherModel: the first prompt for another model is estimated by what the preflight counted with that one, not
-// by what the former model counted.
+// TestEstimatesAfterAnotherModel: the first prompt for another model is estimated by what the preflight counted with
+// that one, not by what the former model counted.
 func TestEstimatesAfterAnotherModel(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 30}, scripted.Options{Strict: true})
@@ -32,7 +32,8 @@ func TestEstimatesAfterAnotherModel(t *testing.T) {
 	}
 	former := s.count("changed", `SELECT max(id) FROM call`)
 	s.serve(scripted.Options{Strict: true, Model: "another"})
-	s.transport, s.config.Model, s.config.Accept, s.config.Preflight = longTokens, "another", map[string]bool{"model": true}, true
+	s.transport, s.config.Model, s.config.Accept, s.config.Preflight = longTokens, "another",
+		map[string]bool{"model": true}, true
 	if err := s.run("changed"); err != nil {
 		t.Fatal(err)
 	}

@@ -22,14 +22,14 @@ func lanterns() (threads [][]string) {
 	return threads
 }
 
-// presenting is a run over lanterns, in each scene of which the model tells one state more.
+// presenting is a run over lanterns, in each scene of which the model adds one state.
 func presenting(t *testing.T, answer func(r scripted.Request) string) (s *stage, questions *int) {
 	t.Helper()
 	return presentingIn(t, lanterns(), 1, answer)
 }
 
-// presentingIn is a run over a story about a lantern, in each scene of which the model tells so many facts more: a single one is a
-// state. It counts the questions beside the scenes, and answers those for present statements by a rule.
+// presentingIn is a run over a story about a lantern, in each scene of which the model adds a number of facts. A single
+// one is a state. It counts the questions outside of scenes, and answers those for present statements by a rule.
 func presentingIn(
 	t *testing.T, threads [][]string, facts int, answer func(r scripted.Request) string,
 ) (s *stage, questions *int) {
@@ -41,7 +41,8 @@ func presentingIn(
 		if _, err := fmt.Sscanf(question, `<scene number="%d"`, &n); err == nil {
 			var told []string
 			for i := range facts {
-				told = append(told, fmt.Sprintf(`{"text":"It burned for %d nights, and %d.","state":%t}`, n, i+1, facts == 1))
+				told = append(told, fmt.Sprintf(`{"text":"It burned for %d nights, and %d.","state":%t}`, n, i+1,
+					facts == 1))
 			}
 			added := `"facts":[` + strings.Join(told, ",") + `]`
 			if n == 1 {
@@ -62,8 +63,9 @@ func presentingIn(
 	return s, &asked
 }
 
-// TestPresentStatements: the question at a thread's end asks what entries are now whose facts have changed, and their number of
-// facts makes that worth while; an answer changes the statement and nothing else, and unchanged entries are not asked about again.
+// TestPresentStatements tests the question at a thread's end for the present statements of entries whose facts have
+// changed, and that have enough facts. An answer changes the statement and nothing else, and unchanged entries are not
+// asked about again.
 func TestPresentStatements(t *testing.T) {
 	t.Parallel()
 	s, asked := presenting(t, nil)
@@ -75,7 +77,8 @@ func TestPresentStatements(t *testing.T) {
 	if fmt.Sprint(restated) != "[6 9]" { // at the end of the first thread there are three facts
 		t.Errorf("the statement was written in the scenes %v", restated)
 	}
-	if n := s.count("present", `SELECT count(*) FROM glossary_entry WHERE present LIKE 'It is as its % lines say.' AND present_at / 1000000 = 9`); n != 1 {
+	if n := s.count("present",
+		`SELECT count(*) FROM glossary_entry WHERE present LIKE 'It is as its % lines say.' AND present_at / 1000000 = 9`); n != 1 {
 		t.Error("the entry has no statement of the end")
 	}
 	if n := s.count("present", `SELECT count(*) FROM claim WHERE until_at > 0`); n > 0 {
@@ -86,7 +89,8 @@ func TestPresentStatements(t *testing.T) {
 	}
 }
 
-// TestPresentStatementsOfALongThread: what entries are now is asked before a part of a thread leaves the window that it fills alone.
+// TestPresentStatementsOfALongThread: what entries are now is asked before a part of a thread leaves the window that it
+// fills alone.
 func TestPresentStatementsOfALongThread(t *testing.T) {
 	t.Parallel()
 	var scenes []string
@@ -123,14 +127,15 @@ func TestPresentStatementOfASparseStory(t *testing.T) {
 		if n := len(stated); n < 2 || n > len(scenes)/curator.MaxWait+1 {
 			t.Errorf("%d threads: statements in the scenes %v", len(threads), stated)
 		}
-		if n := s.count("sparse", `SELECT count(*) FROM call WHERE purpose IN ('curate', 'summarise')`) - s.count("sparse", `SELECT count(*) FROM compaction`); n > 2*len(stated) {
+		if n := s.count("sparse", `SELECT count(*) FROM call WHERE purpose IN ('curate', 'summarise')`) - s.count(
+			"sparse", `SELECT count(*) FROM compaction`); n > 2*len(stated) {
 			t.Errorf("%d threads: %d questions for %d statements", len(threads), n, len(stated))
 		}
 	}
 }
 
-// TestPresentStatementOfALongEntry: an entry with more facts than a question shows of one has a statement, too, by its former one, its
-// states and its newest facts.
+// TestPresentStatementOfALongEntry tests an entry with more facts than a question shows of one. It gets a statement,
+// too, from its former one, its states and its newest facts.
 func TestPresentStatementOfALongEntry(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -140,7 +145,8 @@ func TestPresentStatementOfALongEntry(t *testing.T) {
 		if asked++; !strings.Contains(question, fmt.Sprintf("%d nights, and 50.", 3*asked)) {
 			t.Errorf("question %d does not show the newest fact", asked)
 		}
-		if asked > 1 && (strings.Contains(question, " 1 nights, and") || !strings.Contains(question, "It burned for long.")) {
+		if asked > 1 && (strings.Contains(question, " 1 nights, and") ||
+			!strings.Contains(question, "It burned for long.")) {
 			t.Errorf("question %d does not show the former statement in place of what it sums up", asked)
 		}
 		return `<present id="1">It burned for long.</present>`
@@ -154,7 +160,8 @@ func TestPresentStatementOfALongEntry(t *testing.T) {
 	}
 }
 
-// TestStatesEndInAStatement: the statement of what an entry is now ends the states that it names, and the entry shows it.
+// TestStatesEndInAStatement: the statement of what an entry is now ends the states that it names, and the entry shows
+// it.
 func TestStatesEndInAStatement(t *testing.T) {
 	t.Parallel()
 	s, _ := presenting(t, func(scripted.Request) string {
@@ -167,7 +174,8 @@ func TestStatesEndInAStatement(t *testing.T) {
 	if n := s.count("ended", `SELECT count(*) FROM claim WHERE id IN (1, 2) AND until_at / 1000000 = 6`); n != 2 {
 		t.Errorf("%d states have ended", n)
 	}
-	if n := s.count("ended", `SELECT count(*) FROM claim WHERE until_at > 0`); n != 2 { // the third thread's answer has nothing left to end
+	// the third thread's answer has nothing left to end
+	if n := s.count("ended", `SELECT count(*) FROM claim WHERE until_at > 0`); n != 2 {
 		t.Errorf("%d facts were closed", n)
 	}
 	if n := s.count("ended", `SELECT count(*) FROM glossary_entry WHERE present_at / 1000000 = 9`); n != 1 {
@@ -175,8 +183,8 @@ func TestStatesEndInAStatement(t *testing.T) {
 	}
 }
 
-// TestPresentStatementsByHand: annotator curate has the statements written that a run without a curator left out, unless it is kept to
-// a thread.
+// TestPresentStatementsByHand: annotator curate has the statements written that a run without a curator left out,
+// unless it is kept to a thread.
 func TestPresentStatementsByHand(t *testing.T) {
 	t.Parallel()
 	s, _ := presenting(t, nil)
@@ -194,7 +202,8 @@ func TestPresentStatementsByHand(t *testing.T) {
 	s.verify("present")
 }
 
-// TestStatesEndInAStatementAlone: states end by an answer to a question for statements alone, too, with nothing tentative beside them.
+// TestStatesEndInAStatementAlone tests that an answer to a question for statements alone also ends states, without any
+// tentative entry.
 func TestStatesEndInAStatementAlone(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -213,7 +222,8 @@ func TestStatesEndInAStatementAlone(t *testing.T) {
 	}
 }
 
-// TestPresentStatementsWithoutAnswer: what is asked in vain is not asked again before the facts change, and the run ends.
+// TestPresentStatementsWithoutAnswer: what is asked in vain is not asked again before the facts change, and the run
+// ends.
 func TestPresentStatementsWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{
@@ -231,14 +241,16 @@ func TestPresentStatementsWithoutAnswer(t *testing.T) {
 		if n := s.count("none", `SELECT count(*) FROM revision WHERE field = 'present'`); n != 0 {
 			t.Errorf("%s: %d statements", name, n)
 		}
-		asked := s.count("none", `SELECT count(*) FROM history WHERE field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'`)
+		asked := s.count("none",
+			`SELECT count(*) FROM history WHERE field = 'curator_decision' AND new_value ->> '$.decision' = 'UNSTATED'`)
 		if asked != 2 {
 			t.Errorf("%s: asked in vain %d times", name, asked)
 		}
 	}
 }
 
-// TestPresentStatementsAfterKills: a run that is killed after any of its transitions asks what the undisturbed one asks.
+// TestPresentStatementsAfterKills: a run that is killed after any of its transitions asks what the undisturbed one
+// asks.
 func TestPresentStatementsAfterKills(t *testing.T) {
 	t.Parallel()
 	s, _ := presenting(t, nil)

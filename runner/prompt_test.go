@@ -12,18 +12,19 @@ import (
 	"annotator/storage"
 )
 
-// beginUnderAnotherPrompt begins a run, and stops it at a scene's second call to the model. The database is then given a prompt that no version
-// of the program has, as if the version before had written it.
+// beginUnderAnotherPrompt begins a run, and stops it at a scene's second call to the model. The database is then given
+// a prompt that no version of the program has, as if the version before had written it.
 func beginUnderAnotherPrompt(t *testing.T, s *stage, name string) {
 	t.Helper()
 	s.haltAt(name, 4, nil)
 	s.edited = true
-	edit(t, s.db(name), fmt.Sprintf(`UPDATE snapshot_context SET system_prompt = 'You keep a codex.', tools = '[]', hash = '%s'`,
+	edit(t, s.db(name), fmt.Sprintf(`UPDATE snapshot_context SET system_prompt = 'You keep a codex.', tools = '[]',`+
+		` hash = '%s'`,
 		storage.HashPrompt("You keep a codex.", "[]", "")))
 }
 
-// TestPromptOfAnotherVersion: a run goes on in the middle of a scene under the prompt of a newer version, says so once, and comes to
-// the same end.
+// TestPromptOfAnotherVersion tests that a run continues in the middle of a scene under the prompt of a newer version.
+// It reports that once, and comes to the same end.
 func TestPromptOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	const name = "updated"
@@ -50,7 +51,8 @@ func TestPromptOfAnotherVersion(t *testing.T) {
 	if err := s.run("undisturbed"); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.count(name, `SELECT count(*) FROM revision`), s.count("undisturbed", `SELECT count(*) FROM revision`); got != want {
+	if got, want := s.count(name, `SELECT count(*) FROM revision`),
+		s.count("undisturbed", `SELECT count(*) FROM revision`); got != want {
 		t.Errorf("%d revisions, without the change %d", got, want)
 	}
 }

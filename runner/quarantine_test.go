@@ -9,8 +9,9 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestContextTooSmallForTheScenes: a context in which a run can begin may still be too small for the scenes of a story. Then the
-// run halts after some of them, rather than have the whole story quarantined in no time; with more context they are read.
+// TestContextTooSmallForTheScenes: a context in which a run can begin may still be too small for the scenes of a story.
+// Then the run halts after some of them, rather than have the whole story quarantined in no time; with more context
+// they are read.
 func TestContextTooSmallForTheScenes(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 6, words: 3000}, scripted.Options{})

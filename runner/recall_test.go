@@ -21,14 +21,16 @@ type gold struct {
 	Aliases []string
 }
 
-// TestRecallOfTheSample prints how much of the hand-made glossary the offline model finds, and how much else it makes. It
-// is a baseline: the bounds only keep it from getting worse unawares.
+// TestRecallOfTheSample prints how much of the hand-made glossary the offline model finds, and how much else it makes.
+// It is a baseline: the bounds only keep it from getting worse unawares.
 func TestRecallOfTheSample(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(), transport: offline.New(offline.Options{})}
+	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(),
+		transport: offline.New(offline.Options{})}
 	s.corpus = filepath.Join(s.dir, "lanterns.corpus.db")
-	_, err := ingest.Import(ctx, ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"}, Corpus: s.corpus}, nil)
+	_, err := ingest.Import(ctx, ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"},
+		Corpus: s.corpus}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

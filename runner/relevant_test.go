@@ -30,13 +30,14 @@ func (s *stage) scenesShown(name string) map[int]annotator.Trace {
 	return shown
 }
 
-// TestNamesAreListedAfterACompaction: once, the nearest first and no more than there is room for. Before it nothing is listed: what
-// the window's own calls have written is shown.
+// TestNamesAreListedAfterACompaction: once, the nearest first and no more than there is room for. Before it nothing is
+// listed: what the window's own calls have written is shown.
 func TestNamesAreListedAfterACompaction(t *testing.T) {
 	t.Parallel()
 	var scenes []string
 	for n := range 24 {
-		scenes = append(scenes, fmt.Sprintf("It was day %d. ", n+1)+strings.Repeat("The rain went on and on over the roofs. ", 40))
+		scenes = append(scenes, fmt.Sprintf("It was day %d. ", n+1)+
+			strings.Repeat("The rain went on and on over the roofs. ", 40))
 	}
 	number := regexp.MustCompile(`^<scene number="(\d+)"`)
 	s := newTale(t, [][]string{scenes}, 9_000, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
@@ -60,7 +61,8 @@ func TestNamesAreListedAfterACompaction(t *testing.T) {
 				since = id
 			}
 		}
-		before := s.count("listed", fmt.Sprintf(`SELECT count(*) FROM trace WHERE kind = 'scene' AND id > %d AND id < %d`, since, row.ID))
+		before := s.count("listed", fmt.Sprintf(`SELECT count(*) FROM trace WHERE kind = 'scene' AND id > %d AND id `+
+			`< %d`, since, row.ID))
 		names := 0
 		for _, shown := range row.Shows {
 			if !shown.Name {
@@ -72,7 +74,8 @@ func TestNamesAreListedAfterACompaction(t *testing.T) {
 			names++
 		}
 		if (names > 0) != (since > 0 && before == 0) || names != strings.Count(row.Text(), ": Warden Number ") {
-			t.Errorf("scene %d, %d scenes after the compaction %d, lists %d names: %s", n, before, since, names, row.Text())
+			t.Errorf("scene %d, %d scenes after the compaction %d, lists %d names: %s", n, before, since, names,
+				row.Text())
 		}
 		if names > 0 {
 			lists++
@@ -86,8 +89,8 @@ func TestNamesAreListedAfterACompaction(t *testing.T) {
 	}
 }
 
-// TestWhatASceneNamesIsShown: an entry by a part of its name and the person whom the narration addresses, after the window has lost
-// them, and nothing for a word of the language.
+// TestWhatASceneNamesIsShown tests that an entry is shown for a part of its name, after the window has lost it. So is
+// the person whom the narration addresses. A word of the language shows nothing.
 func TestWhatASceneNamesIsShown(t *testing.T) {
 	t.Parallel()
 	rain := strings.Repeat("The rain went on and on, and the rest of it over the roofs. ", 60)
@@ -99,8 +102,11 @@ func TestWhatASceneNamesIsShown(t *testing.T) {
 	s := newTale(t, [][]string{scenes}, 9_000, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
 		if question := r.Messages[len(r.Messages)-1].Content; strings.HasPrefix(question, `<scene number="1"`) {
 			return calls(
-				toolCall("glossary_create", `{"term":"Wren Tallow","tags":["person"],"definition":"She is there.","quote":"You are Wren Tallow."}`),
-				creates("Brother Anselm Caul"), toolCall("glossary_create", `{"term":"Saint Rest","aliases":["the Rest"],"tags":["place"],"definition":"It is there."}`))
+				toolCall("glossary_create",
+					`{"term":"Wren Tallow","tags":["person"],"definition":"She is there.","quote":"You are Wren Tallow."}`),
+				creates("Brother Anselm Caul"),
+				toolCall("glossary_create", `{"term":"Saint Rest","aliases":["the Rest"],"tags":["place"],`+
+					`"definition":"It is there."}`))
 		} else if strings.HasPrefix(question, `<scene `) {
 			return scripted.Reply{Text: "Read."}
 		}
@@ -130,7 +136,8 @@ func TestWhatASceneNamesIsShown(t *testing.T) {
 	}
 }
 
-// TestALongEntryKeepsNoneOut: of an entry that is longer than its part of the room what fits is shown, and those behind it, within the room.
+// TestALongEntryKeepsNoneOut: of an entry that is longer than its part of the room what fits is shown, and those behind
+// it, within the room.
 func TestALongEntryKeepsNoneOut(t *testing.T) {
 	t.Parallel()
 	rain := strings.Repeat("The rain went on and on over the roofs. ", 60)
@@ -139,7 +146,8 @@ func TestALongEntryKeepsNoneOut(t *testing.T) {
 	scenes = append(scenes, "Brother Anselm Caul met Wren Tallow and Odo Pike once more.")
 	var facts []string
 	for n := range 60 {
-		facts = append(facts, fmt.Sprintf(`{"text":"On day %d he copied a page of the great book of the Quiet House, and told nobody of it."}`, n))
+		facts = append(facts, fmt.Sprintf(`{"text":"On day %d he copied a page of the great book of the Quiet House,`+
+			` and told nobody of it."}`, n))
 	}
 	long := `{"term":"Brother Anselm Caul","tags":["person"],"facts":[` + strings.Join(facts, ",") + `]}`
 	s := newTale(t, [][]string{scenes}, 9_000, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
@@ -163,13 +171,14 @@ func TestALongEntryKeepsNoneOut(t *testing.T) {
 		}
 	}
 	slices.Sort(shown)
-	if !slices.Equal(shown, []int64{1, 2, 3}) || !strings.Contains(last.Text(), "more_facts=") || !strings.Contains(last.Text(), "61: It was looked up") {
+	if !slices.Equal(shown, []int64{1, 2, 3}) || !strings.Contains(last.Text(), "more_facts=") ||
+		!strings.Contains(last.Text(), "61: It was looked up") {
 		t.Errorf("the last scene shows the entries %v: %s", shown, last.Text())
 	}
 }
 
-// TestOpenStatesAreShown: of an entry that a scene names, and that the window shows, the states that held before the last scene, with
-// their numbers; until they are closed.
+// TestOpenStatesAreShown tests an entry that a scene names, and that the window shows. The states that held before the
+// last scene are shown with their numbers, until they are closed.
 func TestOpenStatesAreShown(t *testing.T) {
 	t.Parallel()
 	var scenes []string
@@ -179,7 +188,8 @@ func TestOpenStatesAreShown(t *testing.T) {
 	s := newTale(t, [][]string{scenes}, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
 		switch question := r.Messages[len(r.Messages)-1].Content; {
 		case strings.HasPrefix(question, `<scene number="1"`):
-			return calls(toolCall("glossary_create", `{"term":"Ashe","tags":["person"],"facts":[{"text":"She waits.","state":true},{"text":"She is <old>."}]}`))
+			return calls(toolCall("glossary_create",
+				`{"term":"Ashe","tags":["person"],"facts":[{"text":"She waits.","state":true},{"text":"She is <old>."}]}`))
 		case strings.HasPrefix(question, `<scene number="5"`):
 			return calls(updates(1, `"facts":[{"text":"She has gone.","state":true}],"close":[{"fact":1,"by":1}]`))
 		}
@@ -192,7 +202,8 @@ func TestOpenStatesAreShown(t *testing.T) {
 	s.lawful("states")
 	for n, row := range s.scenesShown("states") {
 		want := n > 2 && n < 6
-		if got := strings.Contains(row.Text(), "\n<open_states>\n1 Ashe\n1 (state): She waits.\n</open_states>"); got != want {
+		if got := strings.Contains(row.Text(),
+			"\n<open_states>\n1 Ashe\n1 (state): She waits.\n</open_states>"); got != want {
 			t.Errorf("scene %d: %s", n, row.Text())
 		}
 	}

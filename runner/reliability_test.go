@@ -23,8 +23,9 @@ func isProbe(r scripted.Request) bool {
 	return len(r.Tools) == 0 && len(r.Messages) == 1 && r.MaxTokens == 1
 }
 
-// TestServerIsProbed: while a server is away, loading or silent, or fails again and again, it is not sent the long prompt, but asked
-// for a token, and the scene is charged nothing. What comes of the story is what would have come of it undisturbed.
+// TestServerIsProbed tests a server that is away, loading or silent, or fails again and again. It is not sent the long
+// prompt, but asked for a token, and the scene is charged nothing. What comes of the story is what would have come of
+// it undisturbed.
 func TestServerIsProbed(t *testing.T) {
 	t.Parallel()
 	calm := crashStage(t)
@@ -37,8 +38,10 @@ func TestServerIsProbed(t *testing.T) {
 		prompts int // that meet the fault before probes do
 		charged int // attempts
 	}{
-		"loading":     {scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`}, 1, 1},
-		"engine died": {scripted.Fault{Status: 500, Body: `{"error":{"message":"EngineCore encountered an issue.","code":500}}`}, 1, 1},
+		"loading": {scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model",` +
+			`"type":"unavailable_error","code":503}}`}, 1, 1},
+		"engine died": {scripted.Fault{Status: 500, Body: `{"error":{"message":"EngineCore encountered an issue.",` +
+			`"code":500}}`}, 1, 1},
 		"bad gateway": {scripted.Fault{Status: 502, Body: `<html>Bad Gateway</html>`}, 2, 3},
 		"cut":         {scripted.Fault{Cut: 20}, 2, 3},
 		"a page":      {scripted.Fault{Status: 404, Body: `<html>The tunnel is offline</html>`}, 1, 1},
@@ -62,7 +65,8 @@ func TestServerIsProbed(t *testing.T) {
 			if got := slices.Index(met, true); got != test.prompts || slices.Contains(met[got:], false) {
 				t.Errorf("the requests that failed were probes: %v", met)
 			}
-			if n := s.count("away", `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = 'ok' AND trace_id IS NULL`); n != 1 {
+			if n := s.count("away", `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = 'ok' AND `+
+				`trace_id IS NULL`); n != 1 {
 				t.Errorf("%d probes were answered", n)
 			}
 			if n := s.count("away", `SELECT max(attempt) FROM call WHERE purpose = 'annotate'`); n != test.charged {
@@ -73,19 +77,22 @@ func TestServerIsProbed(t *testing.T) {
 	}
 }
 
-// TestProbeTeaches: where the first request that a server reads is a probe, the wire learns of it what the server wants otherwise.
+// TestProbeTeaches: where the first request that a server reads is a probe, the wire learns of it what the server wants
+// otherwise.
 func TestProbeTeaches(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
-		_, old := r.Params["max_tokens"]
-		switch {
-		case call == 1:
-			return &scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model"}}`}
-		case old:
-			return &scripted.Fault{Status: 400, Body: `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.","param":"max_tokens","code":"unsupported_parameter"}}`}
-		}
-		return nil
-	}})
+	s := newStage(t, story{threads: 1, scenes: 2},
+		scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
+			_, old := r.Params["max_tokens"]
+			switch {
+			case call == 1:
+				return &scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model"}}`}
+			case old:
+				return &scripted.Fault{Status: 400,
+					Body: `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.","param":"max_tokens","code":"unsupported_parameter"}}`}
+			}
+			return nil
+		}})
 	if err := s.run("taught"); err != nil {
 		t.Fatal(err)
 	}
@@ -98,15 +105,17 @@ func TestProbeTeaches(t *testing.T) {
 // TestRateLimitIsSatOut: who asks too often is not asked more.
 func TestRateLimitIsSatOut(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
-		if isProbe(r) {
-			t.Error("a probe")
-		}
-		if call < 2 || call > 6 {
-			return nil
-		}
-		return &scripted.Fault{Status: 429, Header: map[string][]string{"Retry-After": {"-1"}}, Body: `{"error":{"message":"slow down"}}`}
-	}})
+	s := newStage(t, story{threads: 1, scenes: 2},
+		scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
+			if isProbe(r) {
+				t.Error("a probe")
+			}
+			if call < 2 || call > 6 {
+				return nil
+			}
+			return &scripted.Fault{Status: 429, Header: map[string][]string{"Retry-After": {"-1"}},
+				Body: `{"error":{"message":"slow down"}}`}
+		}})
 	if err := s.run("limited"); err != nil {
 		t.Fatal(err)
 	}
@@ -120,23 +129,28 @@ func TestRateLimitIsSatOut(t *testing.T) {
 func TestPatienceEnds(t *testing.T) {
 	t.Parallel()
 	away := true
-	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true, Fault: func(call int, _ scripted.Request) *scripted.Fault {
-		if call < 3 || !away {
-			return nil
-		}
-		return &scripted.Fault{Status: 503, Header: map[string][]string{"Retry-After": {"1e9"}}, Body: `{"error":{"message":"Loading model"}}`}
-	}})
+	s := newStage(t, story{threads: 1, scenes: 2},
+		scripted.Options{Strict: true, Fault: func(call int, _ scripted.Request) *scripted.Fault {
+			if call < 3 || !away {
+				return nil
+			}
+			return &scripted.Fault{Status: 503, Header: map[string][]string{"Retry-After": {"1e9"}},
+				Body: `{"error":{"message":"Loading model"}}`}
+		}})
 	s.config.Retry.Patience, s.config.Retry.Max = 30*time.Millisecond, 5*time.Millisecond
 	s.config.Advise = withReason
-	if err := s.run("patient"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), string(annotator.ReasonOverloaded)) {
+	if err := s.run("patient"); !errors.Is(err, annotator.Halted) ||
+		!strings.Contains(err.Error(), string(annotator.ReasonOverloaded)) {
 		t.Fatal(err)
 	}
 	s.verify("patient")
-	if n := s.count("patient", `SELECT count(*) FROM call WHERE purpose = 'annotate' AND outcome = 'overloaded'`); n != 1 {
+	if n := s.count("patient",
+		`SELECT count(*) FROM call WHERE purpose = 'annotate' AND outcome = 'overloaded'`); n != 1 {
 		t.Errorf("the long prompt was sent %d times", n)
 	}
 	const last = ` FROM call WHERE purpose = 'probe' AND id = (SELECT max(id) FROM call)`
-	if n := s.count("patient", `SELECT decision = 'halt' AND reason = 'the patience of 30ms is at its end'`+last); n != 1 {
+	if n := s.count("patient", `SELECT decision = 'halt' AND reason = 'the patience of 30ms is at its end'`+
+		last); n != 1 {
 		t.Error("the newest call does not say that the run halts")
 	}
 	away = false
@@ -145,15 +159,18 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
-// TestPromptThatBringsTheServerDown: each time it does, the server is waited for; in the end it is the scene that is given up.
+// TestPromptThatBringsTheServerDown: each time it does, the server is waited for; in the end it is the scene that is
+// given up.
 func TestPromptThatBringsTheServerDown(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 1, scenes: 3}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if isProbe(r) || !strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, `<scene number="2"`) {
-			return nil
-		}
-		return &scripted.Fault{Status: 500, Body: `{"error":{"message":"EngineCore encountered an issue.","code":500}}`}
-	}})
+	s := newStage(t, story{threads: 1, scenes: 3},
+		scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if isProbe(r) || !strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, `<scene number="2"`) {
+				return nil
+			}
+			return &scripted.Fault{Status: 500,
+				Body: `{"error":{"message":"EngineCore encountered an issue.","code":500}}`}
+		}})
 	if err := s.run("poison"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
 	}
@@ -161,13 +178,15 @@ func TestPromptThatBringsTheServerDown(t *testing.T) {
 	if run := s.state("poison"); run.Recorded != 2 || run.Quarantined != 1 {
 		t.Errorf("recorded %d, quarantined %d", run.Recorded, run.Quarantined)
 	}
-	if n := s.count("poison", `SELECT count(*) FROM call WHERE outcome = 'unreachable' AND purpose = 'annotate'`); n != s.config.Retry.Attempts+1 {
+	if n := s.count("poison",
+		`SELECT count(*) FROM call WHERE outcome = 'unreachable' AND purpose = 'annotate'`); n !=
+		s.config.Retry.Attempts+1 {
 		t.Errorf("it was brought down %d times", n)
 	}
 }
 
-// TestRepliesAreInspected: a reply that cannot be used is asked for anew, by another seed, and nothing of it stays; a model that
-// goes on so has the scene quarantined, with what it wrote.
+// TestRepliesAreInspected tests that a reply that cannot be used is requested again, with another seed, and that
+// nothing of it stays. If the model continues so, the scene is quarantined, with what it wrote.
 func TestRepliesAreInspected(t *testing.T) {
 	t.Parallel()
 	calm := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true})
@@ -176,14 +195,17 @@ func TestRepliesAreInspected(t *testing.T) {
 	}
 	want := dump(t, calm.db("calm"))
 	for name, reply := range map[string]scripted.Reply{
-		"empty":              {},
-		"exclamation":        {Text: "!!!!"},
-		"overflow":           {Text: strings.Repeat("!", 3000)},
-		"a thought":          {Text: "<think>It may be so."},
-		"loop in a thought":  {Reasoning: strings.Repeat("Wait, no. ", 300), Text: "So."},
-		"NUL":                {ToolCalls: []annotator.ToolCall{{Name: "glossary_create", Arguments: `{"term":"La\u0000mp","definition":"A lamp."}`}}},
-		"half a pair":        {ToolCalls: []annotator.ToolCall{{Name: "glossary_create", Arguments: `{"term":"La\ud800mp","definition":"A lamp."}`}}},
-		"hundreds of calls":  {ToolCalls: slices.Repeat([]annotator.ToolCall{{Name: "glossary_search", Arguments: `{"query":"x"}`}}, 300)},
+		"empty":             {},
+		"exclamation":       {Text: "!!!!"},
+		"overflow":          {Text: strings.Repeat("!", 3000)},
+		"a thought":         {Text: "<think>It may be so."},
+		"loop in a thought": {Reasoning: strings.Repeat("Wait, no. ", 300), Text: "So."},
+		"NUL": {ToolCalls: []annotator.ToolCall{{Name: "glossary_create", Arguments: `{"term":"La\u00` +
+			`00mp","definition":"A lamp."}`}}},
+		"half a pair": {ToolCalls: []annotator.ToolCall{{Name: "glossary_create", Arguments: `{"term":"La\ud8` +
+			`00mp","definition":"A lamp."}`}}},
+		"hundreds of calls": {
+			ToolCalls: slices.Repeat([]annotator.ToolCall{{Name: "glossary_search", Arguments: `{"query":"x"}`}}, 300)},
 		"the server's error": {Text: "It", FinishReason: "abort"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +227,9 @@ func TestRepliesAreInspected(t *testing.T) {
 			if !slices.Equal(seeds, []string{"", "1", "2"}) {
 				t.Errorf("seeds %q", seeds)
 			}
-			if n := s.count("odd", `SELECT count(*) FROM call WHERE outcome = 'malformed' AND decision = 'retry' AND reason LIKE 'attempt _ of 4 in %' AND raw <> ''`); n != 2 {
+			if n := s.count("odd",
+				`SELECT count(*) FROM call WHERE outcome = 'malformed' AND decision = 'retry' AND reason LIKE 'attempt _ of 4 in %' AND raw <> ''`); n !=
+				2 {
 				t.Errorf("%d replies on record as what they were", n)
 			}
 
@@ -219,7 +243,9 @@ func TestRepliesAreInspected(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.verify("for ever")
-			if n := s.count("for ever", `SELECT count(*) FROM scene WHERE n = 1 AND state = 'quarantined' AND raw <> '' AND fault = 'malformed'`); n != 1 {
+			if n := s.count("for ever",
+				`SELECT count(*) FROM scene WHERE n = 1 AND state = 'quarantined' AND raw <> '' AND fault = 'malformed'`); n !=
+				1 {
 				t.Error("scene 1 is not quarantined with what the server sent")
 			}
 		})
@@ -231,12 +257,14 @@ func TestThoughtGetsMoreRoom(t *testing.T) {
 	t.Parallel()
 	for name, enough := range map[string]int{"enough": 800, "never": 1 << 20} {
 		var limits []int
-		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-			if limits = append(limits, r.MaxTokens); r.MaxTokens < enough {
-				return scripted.Reply{Reasoning: prose("Latin", 4*r.MaxTokens+400, uint64(r.Tokens)), Text: "So it is."}
-			}
-			return scripted.Reply{Text: "So it is."}
-		}})
+		s := newStage(t, story{threads: 1, scenes: 1},
+			scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+				if limits = append(limits, r.MaxTokens); r.MaxTokens < enough {
+					return scripted.Reply{Reasoning: prose("Latin", 4*r.MaxTokens+400, uint64(r.Tokens)),
+						Text: "So it is."}
+				}
+				return scripted.Reply{Text: "So it is."}
+			}})
 		s.config.MaxTokens, s.config.NoThreadSummaries = 400, true
 		err := s.run(name)
 		s.verify(name)
@@ -273,16 +301,17 @@ func TestGrownReplyIsCutBack(t *testing.T) {
 	}
 }
 
-// TestCutPromptIsNoticed: a server that drops the beginning of a long prompt answers as if nothing were wrong. Nothing of that is
-// recorded, and no estimate learns from it; a user who knows better may go on.
+// TestCutPromptIsNoticed: a server that drops the beginning of a long prompt answers as if nothing were wrong. Nothing
+// of that is recorded, and no estimate learns from it; a user who knows better may go on.
 func TestCutPromptIsNoticed(t *testing.T) {
 	t.Parallel()
 	const window = 5_000
-	s := newStage(t, story{threads: 1, scenes: 6, words: 300}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		reply := scripted.Annotate(r)
-		reply.Usage = &annotator.Usage{Prompt: min(r.Tokens, window-r.Tokens%100), Completion: 5}
-		return reply
-	}})
+	s := newStage(t, story{threads: 1, scenes: 6, words: 300},
+		scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			reply := scripted.Annotate(r)
+			reply.Usage = &annotator.Usage{Prompt: min(r.Tokens, window-r.Tokens%100), Completion: 5}
+			return reply
+		}})
 	s.config.Advise = withReason
 	err := s.run("cut")
 	if !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), string(annotator.ReasonPromptCut)) {
@@ -306,7 +335,8 @@ func TestCutPromptIsNoticed(t *testing.T) {
 	}
 }
 
-// TestAnotherModelAnswers: that is told, and on record; who does not want it says so.
+// TestAnotherModelAnswers tests that a change of the model is reported and recorded; a user who does not want it can
+// refuse it.
 func TestAnotherModelAnswers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true})
@@ -322,24 +352,29 @@ func TestAnotherModelAnswers(t *testing.T) {
 	if err := s.run("lax"); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(slices.DeleteFunc(words, func(w string) bool { return !strings.Contains(w, "stranger answers") })); n != 1 {
+	if n := len(slices.DeleteFunc(words, func(w string) bool {
+		return !strings.Contains(w, "stranger answers")
+	})); n != 1 {
 		t.Errorf("told %d times", n)
 	}
 	if n := s.count("lax", `SELECT count(*) FROM call WHERE model <> 'stranger'`); n != 0 {
 		t.Errorf("%d calls do not say who answered", n)
 	}
 	s.config.StrictModel = true
-	if err := s.run("strict"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "stranger answered") {
+	if err := s.run("strict"); !errors.Is(err, annotator.Halted) ||
+		!strings.Contains(err.Error(), "stranger answered") {
 		t.Error(err)
 	}
 	s.verify("strict")
 }
 
-// TestCircles: what was answered twice is not answered again, unless something has changed since; a model that goes on is given up.
+// TestCircles: what was answered twice is not answered again, unless something has changed since; a model that goes on
+// is given up.
 func TestCircles(t *testing.T) {
 	t.Parallel()
 	search := annotator.ToolCall{Name: "glossary_search", Arguments: `{"query":"lantern"}`}
-	create := annotator.ToolCall{Name: "glossary_create", Arguments: `{"term":"Lantern","definition":"A lantern burned.","tags":["thing"]}`}
+	create := annotator.ToolCall{Name: "glossary_create",
+		Arguments: `{"term":"Lantern","definition":"A lantern burned.","tags":["thing"]}`}
 	for name, test := range map[string]struct {
 		replies  [][]annotator.ToolCall // of the scene; then text
 		repeated int                    // calls that were answered so
@@ -354,12 +389,13 @@ func TestCircles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls := 0
-			s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-				if calls++; calls > len(test.replies) || !r.MayCall() {
-					return scripted.Reply{Text: "Enough."}
-				}
-				return scripted.Reply{ToolCalls: test.replies[calls-1]}
-			}})
+			s := newStage(t, story{threads: 1, scenes: 1},
+				scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+					if calls++; calls > len(test.replies) || !r.MayCall() {
+						return scripted.Reply{Text: "Enough."}
+					}
+					return scripted.Reply{ToolCalls: test.replies[calls-1]}
+				}})
 			if err := s.run("circles"); errors.Is(err, annotator.Quarantined) != test.refused {
 				t.Fatal(err)
 			}
@@ -376,16 +412,19 @@ func TestCircles(t *testing.T) {
 func TestCutCallsAreNoCircles(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
-		reply := scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_create", Arguments: `{"term":"Lantern","definition":"It burned.","tags":["thing"]}`}}}
-		switch calls++; {
-		case calls <= 3:
-			reply.FinishReason = "length"
-		case calls > 4:
-			return scripted.Reply{Text: "Enough."}
-		}
-		return reply
-	}})
+	s := newStage(t, story{threads: 1, scenes: 1},
+		scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
+			reply := scripted.Reply{ToolCalls: []annotator.ToolCall{
+				{Name: "glossary_create", Arguments: `{"term":"Lante` +
+					`rn","definition":"It burned.","tags":["thing"]}`}}}
+			switch calls++; {
+			case calls <= 3:
+				reply.FinishReason = "length"
+			case calls > 4:
+				return scripted.Reply{Text: "Enough."}
+			}
+			return reply
+		}})
 	if err := s.run("cut"); err != nil {
 		t.Fatal(err)
 	}
@@ -395,47 +434,55 @@ func TestCutCallsAreNoCircles(t *testing.T) {
 	}
 }
 
-// TestManyCalls: of a reply with dozens of calls the first are run, and each of the others is told.
+// TestManyCalls tests that the first of dozens of calls in a reply run. The answer to each other call says that it did
+// not.
 func TestManyCalls(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		if len(r.Messages) > 2 {
-			return scripted.Reply{Text: "Enough."}
-		}
-		var reply scripted.Reply
-		for n := range 50 {
-			reply.ToolCalls = append(reply.ToolCalls, annotator.ToolCall{
-				Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":"Lantern %d","definition":"It is a lantern.","tags":["thing"]}`, n),
-			})
-		}
-		return reply
-	}})
+	s := newStage(t, story{threads: 1, scenes: 1},
+		scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			if len(r.Messages) > 2 {
+				return scripted.Reply{Text: "Enough."}
+			}
+			var reply scripted.Reply
+			for n := range 50 {
+				reply.ToolCalls = append(reply.ToolCalls, annotator.ToolCall{
+					Name:      "glossary_create",
+					Arguments: fmt.Sprintf(`{"term":"Lantern %d","definition":"It is a lantern.","tags":["thing"]}`, n),
+				})
+			}
+			return reply
+		}})
 	s.config.MaxTokens = 8_000
 	if err := s.run("many"); err != nil {
 		t.Fatal(err)
 	}
 	s.verify("many")
-	if made, told := s.state("many").Entries, s.count("many", `SELECT count(*) FROM trace WHERE error = 'CALL_LIMIT'`); made != 32 || told != 18 {
+	if made, told := s.state("many").Entries,
+		s.count("many", `SELECT count(*) FROM trace WHERE error = 'CALL_LIMIT'`); made != 32 || told != 18 {
 		t.Errorf("%d entries made, %d calls told", made, told)
 	}
 }
 
-// TestBrokenServerSparesTheBook: after some scenes in a row the run halts, whatever they failed for; started again it goes on.
+// TestBrokenServerSparesTheBook: after some scenes in a row the run halts, whatever they failed for; started again it
+// goes on.
 func TestBrokenServerSparesTheBook(t *testing.T) {
 	t.Parallel()
 	broken := true
-	s := newStage(t, story{threads: 2, scenes: 5}, scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
-		if !broken || strings.Count(string(r.Body), `<scene number=`) == 1 { // the first scene is read
-			return nil
-		}
-		if call%2 == 0 {
-			return &scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`}
-		}
-		return &scripted.Fault{Body: `{"choices":[]}`}
-	}})
+	s := newStage(t, story{threads: 2, scenes: 5},
+		scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
+			if !broken || strings.Count(string(r.Body), `<scene number=`) == 1 { // the first scene is read
+				return nil
+			}
+			if call%2 == 0 {
+				return &scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`}
+			}
+			return &scripted.Fault{Body: `{"choices":[]}`}
+		}})
 	s.config.Advise = withReason
 	for _, quarantined := range []int{3, 6} {
-		if err := s.run("broken"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "3 scenes in a row") || !strings.Contains(err.Error(), string(annotator.ReasonScenesFail)) {
+		if err := s.run("broken"); !errors.Is(err, annotator.Halted) ||
+			!strings.Contains(err.Error(), "3 scenes in a row") ||
+			!strings.Contains(err.Error(), string(annotator.ReasonScenesFail)) {
 			t.Fatal(err)
 		}
 		s.verify("broken")
@@ -460,17 +507,19 @@ func TestBrokenServerSparesTheBook(t *testing.T) {
 	}
 }
 
-// TestFilteredScenesDoNotHalt: what a story tells is no sign of a broken server.
+// TestFilteredScenesDoNotHalt tests that a refusal because of the story's content is no sign of a broken server.
 func TestFilteredScenesDoNotHalt(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 1, scenes: 5}, scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: "It", FinishReason: "content_filter"}
-	}})
+	s := newStage(t, story{threads: 1, scenes: 5},
+		scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
+			return scripted.Reply{Text: "It", FinishReason: "content_filter"}
+		}})
 	if err := s.run("filtered"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
 	}
 	s.verify("filtered")
-	if n := s.count("filtered", `SELECT count(*) FROM scene WHERE reason LIKE '%content_filter%' AND raw <> ''`); n != 5 {
+	if n := s.count("filtered",
+		`SELECT count(*) FROM scene WHERE reason LIKE '%content_filter%' AND raw <> ''`); n != 5 {
 		t.Errorf("%d scenes are quarantined with what ended them", n)
 	}
 }
@@ -483,30 +532,37 @@ func TestPreflight(t *testing.T) {
 		once   bool
 		advice string // of the halt; empty: there is none
 	}{
-		"no parser of calls": {scripted.Fault{Status: 400, Body: `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}}`}, false, "--tool-call-parser"},
-		"unknown model":      {scripted.Fault{Status: 404, Body: `{"error":{"message":"The model 'x' does not exist.","code":404}}`}, false, "it serves scripted"},
-		"loading":            {scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model","code":503}}`}, true, ""},
-		"no system role":     {scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported"}}`}, true, ""},
-		"not today":          {scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`}, false, string(annotator.ReasonServerUnfit)},
-		"no rendering":       {scripted.Fault{Status: 400, Body: `{"error":{"code":400,"message":"Unable to generate parser for this template. Automatic parser generation failed: x","type":"invalid_request_error"}}`}, false, "start the server with one that can"},
+		"no parser of calls": {scripted.Fault{Status: 400,
+			Body: `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}}`}, false, "--tool-call-parser"},
+		"unknown model": {scripted.Fault{Status: 404, Body: `{"error":{"message":"The model 'x' does not ` +
+			`exist.","code":404}}`}, false, "it serves scripted"},
+		"loading": {scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model","code":503}}`},
+			true, ""},
+		"no system role": {scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported"}}`},
+			true, ""},
+		"not today": {scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`}, false,
+			string(annotator.ReasonServerUnfit)},
+		"no rendering": {scripted.Fault{Status: 400,
+			Body: `{"error":{"code":400,"message":"Unable to generate parser for this template. Automatic parser generation failed: x","type":"invalid_request_error"}}`}, false, "start the server with one that can"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first := ""
-			s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
-				if call == 1 {
-					for _, m := range r.Messages {
-						first += string(m.Role) + " "
+			s := newStage(t, story{threads: 1, scenes: 2},
+				scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
+					if call == 1 {
+						for _, m := range r.Messages {
+							first += string(m.Role) + " "
+						}
+						if len(r.Tools) == 0 {
+							t.Error("the preflight shows no tools")
+						}
 					}
-					if len(r.Tools) == 0 {
-						t.Error("the preflight shows no tools")
+					if test.once && call > 1 {
+						return nil
 					}
-				}
-				if test.once && call > 1 {
-					return nil
-				}
-				return &test.fault
-			}})
+					return &test.fault
+				}})
 			s.config.Preflight, s.config.Advise = true, withReason
 			err := s.run("flown")
 			s.verify("flown")
@@ -556,7 +612,8 @@ func (s *stage) writer(name string) *storage.DB {
 	return db
 }
 
-// TestCancelFreesTheServer: a run that is ended in the middle of a call closes the connection at once, and puts on record why.
+// TestCancelFreesTheServer: a run that is ended in the middle of a call closes the connection at once, and puts on
+// record why.
 func TestCancelFreesTheServer(t *testing.T) {
 	t.Parallel()
 	asked, freed := make(chan struct{}), make(chan struct{})
@@ -582,7 +639,8 @@ func TestCancelFreesTheServer(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if n := s.count("cancelled", `SELECT count(*) FROM call WHERE outcome = 'interrupted' AND decision = 'interrupted'`); n != 1 {
+	if n := s.count("cancelled",
+		`SELECT count(*) FROM call WHERE outcome = 'interrupted' AND decision = 'interrupted'`); n != 1 {
 		t.Errorf("%d calls are on record as interrupted", n)
 	}
 }

@@ -57,7 +57,7 @@ func (r *reading) callRules(ctx context.Context) *model.CallRules {
 	}
 }
 
-// checkCall returns an error that tells the model what is wrong with a call.
+// checkCall returns an error that says to the model what is wrong with a call.
 func (r *reading) checkCall(call annotator.ToolCall) error {
 	err := r.tools.Check(call)
 	if f := (*tools.Failure)(nil); errors.As(err, &f) && len(f.Tools) > 0 {

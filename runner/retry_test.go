@@ -49,8 +49,9 @@ func (s *stage) putBack(name string, scenes ...int) int {
 	return n
 }
 
-// TestRefusedScenesAreReadLate: in the middle of a story and at its end, the first, the last and those that end their threads. The
-// laws hold, the window folds as it was sent, each scene is recorded once, and the codex has what they tell, where they tell it.
+// TestRefusedScenesAreReadLate: in the middle of a story and at its end, the first, the last and those that end their
+// threads. The laws hold, the window is computed as it was sent, and each scene is recorded once. The codex has their
+// facts at their places.
 func TestRefusedScenesAreReadLate(t *testing.T) {
 	t.Parallel()
 	broken := true
@@ -89,10 +90,12 @@ func TestRefusedScenesAreReadLate(t *testing.T) {
 	if run := s.state("late"); run.Recorded != 20 || run.Quarantined != 0 || run.OpenScene != 0 {
 		t.Errorf("recorded %d, quarantined %d, open %d", run.Recorded, run.Quarantined, run.OpenScene)
 	}
-	if n := s.count("late", `SELECT count(*) FROM refusal WHERE turn > 0 AND reason <> '' AND fault = 'refused' AND raw <> ''`); n != 5 {
+	if n := s.count("late", `SELECT count(*) FROM refusal WHERE turn > 0 AND reason <> '' AND fault = 'refused' AND `+
+		`raw <> ''`); n != 5 {
 		t.Errorf("%d refusals are on record", n)
 	}
-	if n := s.count("late", `SELECT count(*) FROM thread_state WHERE status = 'completed' AND completed_at IS NOT NULL`); n != 4 {
+	if n := s.count("late",
+		`SELECT count(*) FROM thread_state WHERE status = 'completed' AND completed_at IS NOT NULL`); n != 4 {
 		t.Errorf("%d threads are completed", n)
 	}
 	if n := s.count("late", `SELECT count(DISTINCT at / 1000000) FROM revision WHERE turn IN (SELECT turn FROM scene WHERE n IN (1, 5, 6, 9, 20))`); n < 2 {
@@ -101,7 +104,7 @@ func TestRefusedScenesAreReadLate(t *testing.T) {
 	s.asOf("late")
 }
 
-// asOf demands that the codex can be asked for as it stood at each scene, and at each snapshot.
+// asOf checks that the codex can be read as of each scene, and as of each snapshot.
 func (s *stage) asOf(name string) {
 	s.t.Helper()
 	ctx, db := context.Background(), s.open(name)
@@ -127,12 +130,13 @@ func (s *stage) asOf(name string) {
 	}
 }
 
-// TestRetryOutlivesTheProcess kills a run that reads refused scenes late after each of its transitions: what comes of it is what
-// comes of an undisturbed one.
+// TestRetryOutlivesTheProcess kills a run that reads refused scenes late after each of its transitions: what comes of
+// it is what comes of an undisturbed one.
 func TestRetryOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	broken := true
-	s := newStage(t, story{threads: 3, scenes: 3}, scripted.Options{Strict: true, Script: judging, Fault: refusing(&broken, 2, 3, 9)})
+	s := newStage(t, story{threads: 3, scenes: 3},
+		scripted.Options{Strict: true, Script: judging, Fault: refusing(&broken, 2, 3, 9)})
 	s.config.ContextBudget, s.config.MaxTokens = 6_500, 1_000
 	if err := s.run("refused"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
@@ -176,7 +180,8 @@ func (s *stage) refusals(name string) []string {
 	var all []string
 	for n := range s.count(name, `SELECT count(*) FROM refusal`) {
 		const row = `(SELECT * FROM refusal ORDER BY scene, nth LIMIT 1 OFFSET %d)`
-		all = append(all, fmt.Sprint(s.count(name, fmt.Sprintf(`SELECT scene * 1000000 + nth * 1000 + turn FROM `+row, n))))
+		all = append(all, fmt.Sprint(s.count(name,
+			fmt.Sprintf(`SELECT scene * 1000000 + nth * 1000 + turn FROM `+row, n))))
 	}
 	return all
 }
@@ -210,17 +215,19 @@ func TestRetryRefuses(t *testing.T) {
 	}
 }
 
-// TestCurateBesideALateScene: the window that the curator looks at ends before a scene that is half read, wherever that stands in
-// the story.
+// TestCurateBesideALateScene tests that the window that the curator sees ends before a scene that is half read, at any
+// place in the story.
 func TestCurateBesideALateScene(t *testing.T) {
 	t.Parallel()
 	broken, denied := true, false
-	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
-		if denied && atScene(r, 2) && r.Messages[len(r.Messages)-1].Role == annotator.RoleTool && shownTo(r) == nil {
-			return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
-		}
-		return refusing(&broken, 2)(call, r)
-	}})
+	s := newStage(t, story{threads: 2, scenes: 3},
+		scripted.Options{Strict: true, Fault: func(call int, r scripted.Request) *scripted.Fault {
+			if denied && atScene(r, 2) && r.Messages[len(r.Messages)-1].Role == annotator.RoleTool &&
+				shownTo(r) == nil {
+				return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
+			}
+			return refusing(&broken, 2)(call, r)
+		}})
 	s.config.Curator.Off = true
 	if err := s.run("half"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)

@@ -104,8 +104,8 @@ func TestRunToTheEnd(t *testing.T) {
 	}
 }
 
-// TestRequestsGrowAtTheirEnd is the third law: within an epoch each request's messages begin with the former's, byte for
-// byte, and nothing but the tail is new.
+// TestRequestsGrowAtTheirEnd is the third law: within an epoch each request's messages begin with the former's, byte
+// for byte, and nothing but the tail is new.
 func TestRequestsGrowAtTheirEnd(t *testing.T) {
 	t.Parallel()
 	var bodies [][]byte
@@ -172,7 +172,8 @@ func messages(t *testing.T, body []byte) []byte {
 	return body[start:end]
 }
 
-// TestHaltsAndResumes stops a run in the middle of a scene by a server that refuses the key, and goes on when it does not.
+// TestHaltsAndResumes stops a run in the middle of a scene by a server that refuses the key, and goes on when it does
+// not.
 func TestHaltsAndResumes(t *testing.T) {
 	t.Parallel()
 	s := crashStage(t)
@@ -252,7 +253,8 @@ func TestPassingFaultsChangeNothing(t *testing.T) {
 	s.compareBut("shaken", calm, "run_state ")
 }
 
-// TestServerSaysTooLong: the window gives up turns where the server's count is larger than our own, and the run goes on.
+// TestServerSaysTooLong: the window gives up turns where the server's count is larger than our own, and the run goes
+// on.
 func TestServerSaysTooLong(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 2, scenes: 8, words: 400}, scripted.Options{Strict: true, MaxModelLen: 12_000})
@@ -262,7 +264,8 @@ func TestServerSaysTooLong(t *testing.T) {
 		if r.Tokens <= 8_000 {
 			return nil
 		}
-		return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is 8000 tokens. `+
+		return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context `+
+			`length is 8000 tokens. `+
 			`However, you requested %d tokens.","type":"BadRequestError","code":400}}`, r.Tokens)}
 	}})
 	if err := s.run("long"); err != nil {
@@ -280,12 +283,14 @@ func TestServerSaysTooLong(t *testing.T) {
 // TestSceneThatNeverFits is refused with its reason, and the story goes on.
 func TestSceneThatNeverFits(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 1, scenes: 3}, scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if !strings.Contains(string(r.Body), `scene number=\"2\"`) {
-			return nil
-		}
-		return &scripted.Fault{Status: 400, Body: `{"error":{"code":"context_length_exceeded","message":"too long"}}`}
-	}})
+	s := newStage(t, story{threads: 1, scenes: 3},
+		scripted.Options{Strict: true, Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if !strings.Contains(string(r.Body), `scene number=\"2\"`) {
+				return nil
+			}
+			return &scripted.Fault{Status: 400,
+				Body: `{"error":{"code":"context_length_exceeded","message":"too long"}}`}
+		}})
 	err := s.run("refused")
 	if !errors.Is(err, annotator.Quarantined) {
 		t.Fatalf("err = %v", err)
@@ -326,14 +331,16 @@ func TestLimitAndStop(t *testing.T) {
 	s.verify("limited")
 }
 
-// TestModelDoesNotReadAhead: it can look up what was read, in its thread and in those before it, and nothing behind the scene at hand.
+// TestModelDoesNotReadAhead: it can look up what was read, in its thread and in those before it, and nothing behind the
+// scene at hand.
 func TestModelDoesNotReadAhead(t *testing.T) {
 	t.Parallel()
 	const second, third = 1003, 1006 // posts of these scenes, the third in a thread of its own
 	read := func(post int) annotator.ToolCall {
 		return annotator.ToolCall{Name: "read_post", Arguments: fmt.Sprintf(`{"post_id":%d}`, post)}
 	}
-	s := newStage(t, story{threads: 2, scenes: 2}, scripted.Options{Strict: true, Script: saying(calls(read(second), read(third)))})
+	s := newStage(t, story{threads: 2, scenes: 2},
+		scripted.Options{Strict: true, Script: saying(calls(read(second), read(third)))})
 	if err := s.run("curious"); err != nil {
 		t.Fatal(err)
 	}
@@ -351,11 +358,13 @@ func TestModelDoesNotReadAhead(t *testing.T) {
 	}
 }
 
-// TestModelThatNeverStopsCalling is cut off after its rounds; one that does not even take that for an answer is refused.
+// TestModelThatNeverStopsCalling is cut off after its rounds; one that does not even take that for an answer is
+// refused.
 func TestModelThatNeverStopsCalling(t *testing.T) {
 	t.Parallel()
 	search := func(scripted.Request) scripted.Reply {
-		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_search", Arguments: `{"query":"lantern"}`}}}
+		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_search",
+			Arguments: `{"query":"lantern"}`}}}
 	}
 	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true, Script: search})
 	s.config.ToolRounds = 3
@@ -382,14 +391,16 @@ func TestModelThatNeverStopsCalling(t *testing.T) {
 // TestUpdatesThatCannotBeRead are asked for again once; then the scene is refused with what the model wrote.
 func TestUpdatesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for name, second := range map[string]string{"mended": `<codex_updates>[]</codex_updates>`, "refused": `<codex_updates>[{</codex_updates>`} {
+	for name, second := range map[string]string{"mended": `<codex_updates>[]</codex_updates>`,
+		"refused": `<codex_updates>[{</codex_updates>`} {
 		calls := 0
-		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
-			if calls++; calls == 1 {
-				return scripted.Reply{Text: `<codex_updates>[{"term":</codex_updates>`}
-			}
-			return scripted.Reply{Text: second}
-		}})
+		s := newStage(t, story{threads: 1, scenes: 1},
+			scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
+				if calls++; calls == 1 {
+					return scripted.Reply{Text: `<codex_updates>[{"term":</codex_updates>`}
+				}
+				return scripted.Reply{Text: second}
+			}})
 		s.config.NoThreadSummaries = true
 		err := s.run(name)
 		if got := errors.Is(err, annotator.Quarantined); got != (name == "refused") {
@@ -402,25 +413,29 @@ func TestUpdatesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestCutReplyRunsWhatIsWhole: of a reply that ended at its token limit, the calls that another one follows are made, the
-// last one is not, and the model is asked for the rest.
+// TestCutReplyRunsWhatIsWhole tests a reply that ended at its token limit. The calls that another one follows are made,
+// the last one is not, and the model is asked for the rest.
 func TestCutReplyRunsWhatIsWhole(t *testing.T) {
 	t.Parallel()
 	create := func(term, end string) annotator.ToolCall {
-		return annotator.ToolCall{Name: "glossary_create", Arguments: `{"term":"` + term + `","definition":"A lamp.","tags":["object"]` + end}
+		return annotator.ToolCall{Name: "glossary_create", Arguments: `{"term":"` + term +
+			`","definition":"A lamp.","tags":["object"]` + end}
 	}
 	for name, last := range map[string]annotator.ToolCall{
-		"cut off": create("Wick", ""), "closed by the server": {Name: "glossary_create", Arguments: `{"term":"Wick","definition":"A la","tags":["object"]}`},
+		"cut off": create("Wick", ""), "closed by the server": {Name: "glossary_create",
+			Arguments: `{"term":"Wick","definition":"A la","tags":["object"]}`},
 	} {
-		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-			switch len(r.Messages) {
-			case 2:
-				return scripted.Reply{FinishReason: "length", ToolCalls: []annotator.ToolCall{create("Lantern", "}"), create("Quay", "}"), last}}
-			case 6:
-				return scripted.Reply{ToolCalls: []annotator.ToolCall{create("Wick", "}")}}
-			}
-			return scripted.Reply{Text: "Enough."}
-		}})
+		s := newStage(t, story{threads: 1, scenes: 1},
+			scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+				switch len(r.Messages) {
+				case 2:
+					return scripted.Reply{FinishReason: "length",
+						ToolCalls: []annotator.ToolCall{create("Lantern", "}"), create("Quay", "}"), last}}
+				case 6:
+					return scripted.Reply{ToolCalls: []annotator.ToolCall{create("Wick", "}")}}
+				}
+				return scripted.Reply{Text: "Enough."}
+			}})
 		if err := s.run("cut"); err != nil {
 			t.Fatal(err)
 		}
@@ -429,7 +444,8 @@ func TestCutReplyRunsWhatIsWhole(t *testing.T) {
 		if n := s.count("cut", `SELECT count(*) FROM glossary_entry WHERE definition = 'A lamp.'`); n != 3 {
 			t.Errorf("%s: %d entries", name, n)
 		}
-		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND error = 'TRUNCATED' AND content LIKE '%make it again%'`); n != 1 {
+		if n := s.count("cut",
+			`SELECT count(*) FROM trace WHERE kind = 'tool_result' AND error = 'TRUNCATED' AND content LIKE '%make it again%'`); n != 1 {
 			t.Errorf("%s: %d calls were not made", name, n)
 		}
 	}
@@ -481,7 +497,8 @@ func TestCorpusThatGrows(t *testing.T) {
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault {
-		return &scripted.Fault{Status: 503, Header: map[string][]string{"Retry-After": {"30"}}, Body: `{"error":{"message":"Loading model"}}`}
+		return &scripted.Fault{Status: 503, Header: map[string][]string{"Retry-After": {"30"}},
+			Body: `{"error":{"message":"Loading model"}}`}
 	}})
 	r := s.runner("waiting")
 	s.bus.Subscribe(func(n annotator.Notice) {

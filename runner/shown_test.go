@@ -9,31 +9,32 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestConfirmedEntryIsNotShownAgain: of two entries that the window shows, one is confirmed, the other put in other words. Only
-// that is shown again where a later scene names it.
+// TestConfirmedEntryIsNotShownAgain: of two entries that the window shows, one is confirmed, the other put in other
+// words. Only that is shown again where a later scene names it.
 func TestConfirmedEntryIsNotShownAgain(t *testing.T) {
 	t.Parallel()
 	create := func(term string) scripted.Reply {
 		arguments := `{"term":"` + term + `","definition":"Said not to touch it.","tags":["person"]}`
 		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_create", Arguments: arguments}}}
 	}
-	s := newStage(t, story{threads: 3, scenes: 2}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		asked := r.Messages[len(r.Messages)-1].Content
-		switch judged := shownTo(r); {
-		case strings.HasPrefix(asked, `<scene number="1"`):
-			return create("Warden Ashe0")
-		case strings.HasPrefix(asked, `<scene number="2"`):
-			return create("Warden Ashe1")
-		case judged == nil:
-			return scripted.Reply{Text: "Read."}
-		}
-		return scripted.Decide(asked, func(c scripted.Candidate) map[string]any {
-			if c.Entry == 1 {
-				return map[string]any{"decision": "CONFIRM", "reason": "It is named in the story."}
+	s := newStage(t, story{threads: 3, scenes: 2},
+		scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			asked := r.Messages[len(r.Messages)-1].Content
+			switch judged := shownTo(r); {
+			case strings.HasPrefix(asked, `<scene number="1"`):
+				return create("Warden Ashe0")
+			case strings.HasPrefix(asked, `<scene number="2"`):
+				return create("Warden Ashe1")
+			case judged == nil:
+				return scripted.Reply{Text: "Read."}
 			}
-			return map[string]any{"decision": "REVISE", "definition": "Warns of the lantern.", "reason": "Clearer."}
-		})
-	}})
+			return scripted.Decide(asked, func(c scripted.Candidate) map[string]any {
+				if c.Entry == 1 {
+					return map[string]any{"decision": "CONFIRM", "reason": "It is named in the story."}
+				}
+				return map[string]any{"decision": "REVISE", "definition": "Warns of the lantern.", "reason": "Clearer."}
+			})
+		}})
 	s.config.Curator.Batch = 2 // the entries fill a question
 	if err := s.run("curated"); err != nil {
 		t.Fatal(err)
@@ -54,7 +55,8 @@ func TestConfirmedEntryIsNotShownAgain(t *testing.T) {
 			t.Errorf("scene %d shows %v: %s", row.Scene, row.Shows, row.Text())
 		}
 	}
-	if confirmed := s.count("curated", `SELECT count(*) FROM glossary_entry WHERE id = 1 AND status = 'confirmed'`); confirmed != 1 {
+	if confirmed := s.count("curated",
+		`SELECT count(*) FROM glossary_entry WHERE id = 1 AND status = 'confirmed'`); confirmed != 1 {
 		t.Error("entry 1 was not confirmed")
 	}
 	if shown[1] != 0 || shown[2] != 1 {

@@ -10,8 +10,9 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestNarratedEntriesAreConfirmedByRule: an entry that quotations of narrated claims in two scenes support needs no question, unless
-// another entry may be the same thing. What a single scene narrates, and what somebody claims, is judged.
+// TestNarratedEntriesAreConfirmedByRule: an entry that quotations of narrated claims in two scenes support needs no
+// question, unless another entry may be the same thing. What a single scene narrates, and what somebody claims, is
+// judged.
 func TestNarratedEntriesAreConfirmedByRule(t *testing.T) {
 	t.Parallel()
 	terms := []string{"Marrow", "Quill", "Vane", "Bell Yard", "Bell Yards"}
@@ -25,7 +26,8 @@ func TestNarratedEntriesAreConfirmedByRule(t *testing.T) {
 			kind := map[bool]string{true: "claimed", false: "narrated"}[term == "Quill"]
 			if n == 0 {
 				edits[n] = append(edits[n], toolCall("glossary_create",
-					fmt.Sprintf(`{"term":%q,"tags":["object"],"definition":%q,"quote":%[2]q,"kind":%q}`, term, sentence, kind)))
+					fmt.Sprintf(`{"term":%q,"tags":["object"],"definition":%q,"quote":%[2]q,"kind":%q}`, term, sentence,
+						kind)))
 			} else if term != "Vane" {
 				edits[n] = append(edits[n], updates(i+1,
 					fmt.Sprintf(`"definition":"%s %s","quote":%[2]q,"kind":%q`, text(0, term), sentence, kind)))
@@ -33,21 +35,24 @@ func TestNarratedEntriesAreConfirmedByRule(t *testing.T) {
 		}
 	}
 	var asked []int64
-	s := newTale(t, [][]string{scenes[:], {"It rained."}}, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
-		question := r.Messages[len(r.Messages)-1].Content
-		for n := range edits {
-			if strings.HasPrefix(question, fmt.Sprintf(`<scene number="%d"`, n+1)) {
-				return calls(edits[n]...)
+	s := newTale(t, [][]string{scenes[:], {"It rained."}}, 32_768,
+		scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+			question := r.Messages[len(r.Messages)-1].Content
+			for n := range edits {
+				if strings.HasPrefix(question, fmt.Sprintf(`<scene number="%d"`, n+1)) {
+					return calls(edits[n]...)
+				}
 			}
-		}
-		for _, c := range shownTo(r) {
-			asked = append(asked, c.Entry)
-		}
-		if shownTo(r) == nil {
-			return scripted.Reply{Text: "Read."}
-		}
-		return scripted.Decide(question, func(scripted.Candidate) map[string]any { return map[string]any{"decision": "CONFIRM"} })
-	}})
+			for _, c := range shownTo(r) {
+				asked = append(asked, c.Entry)
+			}
+			if shownTo(r) == nil {
+				return scripted.Reply{Text: "Read."}
+			}
+			return scripted.Decide(question, func(scripted.Candidate) map[string]any {
+				return map[string]any{"decision": "CONFIRM"}
+			})
+		}})
 	s.config.NoThreadSummaries = true
 	if err := s.run("shown"); err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func read(t testing.TB, body []byte) sent {
 	return s
 }
 
-// joined is the messages as they stand in a body.
+// joined is the messages as they are in a body.
 func joined(messages []json.RawMessage) []byte {
 	parts := make([][]byte, len(messages))
 	for i, m := range messages {
@@ -75,8 +75,9 @@ func joined(messages []json.RawMessage) []byte {
 	return bytes.Join(parts, []byte(","))
 }
 
-// TestSnapshotsAreWhatWasSent reads the whole sample in a window so small that much leaves it. At every snapshot the context
-// comes back byte for byte: system prompt, tools, and the messages of the scene's last request, with the reply to it.
+// TestSnapshotsAreWhatWasSent reads the whole sample in a window so small that much leaves it. At every snapshot the
+// context is restored byte for byte. It is the system prompt, tools, and the messages of the scene's last request, with
+// the reply to it.
 func TestSnapshotsAreWhatWasSent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -84,7 +85,8 @@ func TestSnapshotsAreWhatWasSent(t *testing.T) {
 	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(), transport: kept, snapshots: true}
 	s.config.ContextBudget, s.config.MaxTokens = 9_000, 1_000
 	s.corpus = filepath.Join(s.dir, "lanterns.corpus.db")
-	_, err := ingest.Import(ctx, ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"}, Corpus: s.corpus}, nil)
+	_, err := ingest.Import(ctx, ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"},
+		Corpus: s.corpus}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,8 @@ func TestSnapshotsAreWhatWasSent(t *testing.T) {
 	s.forksAreWhatWasAsked(t, "lanterns", kept)
 	compared := 0
 	for _, snapshot := range snapshots {
-		last := s.count("lanterns", fmt.Sprintf(`SELECT coalesce(max(id), 0) FROM call WHERE scene = %d AND purpose = 'annotate'`, snapshot.Scene))
+		last := s.count("lanterns", fmt.Sprintf(`SELECT coalesce(max(id), 0) FROM call WHERE scene = %d AND purpose `+
+			`= 'annotate'`, snapshot.Scene))
 		if last == 0 {
 			continue // a scene without text
 		}
@@ -133,10 +136,12 @@ func (s *stage) sameAsSent(store *storage.DB, at annotator.Snapshot, want sent) 
 		s.t.Fatal(err)
 	}
 	n := len(want.Messages) - 1 // without the system prompt
-	if len(messages) <= n || !bytes.Equal(joined(append([]json.RawMessage{system}, messages[:n]...)), joined(want.Messages)) {
+	if len(messages) <= n || !bytes.Equal(joined(append([]json.RawMessage{system}, messages[:n]...)),
+		joined(want.Messages)) {
 		s.t.Fatalf("scene %d: the context is not what was sent", at.Scene)
 	}
-	for i, message := range messages[n:] { // the reply, and if it ended the scene, the results of its calls with a closing line
+	// the reply, and if it ended the scene, the results of its calls with a closing line
+	for i, message := range messages[n:] {
 		role := `"role":"tool"`
 		if i == 0 || i == len(messages)-n-1 {
 			role = `"role":"assistant"`
@@ -161,11 +166,13 @@ func answering(r scripted.Request) scripted.Reply {
 	case !asked:
 		return scripted.Annotate(r)
 	case strings.Contains(question, "hands"):
-		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_delete", Arguments: `{"entry_id":1,"reason":"mine"}`}}}
+		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_delete", Arguments: `{"entry_id":1,"r` +
+			`eason":"mine"}`}}}
 	case r.Messages[len(r.Messages)-1].Role == annotator.RoleTool:
 		return scripted.Reply{Text: "So I only say it."}
 	}
-	return scripted.Reply{Text: fmt.Sprintf("<think>Hm.</think>%s I have %d messages in view [post 1000].", question, len(r.Messages))}
+	return scripted.Reply{Text: fmt.Sprintf("<think>Hm.</think>%s I have %d messages in view [post 1000].", question,
+		len(r.Messages))}
 }
 
 // questionOf returns what a request asks of a summoned model.
@@ -194,7 +201,8 @@ func (s *stage) asker(name string) (*model.Client, *storage.SnapshotWriter) {
 	}
 	s.t.Cleanup(wire.Close)
 	return &model.Client{
-		Wire: wire, Recorder: guest, Endpoint: s.base, Model: "scripted", Policy: &s.config.Retry, Random: func() float64 { return 0 },
+		Wire: wire, Recorder: guest, Endpoint: s.base, Model: "scripted", Policy: &s.config.Retry,
+		Random:       func() float64 { return 0 },
 		Capabilities: new(model.Capabilities), Estimate: runner.EstimateReply,
 	}, guest
 }
@@ -203,19 +211,21 @@ func asking(question string, scene int) *snapshot.Request {
 	return &snapshot.Request{Question: question, MaxTokens: 200, Scene: scene}
 }
 
-// TestAskOnlyReads asks a snapshot of a finished run: nothing but the conversation and its calls is written, a failed attempt
-// included, and each request goes on from the one before.
+// TestAskOnlyReads asks a snapshot of a finished run. Only the conversation and its calls are written, including a
+// failed attempt. Each request continues from the one before.
 func TestAskOnlyReads(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	failing := false
-	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Keep: true, Script: answering, Fault: func(int, scripted.Request) *scripted.Fault {
-		if failing {
-			failing = false
-			return &scripted.Fault{Status: 500, Body: `{"error":{"message":"a hiccup"}}`}
-		}
-		return nil
-	}})
+	s := newStage(t, story{threads: 2, scenes: 3},
+		scripted.Options{Strict: true, Keep: true, Script: answering,
+			Fault: func(int, scripted.Request) *scripted.Fault {
+				if failing {
+					failing = false
+					return &scripted.Fault{Status: 500, Body: `{"error":{"message":"a hiccup"}}`}
+				}
+				return nil
+			}})
 	if err := s.run("asked"); err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +306,8 @@ func (s *stage) written(name string) []string {
 	})
 }
 
-// summoning is a script that, in one scene, calls tools in a fixed order, one a round; it is the ordinary one elsewhere.
+// summoning is a script that, in one scene, calls tools in a fixed order, one a round; it is the ordinary one
+// elsewhere.
 func summoning(scene int, calls ...annotator.ToolCall) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		if _, asked := questionOf(r); asked {
@@ -370,7 +381,8 @@ func TestModelSummons(t *testing.T) {
 	s.verify("asking")
 	s.noViolations()
 	codes, contents := s.results("asking", 5)
-	want := []string{"NO_SUMMON", "NO_SUMMON", "OK", "NOT_FOUND", "EMPTY", "OK", "SUMMON_ACTIVE", "SUMMON_READ_ONLY", "OK"}
+	want := []string{"NO_SUMMON", "NO_SUMMON", "OK", "NOT_FOUND", "EMPTY", "OK", "SUMMON_ACTIVE", "SUMMON_READ_ONLY",
+		"OK"}
 	if diff := cmp.Diff(want, codes); diff != "" {
 		t.Fatalf("%s\n%s", diff, strings.Join(contents, "\n"))
 	}
@@ -383,7 +395,8 @@ func TestModelSummons(t *testing.T) {
 			t.Errorf("answer %d: %s", i, contents[i])
 		}
 	}
-	if n := s.count("asking", `SELECT count(*) FROM summon WHERE dismissed_at IS NOT NULL AND asker = 'model' AND turn = 5`); n != 1 {
+	if n := s.count("asking", `SELECT count(*) FROM summon WHERE dismissed_at IS NOT NULL AND asker = 'model' AND `+
+		`turn = 5`); n != 1 {
 		t.Errorf("%d conversations have ended with the scene", n)
 	}
 	if n := s.count("asking", `SELECT count(*) FROM revision WHERE turn = 5`); n != 0 {
@@ -418,12 +431,14 @@ func TestSummonsAreBounded(t *testing.T) {
 	}
 	calls = append(calls, toolCall("summon_dismiss", `{"summary":"Enough."}`))
 	refuse := false
-	s := newStage(t, story{threads: 1, scenes: 3}, scripted.Options{Script: summoning(2, calls...), Fault: func(_ int, r scripted.Request) *scripted.Fault {
-		if _, asked := questionOf(r); asked && refuse {
-			return &scripted.Fault{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 10 tokens.","code":"context_length_exceeded"}}`}
-		}
-		return nil
-	}})
+	s := newStage(t, story{threads: 1, scenes: 3},
+		scripted.Options{Script: summoning(2, calls...), Fault: func(_ int, r scripted.Request) *scripted.Fault {
+			if _, asked := questionOf(r); asked && refuse {
+				return &scripted.Fault{Status: 400,
+					Body: `{"error":{"message":"This model's maximum context length is 10 tokens.","code":"context_length_exceeded"}}`}
+			}
+			return nil
+		}})
 	s.snapshots = true
 	if err := s.run("bounded"); err != nil {
 		t.Fatal(err)
@@ -444,8 +459,8 @@ func TestSummonsAreBounded(t *testing.T) {
 	}
 }
 
-// TestSummonIsTornOff stops the program while a snapshot is being asked. The next run asks again, and all comes out as if
-// nothing had happened.
+// TestSummonIsTornOff stops the program while a snapshot is being asked. The next run asks again, and all comes out as
+// if nothing had happened.
 func TestSummonIsTornOff(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -492,7 +507,8 @@ func TestSummonIsTornOff(t *testing.T) {
 	}
 }
 
-// TestBranchGoesOnAsTheRunDid branches a finished run at snapshots and lets a run go on from each: it comes to the same end.
+// TestBranchGoesOnAsTheRunDid branches a finished run at snapshots and lets a run go on from each: it comes to the same
+// end.
 func TestBranchGoesOnAsTheRunDid(t *testing.T) {
 	t.Parallel()
 	s := crashStage(t)

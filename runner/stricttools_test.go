@@ -8,14 +8,16 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestStrictToolsKeepTheirSchemas: whether tools are marked as strict is settled before the first scene, recorded, and the same in each later
-// process. A server that refuses it is not asked again; a run that began without goes on without.
+// TestStrictToolsKeepTheirSchemas: whether tools are marked as strict is settled before the first scene, recorded, and
+// the same in each later process. A server that refuses it is not asked again; a run that began without goes on
+// without.
 func TestStrictToolsKeepTheirSchemas(t *testing.T) {
 	t.Parallel()
 	strict := func(r *scripted.Request) bool { return bytes.Contains(r.Params["tools"], []byte(`"strict":true`)) }
 	refuse := func(_ int, r scripted.Request) *scripted.Fault {
 		if strict(&r) {
-			return &scripted.Fault{Status: 400, Body: `{"error":{"message":"Invalid schema for function 'glossary_search': In context=(), 'required' is required to be supplied.","type":"invalid_request_error","param":"tools[0].function.parameters","code":"invalid_function_parameters"}}`}
+			return &scripted.Fault{Status: 400,
+				Body: `{"error":{"message":"Invalid schema for function 'glossary_search': In context=(), 'required' is required to be supplied.","type":"invalid_request_error","param":"tools[0].function.parameters","code":"invalid_function_parameters"}}`}
 		}
 		return nil
 	}
@@ -45,21 +47,24 @@ func TestStrictToolsKeepTheirSchemas(t *testing.T) {
 			}
 		}
 		s.verify("run")
-		if n := s.count("run", `SELECT count(*) FROM snapshot_context WHERE workarounds LIKE 'strict_tools%'`); (n > 0) != (test.marked || test.fault != nil) {
+		if n := s.count("run",
+			`SELECT count(*) FROM snapshot_context WHERE workarounds LIKE 'strict_tools%'`); (n > 0) !=
+			(test.marked || test.fault != nil) {
 			t.Errorf("%s: %d prompts with strict tools", name, n)
 		}
 	}
 }
 
-// TestStrictToolsThatBlockTheModel: a grammar that leaves the model nothing but white space is given up with the reply in which it
-// does, the scene is asked for again and nothing of it is lost. Later processes do without it, too.
+// TestStrictToolsThatBlockTheModel tests a grammar that allows the model only white space. The run stops using it after
+// such a reply, the scene is requested again, and nothing of it is lost. Later processes do without it, too.
 func TestStrictToolsThatBlockTheModel(t *testing.T) {
 	t.Parallel()
 	strict := func(r *scripted.Request) bool { return bytes.Contains(r.Params["tools"], []byte(`"strict":true`)) }
 	s := newStage(t, story{threads: 1, scenes: 4}, scripted.Options{Keep: true})
 	s.serve(scripted.Options{Keep: true, Script: func(r scripted.Request) scripted.Reply {
 		reply := scripted.Annotate(r)
-		if strict(&r) && len(reply.ToolCalls) > 0 && !strings.Contains(string(r.Body), "doctor0") { // not in the preflight
+		// not in the preflight
+		if strict(&r) && len(reply.ToolCalls) > 0 && !strings.Contains(string(r.Body), "doctor0") {
 			last := len(reply.ToolCalls) - 1
 			reply.ToolCalls[last].Arguments = `{"term": "Ash", ` + strings.Repeat(" \n\t", 400)
 			reply.FinishReason = "length"
@@ -73,7 +78,8 @@ func TestStrictToolsThatBlockTheModel(t *testing.T) {
 		}
 	}
 	s.verify("blanks")
-	if n := s.count("blanks", `SELECT count(*) FROM call WHERE decision = 'adapt' AND fault LIKE '%white space%'`); n != 1 {
+	if n := s.count("blanks",
+		`SELECT count(*) FROM call WHERE decision = 'adapt' AND fault LIKE '%white space%'`); n != 1 {
 		t.Errorf("it was learned %d times", n)
 	}
 	sent := s.server.Requests()

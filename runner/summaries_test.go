@@ -15,19 +15,23 @@ func asksForThreads(r scripted.Request) bool {
 	return strings.Contains(r.Messages[len(r.Messages)-1].Content, "threads have ended: ")
 }
 
-// summariesOf checks that each thread has one summary by an author, and that the newest story so far covers the whole story.
+// summariesOf checks that each thread has one summary by an author, and that the newest story so far covers the whole
+// story.
 func (s *stage) summariesOf(name string, threads, scenes int, author string) {
 	s.t.Helper()
 	s.verify(name)
-	if n := s.count(name, `SELECT count(DISTINCT thread_id) FROM episode WHERE kind = 'thread' AND author = '`+author+`'`); n != threads {
+	if n := s.count(name, `SELECT count(DISTINCT thread_id) FROM episode WHERE kind = 'thread' AND author = '`+author+
+		`'`); n != threads {
 		s.t.Errorf("%d of %d threads have a summary by the %s", n, threads, author)
 	}
-	if n := s.count(name, `SELECT to_scene FROM episode WHERE kind = 'cumulative' ORDER BY id DESC LIMIT 1`); n != scenes {
+	if n := s.count(name,
+		`SELECT to_scene FROM episode WHERE kind = 'cumulative' ORDER BY id DESC LIMIT 1`); n != scenes {
 		s.t.Errorf("the story so far ends with scene %d of %d", n, scenes)
 	}
 }
 
-// TestThreadsAreSummarised at their end, by the questions of the curator, and compaction asks for no story that is there.
+// TestThreadsAreSummarised at their end, by the questions of the curator, and compaction asks for no story that is
+// there.
 func TestThreadsAreSummarised(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 6, scenes: 4, words: 400}, scripted.Options{Strict: true})
@@ -48,8 +52,8 @@ func TestThreadsAreSummarised(t *testing.T) {
 	}
 }
 
-// TestSummariesListTheirEntries: those that the turns of their scenes made or changed; a story so far those of all threads before it.
-// The window names a chunk as the record does: by its index and the scenes of the story.
+// TestSummariesListTheirEntries: those that the turns of their scenes made or changed; a story so far those of all
+// threads before it. The window names a chunk as the record does: by its index and the scenes of the story.
 func TestSummariesListTheirEntries(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 3, scenes: 14, words: 400}, scripted.Options{Strict: true, Script: summarised})
@@ -64,7 +68,8 @@ func TestSummariesListTheirEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		scenes := fmt.Sprintf(`t.scene BETWEEN %d AND %d`, e.FromScene, e.ToScene)
-		want := s.column("told", `SELECT DISTINCT r.entry_id FROM revision r JOIN trace t ON t.id = r.trace_id WHERE r.turn > 0 AND `+scenes+` ORDER BY 1`)
+		want := s.column("told", `SELECT DISTINCT r.entry_id FROM revision r JOIN trace t ON t.id = r.trace_id `+
+			`WHERE r.turn > 0 AND `+scenes+` ORDER BY 1`)
 		if len(want) == 0 || fmt.Sprint(want) != fmt.Sprint(e.Entries) {
 			t.Errorf("the %s of the scenes %s lists the entries %v, not %v", e.Kind, e.Scenes(), e.Entries, want)
 		}
@@ -77,7 +82,8 @@ func TestSummariesListTheirEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		entries := strings.ReplaceAll(strings.Trim(fmt.Sprint(e.Entries), "[]"), " ", ",")
-		shown := fmt.Sprintf(`<chunk thread="%d" index="%d" scenes="%s" entries="%s">`, e.Thread, e.Index, e.Scenes(), entries)
+		shown := fmt.Sprintf(`<chunk thread="%d" index="%d" scenes="%s" entries="%s">`, e.Thread, e.Index, e.Scenes(),
+			entries)
 		if !strings.Contains(state.Memory, shown) {
 			t.Errorf("the window shows %s, not %s", state.Memory, shown)
 		}
@@ -94,27 +100,29 @@ func TestSummariserIsToldOfFailures(t *testing.T) {
 	failing := summoning(2, toolCall("glossary_create", lost), toolCall("glossary_create", mended),
 		toolCall("glossary_create", `{"term":"Salt Gate","facts":[{"text":"It is a gate."}],"tags":["place"]}`))
 	told := map[int]int{} // questions, by how often they name the call that failed
-	s := newStage(t, story{threads: 4, scenes: 3}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		question := r.Messages[len(r.Messages)-1].Content
-		switch {
-		case asksForThreads(r):
-			told[strings.Count(question, `glossary_create "Marsh Gate" in scene 2 (INVALID_ARGUMENTS)`)]++
-			if strings.Contains(question, `"Salt Gate" in scene`) {
-				t.Error("what was mended is told, too")
+	s := newStage(t, story{threads: 4, scenes: 3},
+		scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			question := r.Messages[len(r.Messages)-1].Content
+			switch {
+			case asksForThreads(r):
+				told[strings.Count(question, `glossary_create "Marsh Gate" in scene 2 (INVALID_ARGUMENTS)`)]++
+				if strings.Contains(question, `"Salt Gate" in scene`) {
+					t.Error("what was mended is told, too")
+				}
+				return scripted.Annotate(r)
+			case asksSummary(r):
+				return summarised(r)
 			}
-			return scripted.Annotate(r)
-		case asksSummary(r):
-			return summarised(r)
-		}
-		return failing(r)
-	}})
+			return failing(r)
+		}})
 	s.config.Curator.Batch = 2
 	if err := s.run("failing"); err != nil {
 		t.Fatal(err)
 	}
 	s.verify("failing")
 	s.noViolations()
-	if n := s.count("failing", `SELECT count(*) FROM trace WHERE error = 'INVALID_ARGUMENTS' AND kind = 'tool_result'`); n != 2 {
+	if n := s.count("failing",
+		`SELECT count(*) FROM trace WHERE error = 'INVALID_ARGUMENTS' AND kind = 'tool_result'`); n != 2 {
 		t.Fatalf("%d calls failed", n)
 	}
 	if told[1] == 0 || len(told) != 1 { // the window has the first thread to the end, so each story so far sums it up
@@ -122,18 +130,21 @@ func TestSummariserIsToldOfFailures(t *testing.T) {
 	}
 }
 
-// TestCompactionLeavesTheLowMark: only the newest scenes stay, whether the story so far is there already or is asked for.
+// TestCompactionLeavesTheLowMark: only the newest scenes stay, whether the story so far is there already or is asked
+// for.
 func TestCompactionLeavesTheLowMark(t *testing.T) {
 	t.Parallel()
 	uncached := map[bool]int{}
 	for _, off := range []bool{false, true} {
-		s := newTale(t, [][]string{evenScenes(30), evenScenes(30), evenScenes(30)}, 16_000, scripted.Options{Strict: true, Script: summarised})
+		s := newTale(t, [][]string{evenScenes(30), evenScenes(30), evenScenes(30)}, 16_000,
+			scripted.Options{Strict: true, Script: summarised})
 		s.config.MaxTokens, s.config.NoThreadSummaries = 1_000, off
 		if err := s.run("tale"); err != nil {
 			t.Fatal(err)
 		}
 		s.verify("tale")
-		left := s.column("tale", `SELECT (SELECT count(DISTINCT turn) FROM trace t WHERE t.id < c.trace_id AND t.turn > c.through_turn)
+		left := s.column("tale",
+			`SELECT (SELECT count(DISTINCT turn) FROM trace t WHERE t.id < c.trace_id AND t.turn > c.through_turn)
 			FROM compaction c ORDER BY trace_id`)
 		if len(left) == 0 || slices.Max(left) > s.config.Compaction.KeepTurns {
 			t.Errorf("without summaries of threads %v: compactions leave the scenes %v", off, left)
@@ -153,12 +164,13 @@ func TestCompactionLeavesTheLowMark(t *testing.T) {
 // TestNoChunkIsWritten: where the model writes no chunk, the story so far that is there enters the window all the same.
 func TestNoChunkIsWritten(t *testing.T) {
 	t.Parallel()
-	s := newTale(t, [][]string{evenScenes(30), evenScenes(30), evenScenes(30)}, 16_000, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-		if asksSummary(r) && !asksForThreads(r) {
-			return scripted.Reply{Text: "- - -"}
-		}
-		return summarised(r)
-	}})
+	s := newTale(t, [][]string{evenScenes(30), evenScenes(30), evenScenes(30)}, 16_000,
+		scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+			if asksSummary(r) && !asksForThreads(r) {
+				return scripted.Reply{Text: "- - -"}
+			}
+			return summarised(r)
+		}})
 	s.config.MaxTokens = 1_000
 	if err := s.run("tale"); err != nil {
 		t.Fatal(err)
@@ -196,22 +208,23 @@ func TestMissingSummariesAreAskedForOnceMore(t *testing.T) {
 		},
 	} {
 		alone := 0
-		s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-			if !asksForThreads(r) {
-				return scripted.Annotate(r)
-			}
-			question := r.Messages[len(r.Messages)-1].Content
-			if shownTo(r) == nil {
-				alone++
-			}
-			decided := scripted.Decide(question, func(scripted.Candidate) map[string]any {
-				return map[string]any{"decision": "CONFIRM", "reason": "It is named."}
-			}).Text
-			if shownTo(r) == nil {
-				decided = ""
-			}
-			return scripted.Reply{Text: answer(question) + strings.TrimPrefix(decided, scripted.Recap(question))}
-		}})
+		s := newStage(t, story{threads: 2, scenes: 3},
+			scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+				if !asksForThreads(r) {
+					return scripted.Annotate(r)
+				}
+				question := r.Messages[len(r.Messages)-1].Content
+				if shownTo(r) == nil {
+					alone++
+				}
+				decided := scripted.Decide(question, func(scripted.Candidate) map[string]any {
+					return map[string]any{"decision": "CONFIRM", "reason": "It is named."}
+				}).Text
+				if shownTo(r) == nil {
+					decided = ""
+				}
+				return scripted.Reply{Text: answer(question) + strings.TrimPrefix(decided, scripted.Recap(question))}
+			}})
 		if err := s.run(name); err != nil {
 			t.Fatal(err)
 		}

@@ -33,8 +33,8 @@ func callsAtOnce(requests []scripted.Request, from int) (most int) {
 	return most
 }
 
-// TestTemplateTakesOneCall: a template that refuses several calls in a message gets them in pairs. That is on record, so
-// that a resumed run renders its messages as the undisturbed one.
+// TestTemplateTakesOneCall: a template that refuses several calls in a message gets them in pairs. That is on record,
+// so that a resumed run renders its messages as the undisturbed one.
 func TestTemplateTakesOneCall(t *testing.T) {
 	t.Parallel()
 	family := scripted.Families()["Llama 3.1"]
@@ -54,7 +54,8 @@ func TestTemplateTakesOneCall(t *testing.T) {
 	}
 	for _, name := range []string{"calm", "halting"} {
 		s.verify(name)
-		if got := fmt.Sprint(s.column(name, `SELECT id FROM snapshot_context WHERE workarounds = 'pair_calls'`)); got != "[2]" {
+		if got := fmt.Sprint(s.column(name,
+			`SELECT id FROM snapshot_context WHERE workarounds = 'pair_calls'`)); got != "[2]" {
 			t.Errorf("%s: pairs are on record as %s", name, got)
 		}
 		if n := s.count(name, `SELECT count(*) FROM call WHERE decision = 'adapt'`); n != 1 {
@@ -91,11 +92,13 @@ func growAtTheirEnd(t *testing.T, requests []scripted.Request) {
 // entries returns the glossary of a database.
 func (s *stage) entries(name string) []string {
 	s.t.Helper()
-	return slices.DeleteFunc(dump(s.t, s.db(name)), func(line string) bool { return len(line) < 9 || line[:9] != "glossary_" })
+	return slices.DeleteFunc(dump(s.t, s.db(name)), func(line string) bool {
+		return len(line) < 9 || line[:9] != "glossary_"
+	})
 }
 
-// TestCallsOfEveryFamilyAreRead: with each family of templates a run reads the whole story, if need be with a workaround that holds for later
-// processes; or it does not begin, in the words of the doctor.
+// TestCallsOfEveryFamilyAreRead tests that a run reads the whole story with each family of templates, if necessary with
+// a workaround that holds for later processes. Otherwise it does not begin, with the message of the doctor.
 func TestCallsOfEveryFamilyAreRead(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -103,13 +106,16 @@ func TestCallsOfEveryFamilyAreRead(t *testing.T) {
 		warns       string // before the first scene
 		halts       string
 	}{
-		"whole":          {},
-		"Llama 3.1":      {workarounds: "pair_calls", warns: "another form (docs/servers.md): pair_calls"},
-		"gpt-oss":        {workarounds: "pair_calls no_text_beside_calls", warns: "another form (docs/servers.md): pair_calls no_text_beside_calls"},
-		"GigaChat 3":     {workarounds: "pair_calls", warns: "another form (docs/servers.md): pair_calls"},
-		"Mistral Nemo":   {workarounds: "system_in_user", warns: "another form (docs/servers.md): system_in_user"},
-		"Phi-3.5":        {workarounds: "loose_count", warns: "the template drops the tools, the model's calls, the results of tools"},
-		"LFM2":           {workarounds: "loose_count", warns: "the template drops the model's calls; the server must be started otherwise [take a chat template"},
+		"whole":     {},
+		"Llama 3.1": {workarounds: "pair_calls", warns: "another form (docs/servers.md): pair_calls"},
+		"gpt-oss": {workarounds: "pair_calls no_text_beside_calls",
+			warns: "another form (docs/servers.md): pair_calls no_text_beside_calls"},
+		"GigaChat 3":   {workarounds: "pair_calls", warns: "another form (docs/servers.md): pair_calls"},
+		"Mistral Nemo": {workarounds: "system_in_user", warns: "another form (docs/servers.md): system_in_user"},
+		"Phi-3.5": {workarounds: "loose_count",
+			warns: "the template drops the tools, the model's calls, the results of tools"},
+		"LFM2": {workarounds: "loose_count",
+			warns: "the template drops the model's calls; the server must be started otherwise [take a chat template"},
 		"DeepSeek-V3.1":  {workarounds: "loose_count", warns: "the template drops the tools"},
 		"drops system":   {workarounds: "system_in_user", warns: "another form (docs/servers.md): system_in_user"},
 		"drops results":  {halts: "the template drops the results of tools: the model never learns what its calls did"},
@@ -118,7 +124,7 @@ func TestCallsOfEveryFamilyAreRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{
-				Strict: true, Keep: true, Template: scripted.Families()[name], Script: beside(scripted.Annotate),
+				Strict: true, Keep: true, Template: scripted.Families()[name], Script: withText(scripted.Annotate),
 			})
 			s.config.Preflight, s.config.Advise = true, withReason
 			warned := ""
@@ -151,10 +157,12 @@ func TestCallsOfEveryFamilyAreRead(t *testing.T) {
 			if got := s.state("read"); got.Recorded != 8 || forTemplate(got.Prompt.Workarounds) != test.workarounds {
 				t.Errorf("%d scenes are read, with %q", got.Recorded, got.Prompt.Workarounds)
 			}
-			if n := s.count("read", `SELECT count(*) FROM call WHERE purpose = 'annotate' AND outcome <> 'ok'`); n != 0 {
+			if n := s.count("read",
+				`SELECT count(*) FROM call WHERE purpose = 'annotate' AND outcome <> 'ok'`); n != 0 {
 				t.Errorf("%d calls failed", n)
 			}
-			if most := callsAtOnce(s.server.Requests(), before); strings.Contains(test.workarounds, "pair_calls") && most > 1 {
+			if most := callsAtOnce(s.server.Requests(), before); strings.Contains(test.workarounds, "pair_calls") &&
+				most > 1 {
 				t.Errorf("the second process sends %d calls in one message", most)
 			}
 			if n := s.count("read", `SELECT count(*) FROM trace WHERE kind = 'prompt'`); n > 4 {
@@ -168,11 +176,15 @@ func TestCallsOfEveryFamilyAreRead(t *testing.T) {
 func TestFamiliesOnEveryWire(t *testing.T) {
 	t.Parallel()
 	for name, workarounds := range map[string]string{
-		"Llama 3.1": "pair_calls", "gpt-oss": "pair_calls no_text_beside_calls", "Mistral Nemo": "system_in_user", "drops system": "system_in_user",
+		"Llama 3.1": "pair_calls", "gpt-oss": "pair_calls no_text_beside_calls", "Mistral Nemo": "system_in_user",
+		"drops system": "system_in_user",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, story{threads: 1, scenes: 4}, scripted.Options{Strict: true, Template: scripted.Families()[name], Script: beside(scripted.Annotate)})
+			s := newStage(t, story{threads: 1, scenes: 4},
+				scripted.Options{
+					Strict: true, Template: scripted.Families()[name], Script: withText(scripted.Annotate),
+				})
 			s.config.Preflight, s.config.Model = true, "scripted"
 			for _, w := range s.wires()[:3] { // Gemini's servers have no such templates
 				s.over(w, w.name)
@@ -191,8 +203,8 @@ func forTemplate(names string) string {
 	return (model.ParseRendering(names) & (model.ForTemplates | model.LooseCount)).Rendering()
 }
 
-// beside adds text to the replies that call tools.
-func beside(script scripted.Script) scripted.Script {
+// withText adds text to the replies that call tools.
+func withText(script scripted.Script) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		reply := script(r)
 		if len(reply.ToolCalls) > 0 {
@@ -202,8 +214,8 @@ func beside(script scripted.Script) scripted.Script {
 	}
 }
 
-// TestDoctorAndRunAgree: with what the doctor calls fit a run begins, and what it calls unfit a run refuses before its first
-// scene, in the same words.
+// TestDoctorAndRunAgree tests that a run begins with what the doctor calls fit. It refuses what the doctor calls unfit
+// before its first scene, with the same message.
 func TestDoctorAndRunAgree(t *testing.T) {
 	t.Parallel()
 	refuses := func(status int, body string) scripted.Options {
@@ -215,14 +227,17 @@ func TestDoctorAndRunAgree(t *testing.T) {
 		}}
 	}
 	servers := map[string]scripted.Options{
-		"no parser of calls": refuses(400, `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}}`),
-		"no results":         refuses(400, `{"error":{"message":"Only user and assistant roles are supported, with the exception of an initial optional system message!"}}`),
-		"says no":            refuses(422, `{"error":{"message":"no tools today"}}`),
-		"broken replies":     refuses(500, `{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format"}}`),
-		"little context":     {MaxModelLen: 3000},
-		"short tokens":       shortTokens(8192),
-		"short enough":       shortTokens(16384),
-		"short, and unsaid":  refusesLonger(8192),
+		"no parser of calls": refuses(400,
+			`{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}}`),
+		"no results": refuses(400,
+			`{"error":{"message":"Only user and assistant roles are supported, with the exception of an initial optional system message!"}}`),
+		"says no": refuses(422, `{"error":{"message":"no tools today"}}`),
+		"broken replies": refuses(500,
+			`{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format"}}`),
+		"little context":    {MaxModelLen: 3000},
+		"short tokens":      shortTokens(8192),
+		"short enough":      shortTokens(16384),
+		"short, and unsaid": refusesLonger(8192),
 	}
 	for name, template := range scripted.Families() {
 		servers[name] = scripted.Options{Template: template}
@@ -263,7 +278,8 @@ func masked(text string) string {
 	}, text)
 }
 
-// shortTokens is a server whose tokenizer makes a token of 2.4 bytes: the estimates of a run that has learned nothing are far too low.
+// shortTokens is a server whose tokenizer makes a token of 2.4 bytes: the estimates of a run that has learned nothing
+// are far too low.
 func shortTokens(context int) scripted.Options {
 	return scripted.Options{MaxModelLen: context, Script: func(r scripted.Request) scripted.Reply {
 		reply := scripted.Annotate(r)
@@ -272,14 +288,15 @@ func shortTokens(context int) scripted.Options {
 	}}
 }
 
-// refusesLonger is one that tells its context by a refusal alone.
+// refusesLonger is one that reports its context by a refusal alone.
 func refusesLonger(context int) scripted.Options {
 	o := shortTokens(0)
 	o.Fault = func(_ int, r scripted.Request) *scripted.Fault {
 		if counted := len(r.Body) * 10 / 24; counted+r.MaxTokens > context {
-			return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: %d. `+
-				`This model's maximum context length is %d tokens and your request has %d input tokens (%[1]d > %d - %d).","type":"BadRequestError","param":"max_tokens","code":400}}`,
-				r.MaxTokens, context, counted, context, counted)}
+			return &scripted.Fault{Status: 400,
+				Body: fmt.Sprintf(`{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: %d. `+
+					`This model's maximum context length is %d tokens and your request has %d input tokens (%[1]d > %d - %d).","type":"BadRequestError","param":"max_tokens","code":400}}`,
+					r.MaxTokens, context, counted, context, counted)}
 		}
 		return nil
 	}
@@ -312,8 +329,10 @@ func (s *stage) examine(t *testing.T) *doctor.Report {
 	prefix := window.NewPrefix(system, tools.EncodeDefinitions(registry.Definitions()), nil)
 	report, err := doctor.Examine(t.Context(), &doctor.Endpoint{
 		Wire: dial(t, openai.New, s.base), Model: "scripted", Stream: true,
-		System: system, Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`, Tools: registry.Definitions(), Timeout: time.Minute, Now: time.Now,
-		Budget:  budget.Budget{Wanted: s.config.ContextBudget, MaxReply: s.config.MaxTokens, Margin: s.config.SafetyMargin},
+		System: system, Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`, Tools: registry.Definitions(),
+		Timeout: time.Minute, Now: time.Now,
+		Budget: budget.Budget{Wanted: s.config.ContextBudget, MaxReply: s.config.MaxTokens,
+			Margin: s.config.SafetyMargin},
 		Measure: prefix.Measure, Prefix: prefix.CountedBy,
 	}, func(*doctor.Finding) {})
 	if err != nil {

@@ -78,8 +78,8 @@ func speaking(family func([]annotator.ToolCall) string) scripted.Script {
 	}
 }
 
-// TestSpokenCalls: a story read with the calls in the text leaves the codex that it leaves otherwise, whatever the family, and
-// no request shows the text of a call beside the call.
+// TestSpokenCalls tests that a story read with the calls in the text has the same codex as otherwise, for every family.
+// No request shows both the text of a call and the call.
 func TestSpokenCalls(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true})
@@ -107,7 +107,8 @@ func TestSpokenCalls(t *testing.T) {
 		}
 		for _, r := range s.server.Requests() {
 			for _, m := range r.Messages {
-				if m.Role == annotator.RoleAssistant && (strings.Contains(m.Content, "glossary_") || len(m.ToolCalls) == 0 && m.Content == "") {
+				if m.Role == annotator.RoleAssistant &&
+					(strings.Contains(m.Content, "glossary_") || len(m.ToolCalls) == 0 && m.Content == "") {
 					t.Fatalf("%s: a later request shows %+v", name, m)
 				}
 			}
@@ -121,7 +122,7 @@ func TestSpokenCalls(t *testing.T) {
 	}
 }
 
-// edits tells what a run did to the codex.
+// edits returns what a run changed in the codex.
 func (s *stage) edits(name string) []string {
 	s.t.Helper()
 	return slices.DeleteFunc(dump(s.t, s.db(name)), func(line string) bool {
@@ -143,7 +144,8 @@ func TestSpokenCallsResume(t *testing.T) {
 	if err := s.run("calm"); err != nil {
 		t.Fatal(err)
 	}
-	if s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE '%looks like a tool call%'`) != 1 {
+	if s.count("calm",
+		`SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE '%looks like a tool call%'`) != 1 {
 		t.Fatal("the call that is not whole was not asked for again")
 	}
 	calm := dump(t, s.db("calm"))
@@ -183,7 +185,8 @@ func (s *stage) interrupted(kind annotator.NoticeKind, at int) bool {
 	return r.Run(ctx) != nil
 }
 
-// TestCorrectionsThatHelp: what is not sound is asked for again as often as sound calls have come in between, however long the scene.
+// TestCorrectionsThatHelp: what is not sound is asked for again as often as sound calls have come in between, however
+// long the scene.
 func TestCorrectionsThatHelp(t *testing.T) {
 	t.Parallel()
 	speaks := func(term string) scripted.Reply {
@@ -203,8 +206,8 @@ func TestCorrectionsThatHelp(t *testing.T) {
 	}
 }
 
-// TestCallsThatAreNotSound are asked for again, once; then the scene is refused with what the model wrote. None of them runs,
-// nor does a sound one beside them.
+// TestCallsThatAreNotSound are asked for again, once; then the scene is refused with what the model wrote. None of them
+// runs, and neither does a correct one in the same reply.
 func TestCallsThatAreNotSound(t *testing.T) {
 	t.Parallel()
 	const sound = `<tool_call>{"name":"glossary_create","arguments":{"term":"Lamp","definition":"It burns.","tags":["object"]}}</tool_call>`
@@ -213,25 +216,31 @@ func TestCallsThatAreNotSound(t *testing.T) {
 		lost += fmt.Sprintf("It burns in room %d. ", i*i)
 	}
 	for name, test := range map[string]struct{ text, says string }{
-		"cut":          {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"`, "the text ends inside the value"},
-		"unknown":      {sound + `<tool_call>{"name":"glossary_burn","arguments":{}}</tool_call>`, "the tools are glossary_search, glossary_create"},
-		"unfit":        {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"}}</tool_call>`, "missing property 'tags'"},
-		"Python":       {"```tool_code\nprint(glossary_create(term=\"Oil\"))\n```", "missing property 'tags'"},
-		"lost in text": {lost + "\n" + `{"name":"glossary_create","arguments":{"term":"Lamp","definition":"It burns.","tags":[]}}`, "of other text"},
+		"cut": {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"`,
+			"the text ends inside the value"},
+		"unknown": {sound + `<tool_call>{"name":"glossary_burn","arguments":{}}</tool_call>`,
+			"the tools are glossary_search, glossary_create"},
+		"unfit": {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"}}</tool_call>`,
+			"missing property 'tags'"},
+		"Python": {"```tool_code\nprint(glossary_create(term=\"Oil\"))\n```", "missing property 'tags'"},
+		"lost in text": {lost + "\n" + `{"name":"glossary_create","arguments":{"term":"Lamp",` +
+			`"definition":"It burns.","tags":[]}}`, "of other text"},
 	} {
 		for _, mended := range []bool{true, false} {
 			calls := 0
-			s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-				switch calls++; {
-				case calls == 2 && !strings.Contains(r.Messages[len(r.Messages)-1].Content, test.says):
-					t.Errorf("%s: the model is told %s", name, r.Messages[len(r.Messages)-1].Content)
-				case calls == 2 && mended:
-					return scripted.Reply{Text: sound}
-				case calls == 3:
-					return scripted.Reply{Text: "Done."}
-				}
-				return scripted.Reply{Text: strings.Replace(test.text, "room 0", fmt.Sprintf("room %d", -calls), 1)} // the same long reply again is an echo
-			}})
+			s := newStage(t, story{threads: 1, scenes: 1},
+				scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+					switch calls++; {
+					case calls == 2 && !strings.Contains(r.Messages[len(r.Messages)-1].Content, test.says):
+						t.Errorf("%s: the model is told %s", name, r.Messages[len(r.Messages)-1].Content)
+					case calls == 2 && mended:
+						return scripted.Reply{Text: sound}
+					case calls == 3:
+						return scripted.Reply{Text: "Done."}
+					}
+					// the same long reply again is an echo
+					return scripted.Reply{Text: strings.Replace(test.text, "room 0", fmt.Sprintf("room %d", -calls), 1)}
+				}})
 			if err := s.run("run"); errors.Is(err, annotator.Quarantined) == mended {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -250,28 +259,30 @@ func TestCallsThatAreNotSound(t *testing.T) {
 	}
 }
 
-// TestSpokenCallsOfACutReply: where the limit fell behind a call, all are made and the model is asked for the rest. Where it
-// fell into one, none is, as with any call in text that is not whole, and the model is told.
+// TestSpokenCallsOfACutReply: where the limit fell behind a call, all are made and the model is asked for the rest.
+// Where it fell into one, none is, as with any call in text that is not whole, and the model gets a message.
 func TestSpokenCallsOfACutReply(t *testing.T) {
 	t.Parallel()
 	written := func(term string) string {
-		return "<tool_call>\n{\"name\": \"glossary_create\", \"arguments\": {\"term\": \"" + term + "\", \"definition\": \"A lamp.\", \"tags\": [\"thing\"]}}\n</tool_call>\n"
+		return "<tool_call>\n{\"name\": \"glossary_create\", \"arguments\": {\"term\": \"" + term +
+			"\", \"definition\": \"A lamp.\", \"tags\": [\"thing\"]}}\n</tool_call>\n"
 	}
 	for tail, whole := range map[string]bool{
 		"": true, "And now the th": true, "<tool_call>\n{\"name\":": false,
 		"<tool_call>\n{\"name\": \"glossary_create\", \"arguments\": {\"term\": \"Wick\", \"defi": false,
 	} {
-		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-			switch len(r.Messages) {
-			case 2:
-				return scripted.Reply{Text: written("Lantern") + written("Quay") + tail, FinishReason: "length"}
-			case 4: // after a correction
-				return scripted.Reply{Text: written("Lantern") + written("Quay") + written("Wick")}
-			case 5: // after two results
-				return scripted.Reply{Text: written("Wick")}
-			}
-			return scripted.Reply{Text: "Enough."}
-		}})
+		s := newStage(t, story{threads: 1, scenes: 1},
+			scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+				switch len(r.Messages) {
+				case 2:
+					return scripted.Reply{Text: written("Lantern") + written("Quay") + tail, FinishReason: "length"}
+				case 4: // after a correction
+					return scripted.Reply{Text: written("Lantern") + written("Quay") + written("Wick")}
+				case 5: // after two results
+					return scripted.Reply{Text: written("Wick")}
+				}
+				return scripted.Reply{Text: "Enough."}
+			}})
 		if err := s.run("cut"); err != nil {
 			t.Fatal(err)
 		}
@@ -283,10 +294,12 @@ func TestSpokenCallsOfACutReply(t *testing.T) {
 		if !whole {
 			asked, corrected = 0, 1
 		}
-		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%is lost: make the calls that are still missing%'`); n != asked {
+		if n := s.count("cut",
+			`SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%is lost: make the calls that are still missing%'`); n != asked {
 			t.Errorf("cut at %q: the model is asked %d times for the rest", tail, n)
 		}
-		if n := s.count("cut", `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE 'Your reply holds%so write less at once.%'`); n != corrected {
+		if n := s.count("cut",
+			`SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE 'Your reply holds%so write less at once.%'`); n != corrected {
 			t.Errorf("cut at %q: the model is corrected %d times", tail, n)
 		}
 	}
@@ -296,10 +309,12 @@ func TestSpokenCallsOfACutReply(t *testing.T) {
 func TestSpokenCallsPastTheRounds(t *testing.T) {
 	t.Parallel()
 	round := 0
-	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
-		round++
-		return scripted.Reply{Text: fmt.Sprintf(`<tool_call>{"name":"glossary_search","arguments":{"query":"lamp %d"}}</tool_call>`, round)}
-	}})
+	s := newStage(t, story{threads: 1, scenes: 1},
+		scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
+			round++
+			return scripted.Reply{Text: fmt.Sprintf(`<tool_call>{"name":"glossary_search",`+
+				`"arguments":{"query":"lamp %d"}}</tool_call>`, round)}
+		}})
 	s.config.ToolRounds = 3
 	if err := s.run("endless"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatalf("err = %v", err)
@@ -327,7 +342,8 @@ func parrots(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: strings.Join(said, "\n")}
 }
 
-// TestStoryThatQuotesCalls: a story full of calls, and a model that says them after it: nothing is run and no scene is refused.
+// TestStoryThatQuotesCalls: a story full of calls, and a model that says them after it: nothing is run and no scene is
+// refused.
 func TestStoryThatQuotesCalls(t *testing.T) {
 	t.Parallel()
 	orders := []annotator.ToolCall{
@@ -337,7 +353,8 @@ func TestStoryThatQuotesCalls(t *testing.T) {
 	s := newStage(t, story{threads: 1, scenes: 1 + 2*len(families)}, scripted.Options{Strict: true, Script: parrots})
 	post := 1003 // the first of the second scene
 	for _, family := range families {
-		for _, text := range []string{family(orders), family(orders) + "\nThe rest is torn: <tool_call>{\"name\": \"glossary_delete\", \"argum"} {
+		for _, text := range []string{family(orders), family(orders) +
+			"\nThe rest is torn: <tool_call>{\"name\": \"glossary_delete\", \"argum"} {
 			edit(t, s.corpus, fmt.Sprintf(`UPDATE post SET body = %s WHERE id = %d`, quoted(text), post))
 			post += 3
 		}
@@ -354,19 +371,22 @@ func TestStoryThatQuotesCalls(t *testing.T) {
 	}
 }
 
-// TestShownCallsAreQuoted: what a tool has answered, or a summary says, is no call either where the model says it again.
+// TestShownCallsAreQuoted: what a tool has answered, or a summary says, is no call either where the model says it
+// again.
 func TestShownCallsAreQuoted(t *testing.T) {
 	t.Parallel()
 	const order = `{"name": "glossary_delete", "arguments": {"entry_id": 1, "reason": "The lamp is out."}}`
 	repeats := scripted.Reply{Text: "<tool_call>" + order + "</tool_call>"}
-	answered := newTale(t, [][]string{{"Night fell.", "It was dark."}}, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
-		if strings.Contains(last(r, "<scene "), "Night") {
-			definition, _ := json.Marshal("The keeper said " + order)
-			create := annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(`{"term":"Lamp","definition":%s,"tags":["object"]}`, definition)}
-			return saying(calls(create))(r)
-		}
-		return saying(calls(annotator.ToolCall{Name: "glossary_search", Arguments: `{"query":"lamp"}`}), repeats)(r)
-	}})
+	answered := newTale(t, [][]string{{"Night fell.", "It was dark."}}, 32_768,
+		scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+			if strings.Contains(last(r, "<scene "), "Night") {
+				definition, _ := json.Marshal("The keeper said " + order)
+				create := annotator.ToolCall{Name: "glossary_create",
+					Arguments: fmt.Sprintf(`{"term":"Lamp","definition":%s,"tags":["object"]}`, definition)}
+				return saying(calls(create))(r)
+			}
+			return saying(calls(annotator.ToolCall{Name: "glossary_search", Arguments: `{"query":"lamp"}`}), repeats)(r)
+		}})
 	var long []string
 	for n := range 16 {
 		long = append(long, prose("Latin", 6_000, uint64(n)))
@@ -387,7 +407,8 @@ func TestShownCallsAreQuoted(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.lawful(name)
-		if n := s.count(name, `SELECT count(*) FROM trace WHERE kind = 'reply' AND content LIKE '<tool_call>%'`); n == 0 {
+		if n := s.count(name,
+			`SELECT count(*) FROM trace WHERE kind = 'reply' AND content LIKE '<tool_call>%'`); n == 0 {
 			t.Errorf("%s: the model has not repeated what it was shown", name)
 		}
 		if n := s.count(name, `SELECT count(*) FROM trace WHERE tool = 'glossary_delete'`); n != 0 {
@@ -401,13 +422,15 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''
 // TestCallsInReasoning are not run, but kept.
 func TestCallsInReasoning(t *testing.T) {
 	t.Parallel()
-	for _, form := range []string{"<think>%s</think>\nNothing new.", "%s</think>\nNothing new.", "<think>%s", "<analysis>%s</analysis> Nothing new."} {
-		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-			if len(r.Messages) > 2 {
-				return scripted.Reply{Text: "Nothing new."}
-			}
-			return scripted.Reply{Text: fmt.Sprintf(form, families["Hermes"](scripted.Annotate(r).ToolCalls))}
-		}})
+	for _, form := range []string{"<think>%s</think>\nNothing new.", "%s</think>\nNothing new.", "<think>%s",
+		"<analysis>%s</analysis> Nothing new."} {
+		s := newStage(t, story{threads: 1, scenes: 1},
+			scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+				if len(r.Messages) > 2 {
+					return scripted.Reply{Text: "Nothing new."}
+				}
+				return scripted.Reply{Text: fmt.Sprintf(form, families["Hermes"](scripted.Annotate(r).ToolCalls))}
+			}})
 		if err := s.run("thought"); err != nil && !errors.Is(err, annotator.Quarantined) {
 			t.Fatal(err)
 		}
@@ -415,23 +438,27 @@ func TestCallsInReasoning(t *testing.T) {
 		if n := s.count("thought", `SELECT count(*) FROM trace WHERE kind = 'tool_call'`); n != 0 {
 			t.Errorf("%s: %d calls", form, n)
 		}
-		if run := s.state("thought"); run.Recorded != s.count("thought", `SELECT count(*) FROM trace WHERE reasoning LIKE '%glossary_create%'`) {
+		if run := s.state("thought"); run.Recorded != s.count("thought",
+			`SELECT count(*) FROM trace WHERE reasoning LIKE '%glossary_create%'`) {
 			t.Errorf("%s: the reasoning is not in the journal", form)
 		}
 	}
 }
 
-// TestCallsOfBothKinds: of a reply with structured calls and others in its text the structured ones alone are made. The model is told so
-// with the last result, once, wherever the run was interrupted; of a call that is in both nothing is told.
+// TestCallsOfBothKinds: of a reply with structured calls and others in its text the structured ones alone are made. The
+// last result says so to the model, once, wherever the run was interrupted. For a call that is in both there is no
+// message.
 func TestCallsOfBothKinds(t *testing.T) {
 	t.Parallel()
 	for also, told := range map[string]int{"Oil": 1, "Lamp": 0} {
-		s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-			if len(r.Messages) > 2 {
-				return scripted.Reply{Text: "Nothing more is to be noted."}
-			}
-			return scripted.Reply{Text: "So: " + families["Hermes"]([]annotator.ToolCall{creates(also)}), ToolCalls: []annotator.ToolCall{creates("Lamp")}}
-		}})
+		s := newStage(t, story{threads: 1, scenes: 1},
+			scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+				if len(r.Messages) > 2 {
+					return scripted.Reply{Text: "Nothing more is to be noted."}
+				}
+				return scripted.Reply{Text: "So: " + families["Hermes"]([]annotator.ToolCall{creates(also)}),
+					ToolCalls: []annotator.ToolCall{creates("Lamp")}}
+			}})
 		if err := s.run("calm"); err != nil {
 			t.Fatal(err)
 		}
@@ -439,10 +466,12 @@ func TestCallsOfBothKinds(t *testing.T) {
 		if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'tool_call'`); n != 1 {
 			t.Errorf("also %s: %d calls", also, n)
 		}
-		if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%"ok":true%"note":"the calls in the text%'`); n != told {
+		if n := s.count("calm",
+			`SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%"ok":true%"note":"the calls in the text%'`); n != told {
 			t.Errorf("also %s: the model is told %d times", also, n)
 		}
-		if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'reply' AND content LIKE '%<tool_call>%'`); n != told {
+		if n := s.count("calm",
+			`SELECT count(*) FROM trace WHERE kind = 'reply' AND content LIKE '%<tool_call>%'`); n != told {
 			t.Errorf("also %s: %d replies keep the text of a call", also, n)
 		}
 		calm := dump(t, s.db("calm"))

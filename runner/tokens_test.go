@@ -46,8 +46,8 @@ func prose(script string, characters int, seed uint64) string {
 	return b.String()
 }
 
-// writeTale makes a corpus of threads, each a list of scenes, each of which is one post. A reader's post stands between the
-// scenes and, where wanted, behind the last of each thread.
+// writeTale makes a corpus of threads, each a list of scenes, each of which is one post. A reader's post is between the
+// scenes and, where wanted, after the last of each thread.
 func writeTale(t testing.TB, path string, threads [][]string, readerEnds bool) {
 	t.Helper()
 	ctx := context.Background()
@@ -104,8 +104,8 @@ func (s *stage) lawful(name string) {
 	}
 }
 
-// TestTokensAreKnownBeforehand: after ten calls the estimate of each next prompt, made before it is sent, is within 3 % of
-// what the server then reports, also where a compaction has just changed the window.
+// TestTokensAreKnownBeforehand tests that, after ten calls, the estimate of each next prompt is within 3 % of what the
+// server then reports. This also holds where a compaction has just changed the window.
 func TestTokensAreKnownBeforehand(t *testing.T) {
 	t.Parallel()
 	for script := range scripts {
@@ -136,8 +136,8 @@ func TestTokensAreKnownBeforehand(t *testing.T) {
 	}
 }
 
-// TestServerCountsTheSceneThatDecides: where the server has a tokenizer it is asked once at the start, and then about the scenes
-// that may fill the window, which are few; where it has none, it is asked once.
+// TestServerCountsTheSceneThatDecides tests that a server with a tokenizer is asked once at the start, and then about
+// the few scenes that may fill the window. A server without one is asked once.
 func TestServerCountsTheSceneThatDecides(t *testing.T) {
 	t.Parallel()
 	for _, has := range []bool{true, false} {
@@ -169,14 +169,16 @@ func TestServerCountsTheSceneThatDecides(t *testing.T) {
 	}
 }
 
-// TestContextOfTheModel: the budget is never more than the model takes, by what the server says or by what the user knows.
+// TestContextOfTheModel: the budget is never more than the model takes, by what the server says or by what the user
+// knows.
 func TestContextOfTheModel(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string]map[string]int{"server": nil, "user": {"scripted": 9_000, "another": 1_000}} {
 		largest := 0
-		s := newTale(t, [][]string{evenScenes(12)}, 12_000, scripted.Options{Script: summarised, OnRequest: func(r scripted.Request) {
-			largest = max(largest, r.Tokens+r.MaxTokens)
-		}})
+		s := newTale(t, [][]string{evenScenes(12)}, 12_000,
+			scripted.Options{Script: summarised, OnRequest: func(r scripted.Request) {
+				largest = max(largest, r.Tokens+r.MaxTokens)
+			}})
 		s.config.ContextBudget, s.config.MaxContext, s.config.MaxTokens = 100_000, known, 1_000
 		if err := s.run(name); err != nil {
 			t.Fatal(err)
@@ -188,16 +190,17 @@ func TestContextOfTheModel(t *testing.T) {
 	}
 }
 
-// TestSettingsOfTheModel: margin, high water and token ratio of the model in use count in place of the general ones, and those of another
-// model do not.
+// TestSettingsOfTheModel tests that margin, high water and token ratio of the model in use replace the general ones.
+// Those of another model do not.
 func TestSettingsOfTheModel(t *testing.T) {
 	t.Parallel()
 	type run struct{ largest, before, first int }
 	read := func(name, model string) run {
 		largest := 0
-		s := newTale(t, [][]string{evenScenes(14)}, 12_000, scripted.Options{Script: summarised, OnRequest: func(r scripted.Request) {
-			largest = max(largest, r.Tokens+r.MaxTokens)
-		}})
+		s := newTale(t, [][]string{evenScenes(14)}, 12_000,
+			scripted.Options{Script: summarised, OnRequest: func(r scripted.Request) {
+				largest = max(largest, r.Tokens+r.MaxTokens)
+			}})
 		s.config.MaxTokens = 1_000
 		switch name {
 		case "margin":
@@ -237,8 +240,10 @@ func TestSettingsOfTheModel(t *testing.T) {
 func TestVerifyKnowsAllWords(t *testing.T) {
 	t.Parallel()
 	s := newTale(t, [][]string{{
-		"The ſhip and the ship were one. Don't x-ray the Ängstrom, ΛΌΓΟΣ λόγος λόγοσ, Straße STRASSE ẞ, Ǆ ǅ ǆ, İstanbul ıstanbul.",
-		"角の港 한글 ไทย देवनागरी עברית العربية \U0001E900\U0001E922 \uA7B6\uA7B7 \u1C80 \U0001F600 a\u0301 µ μ \u212A k. Ash’s lamp.",
+		"The ſhip and the ship were one. Don't x-ray the Ängstrom, ΛΌΓΟΣ λόγος λόγοσ, Straße STRASSE ẞ, Ǆ ǅ ǆ, " +
+			"İstanbul ıstanbul.",
+		"角の港 한글 ไทย देवनागरी עברית العربية \U0001E900\U0001E922 \uA7B6\uA7B7 \u1C80 \U0001F600 a\u0301 µ μ \u212A " +
+			"k. Ash’s lamp.",
 	}, {"Ash met the ship again. 角."}}, 30_000, scripted.Options{Script: summarised})
 	if err := s.run("words"); err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"annotator/internal/scripted"
 )
 
-// trouble is a server that is not well, under a model that is not, either. What it does to a request depends on the scene at hand and
-// on how often it did so, so that a run that is killed meets the same trouble as one that is not.
+// trouble is a server that is not well, under a model that is not, either. What it does to a request depends on the
+// present scene and on how often it did so. So a run that is killed has the same failures as one that is not.
 type trouble struct {
 	mu  sync.Mutex
 	met map[string]int
@@ -41,7 +41,8 @@ func (tr *trouble) fault(_ int, r scripted.Request) *scripted.Fault {
 	case isProbe(r):
 		return nil
 	case warm:
-		return &scripted.Fault{Status: 400, Body: `{"error":{"message":"temperature is not supported","param":"temperature"}}`}
+		return &scripted.Fault{Status: 400, Body: `{"error":{"message":"temperature is not supported",` +
+			`"param":"temperature"}}`}
 	case atScene(r, 1) && tr.times(2, "failed"):
 		return &scripted.Fault{Status: 502, Body: "no"}
 	case atScene(r, 2) && tr.times(1, "loading"):
@@ -52,12 +53,15 @@ func (tr *trouble) fault(_ int, r scripted.Request) *scripted.Fault {
 	return nil
 }
 
-// script has the model go round in circles in the fifth scene, leave a call half written in the sixth, and its updates in the seventh.
+// script makes the model repeat itself in the fifth scene, leave a call half written in the sixth, and its updates in
+// the seventh.
 func (tr *trouble) script(r scripted.Request) scripted.Reply {
-	again := strings.Contains(r.Messages[len(r.Messages)-1].Content, "Send ") || strings.Contains(r.Messages[len(r.Messages)-1].Content, "anew, whole")
+	again := strings.Contains(r.Messages[len(r.Messages)-1].Content, "Send ") ||
+		strings.Contains(r.Messages[len(r.Messages)-1].Content, "anew, whole")
 	switch {
 	case atScene(r, 5):
-		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_search", Arguments: `{"query":"lantern"}`}}}
+		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_search",
+			Arguments: `{"query":"lantern"}`}}}
 	case atScene(r, 6) && !again:
 		return scripted.Reply{Text: `<tool_call>{"name": "glossary_search", "arguments": {"query"`}
 	case atScene(r, 7):
@@ -66,9 +70,9 @@ func (tr *trouble) script(r scripted.Request) scripted.Reply {
 	return scripted.Annotate(r)
 }
 
-// TestKilledInTrouble kills a run after each of its transitions while server and model are in trouble: requests that fail and are tried
-// again behind probes, a setting that the wire has to learn, corrections, and scenes that are refused for each reason there is. What
-// another process makes of it is what comes of an undisturbed run.
+// TestKilledInTrouble kills a run after each of its transitions while server and model fail. Requests fail and are
+// tried again after probes, the wire has to learn a setting, and replies are corrected. Scenes are refused for every
+// reason. What another process makes of it is what comes of an undisturbed run.
 func TestKilledInTrouble(t *testing.T) {
 	t.Parallel()
 	tr := &trouble{}
@@ -103,15 +107,21 @@ func TestKilledInTrouble(t *testing.T) {
 func (s *stage) inTrouble(name string) {
 	s.t.Helper()
 	for what, query := range map[string]string{
-		"a request was tried again":              `SELECT count(*) FROM call WHERE outcome = 'transient' AND decision = 'retry'`,
-		"a probe was answered":                   `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = 'ok'`,
-		"a probe was not":                        `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = 'overloaded'`,
-		"the wire has learned":                   `SELECT count(*) FROM call WHERE decision = 'adapt'`,
-		"a call was asked for again":             `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE '%looks like a tool call%'`,
-		"a scene was refused by the server":      `SELECT count(*) FROM scene WHERE n = 3 AND fault = 'refused'`,
-		"a scene was refused for repeated calls": `SELECT count(*) FROM scene WHERE n = 5 AND reason LIKE '%repeats calls%'`,
-		"a scene was refused for its updates":    `SELECT count(*) FROM scene WHERE n = 7 AND reason LIKE '%could not be read%'`,
-		"the scene after each was none of them":  `SELECT count(*) FROM scene WHERE n IN (4, 6, 8) AND state = 'recorded'`,
+		"a request was tried again": `SELECT count(*) FROM call WHERE outcome = 'transient' AND ` +
+			`decision = 'retry'`,
+		"a probe was answered": `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = 'ok'`,
+		"a probe was not": `SELECT count(*) FROM call WHERE purpose = 'probe' AND outcome = ` +
+			`'overloaded'`,
+		"the wire has learned": `SELECT count(*) FROM call WHERE decision = 'adapt'`,
+		"a call was asked for again": `SELECT count(*) FROM trace WHERE kind = 'note' AND content LIKE ` +
+			`'%looks like a tool call%'`,
+		"a scene was refused by the server": `SELECT count(*) FROM scene WHERE n = 3 AND fault = 'refused'`,
+		"a scene was refused for repeated calls": `SELECT count(*) FROM scene WHERE n = 5 AND reason LIKE '%repeats ` +
+			`calls%'`,
+		"a scene was refused for its updates": `SELECT count(*) FROM scene WHERE n = 7 AND reason LIKE '%could ` +
+			`not be read%'`,
+		"the scene after each was none of them": `SELECT count(*) FROM scene WHERE n IN (4, 6,` +
+			` 8) AND state = 'recorded'`,
 	} {
 		if s.count(name, query) == 0 {
 			s.t.Errorf("%s: it is not so that %s", name, what)

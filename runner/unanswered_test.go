@@ -12,14 +12,15 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestQuestionsWithoutAnswers: a server that is well but for what it is asked beside the story has three questions of a kind, in
-// however many processes they are put. For the curator the run halts before the fourth, and goes on to its end once somebody has seen
-// to it; what can do without an answer does, and the run comes to its end by itself.
+// TestQuestionsWithoutAnswers tests a server that answers only requests for scenes. It gets three questions of a kind,
+// in any number of processes. For the curator the run halts before the fourth, and continues to its end after a user
+// has restarted it. Optional questions are left out, and the run ends by itself.
 func TestQuestionsWithoutAnswers(t *testing.T) {
 	t.Parallel()
 	var summons []annotator.ToolCall
 	for n := range 6 {
-		summons = append(summons, toolCall("summon_snapshot", fmt.Sprintf(`{"snapshot_id":1,"query":"Who is number %d?"}`, n)))
+		summons = append(summons, toolCall("summon_snapshot", fmt.Sprintf(`{"snapshot_id":1,"query":"Who is number `+
+			`%d?"}`, n)))
 	}
 	for purpose, test := range map[string]struct {
 		script scripted.Script
@@ -51,7 +52,8 @@ func TestQuestionsWithoutAnswers(t *testing.T) {
 			given := func(want int) {
 				t.Helper()
 				s.verify("run")
-				if n := s.count("run", `SELECT count(*) FROM call WHERE decision = 'quarantine' AND purpose = '`+purpose+`'`); n != want {
+				if n := s.count("run", `SELECT count(*) FROM call WHERE decision = 'quarantine' AND purpose = '`+
+					purpose+`'`); n != want {
 					t.Errorf("%d questions were given up, want %d", n, want)
 				}
 			}
@@ -59,7 +61,8 @@ func TestQuestionsWithoutAnswers(t *testing.T) {
 				if purpose != "curate" {
 					break
 				}
-				if err := s.run("run"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "3 times in a row to "+purpose) {
+				if err := s.run("run"); !errors.Is(err, annotator.Halted) ||
+					!strings.Contains(err.Error(), "3 times in a row to "+purpose) {
 					t.Fatal(err)
 				}
 				given(want)
@@ -84,7 +87,8 @@ func asksSnapshot(r scripted.Request) bool {
 func (s *stage) dieAt(name, purpose string) {
 	s.t.Helper()
 	watched := bus{func(n annotator.Notice) {
-		if n.Kind == annotator.NoticeCall && string(n.Purpose) == purpose && strings.HasPrefix(n.Decision, "quarantine: ") {
+		if n.Kind == annotator.NoticeCall && string(n.Purpose) == purpose &&
+			strings.HasPrefix(n.Decision, "quarantine: ") {
 			panic(purpose)
 		}
 	}}

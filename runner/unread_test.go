@@ -10,8 +10,8 @@ import (
 	"annotator/policy"
 )
 
-// TestBlockBesideCallsIsNotLostInSilence: calls run, the block beside them does not, and the model is told so in the answer to the last
-// of them. What it does then is carried out.
+// TestBlockBesideCallsIsNotLostInSilence tests a reply with calls and a block. The calls run, the block does not, and
+// the answer to the last call says so to the model. What it does then is carried out.
 func TestBlockBesideCallsIsNotLostInSilence(t *testing.T) {
 	t.Parallel()
 	beside := func(text scripted.Reply, calls ...annotator.ToolCall) scripted.Reply {
@@ -26,10 +26,12 @@ func TestBlockBesideCallsIsNotLostInSilence(t *testing.T) {
 	}{
 		"calls":             {beside(block(newBell), creates("Lamp"), creates("Oil")), 1, policy.Off},
 		"calls in the text": {scripted.Reply{Text: inText + "\n" + block(newBell).Text}, 1, policy.Off},
-		"an unsound block":  {beside(scripted.Reply{Text: `<codex_updates>[{"term":</codex_updates>`}, creates("Oil")), 1, policy.Off},
-		"an empty block":    {beside(block(), creates("Oil")), 0, policy.Off},
-		"a failing call":    {beside(block(newBell), toolCall("glossary_lookup", `{}`)), 1, policy.Off},
-		"a declaration":     {beside(block(newBell), toolCall(policy.SelectIntent, proposes)), 1, policy.Enforce}, // which holds for the block that follows
+		"an unsound block": {beside(scripted.Reply{Text: `<codex_updates>[{"term":</codex_updates>`}, creates("Oil")),
+			1, policy.Off},
+		"an empty block": {beside(block(), creates("Oil")), 0, policy.Off},
+		"a failing call": {beside(block(newBell), toolCall("glossary_lookup", `{}`)), 1, policy.Off},
+		// which is valid for the block that follows
+		"a declaration": {beside(block(newBell), toolCall(policy.SelectIntent, proposes)), 1, policy.Enforce},
 	} {
 		s := governed(t, test.level, saying(test.first, block(newBell)), "The bell rang.")
 		if err := s.run("run"); err != nil {

@@ -9,8 +9,8 @@ import (
 	"annotator/storage"
 )
 
-// TestWeakQuotations: a quotation that has no word or name in common with its fact is taken, marked, and named in the answer. A word
-// that all scenes have is none, and a name is one whatever form it has.
+// TestWeakQuotations: a quotation that has no word or name in common with its fact is taken, marked, and named in the
+// answer. A word that all scenes have is none, and a name is one whatever form it has.
 func TestWeakQuotations(t *testing.T) {
 	t.Parallel()
 	s, _ := told{
@@ -21,8 +21,9 @@ func TestWeakQuotations(t *testing.T) {
 		{"She was there with the lamp. It rained.", []annotator.ToolCall{updates(1, `"facts":["Day 3."]`)}},
 		{"She was there with the lamp. The wind rose.", []annotator.ToolCall{updates(1, `"facts":["Day 4."]`)}},
 		{"She was there with the lamp. The keeper polished his brass, and the bell rang at noon.", []annotator.ToolCall{
-			makes("bell", "object", `[{"text":"[[Tobin Vane]] is fond of it.","quote":"The keeper polished"},{"text":"It was with her.","quote":"She was there with the lamp"},`+
-				`{"text":"He rings it daily.","quote":"the bell rang at noon"},{"text":"It is loud.","quote":"polished his brass"}]`),
+			makes("bell", "object",
+				`[{"text":"[[Tobin Vane]] is fond of it.","quote":"The keeper polished"},{"text":"It was with her.","quote":"She was there with the lamp"},`+
+					`{"text":"He rings it daily.","quote":"the bell rang at noon"},{"text":"It is loud.","quote":"polished his brass"}]`),
 		}},
 	}.read(t, nil)
 	weak := map[string]bool{}
@@ -31,7 +32,8 @@ func TestWeakQuotations(t *testing.T) {
 			weak[v.Quote] = v.Weak
 		}
 	}
-	want := map[string]bool{"The keeper polished": false, "She was there with the lamp": true, "the bell rang at noon": false, "polished his brass": true}
+	want := map[string]bool{"The keeper polished": false, "She was there with the lamp": true,
+		"the bell rang at noon": false, "polished his brass": true}
 	for quote, mark := range want {
 		if got, known := weak[quote]; !known || got != mark {
 			t.Errorf("%q is weak: %v", quote, got)
@@ -53,7 +55,8 @@ func TestCuratorsWeakQuotations(t *testing.T) {
 	scene := "There was the rain, and she was there with Marrow. Nobody came. " + strings.Repeat("It rained. ", 30)
 	script := deciding(func(scripted.Request, scripted.Candidate) map[string]any {
 		facts := []map[string]any{
-			{"text": "A gale blew.", "quote": "she was there with"}, {"text": "Everyone stayed away but Marrow.", "quote": "she was there with Marrow"},
+			{"text": "A gale blew.", "quote": "she was there with"},
+			{"text": "Everyone stayed away but Marrow.", "quote": "she was there with Marrow"},
 		}
 		return map[string]any{"decision": "REVISE", "facts": facts, "reason": "r"}
 	})
@@ -61,13 +64,15 @@ func TestCuratorsWeakQuotations(t *testing.T) {
 	if err := s.run("curated"); err != nil {
 		t.Fatal(err)
 	}
-	got := s.column("curated", `SELECT weak FROM evidence WHERE claim_id IN (SELECT id FROM claim c WHERE c.entry_id = evidence.entry_id AND
+	got := s.column("curated",
+		`SELECT weak FROM evidence WHERE claim_id IN (SELECT id FROM claim c WHERE c.entry_id = evidence.entry_id AND
 		text IN ('A gale blew.', 'Everyone stayed away but Marrow.')) ORDER BY entry_id, id`)
 	if len(got) < 2 || got[0] != 1 || got[1] != 0 {
 		t.Errorf("%v", got)
 	}
 	const quoted = `SELECT count(*) FROM history r JOIN scene_post p ON p.post_id = r.new_value ->> 'post' WHERE r.actor = 'curator' AND r.field = 'evidence'`
-	told, all := s.count("curated", quoted+` AND r.at = p.place AND r.seen > p.place / 1000000`), s.count("curated", quoted)
+	told, all := s.count("curated", quoted+` AND r.at = p.place AND r.seen > p.place / 1000000`),
+		s.count("curated", quoted)
 	if told == 0 || s.count("curated", quoted+` AND r.at <> p.place`) != 0 {
 		t.Errorf("%d of %d quotations of the curator are told where they stand, and seen later", told, all)
 	}

@@ -57,8 +57,8 @@ func (s *stage) over(w wire, name string) {
 	}
 }
 
-// TestStoryIsTheSameOnEveryWire: what is recorded does not tell over which wire it came, and a run may change its wire whenever it
-// is resumed.
+// TestStoryIsTheSameOnEveryWire tests that the record does not depend on the wire, and that a run may change its wire
+// whenever it is resumed.
 func TestStoryIsTheSameOnEveryWire(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true})
@@ -81,11 +81,12 @@ func TestStoryIsTheSameOnEveryWire(t *testing.T) {
 	}
 }
 
-// told is what a run has recorded, but for what the server says of its cost: over a wire whose arguments are an object, they are not
-// quite the text that the model wrote.
+// told is what a run has recorded, except for what the server says of its cost. Over a wire whose arguments are an
+// object, they are not quite the text that the model wrote.
 func (s *stage) told(name string) []string {
 	s.t.Helper()
 	return slices.DeleteFunc(dump(s.t, s.db(name)), func(line string) bool {
-		return strings.HasPrefix(line, "call ") || strings.HasPrefix(line, "snapshot ") || strings.HasPrefix(line, "run_state ")
+		return strings.HasPrefix(line, "call ") || strings.HasPrefix(line, "snapshot ") ||
+			strings.HasPrefix(line, "run_state ")
 	})
 }
