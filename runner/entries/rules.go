@@ -35,7 +35,8 @@ func (r *Rules) Check(ctx context.Context, edit *tools.CheckedEdit) error {
 	if err != nil {
 		return err
 	}
-	before, err := r.Glossary.WholeEntry(ctx, edit.Before.ID) // closed claims tell what is recent, and what was replaced
+	// Closed claims show what is recent, and what was replaced.
+	before, err := r.Glossary.WholeEntry(ctx, edit.Before.ID)
 	if err != nil {
 		return err
 	}
