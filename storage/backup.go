@@ -37,7 +37,8 @@ func (db *DB) backup(ctx context.Context, pool *sql.DB, out string) error {
 		return annotator.Errorf(annotator.Storage, "back up to %s: %w", out, err)
 	}
 	if err := copied.CommitNew(); err != nil {
-		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, atomicfile.Cause(err)).WithAdvice("choose another place")
+		return annotator.Errorf(annotator.Misused, "back up to %s: %w", out, atomicfile.Cause(err)).
+			WithAdvice("choose another place")
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestBackup(t *testing.T) {
 	s.clean()
 }
 
-// TestBackupBesideAWriter copies again and again while a run goes on: each copy holds all the laws.
+// TestBackupBesideAWriter copies repeatedly while a run goes on. Each copy satisfies all laws.
 func TestBackupBesideAWriter(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(300))

@@ -26,13 +26,15 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 		return err
 	}
 	if at.Kind == annotator.SnapshotFork {
-		return annotator.Errorf(annotator.Misused, "snapshot %d is of a question to the curator, and no run goes on from there", snapshot).
+		return annotator.Errorf(annotator.Misused,
+			"snapshot %d is of a question to the curator, and no run goes on from there", snapshot).
 			WithReason(annotator.ReasonNoBranch, annotator.SnapshotCheckpoint)
 	}
 	// The copy has another name until it is finished, so that out is never half a branch.
 	part, err := atomicfile.Create(out)
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "branch to %s: its folder cannot be written", out).WithAdvice("choose another place")
+		return annotator.Errorf(annotator.Misused, "branch to %s: its folder cannot be written", out).
+			WithAdvice("choose another place")
 	}
 	defer part.Discard()
 	err = vacuumInto(ctx, db.read, part.Path)
@@ -66,10 +68,13 @@ func cutAfter(ctx context.Context, path string, snapshot int64) error {
 }
 
 // cutPoint is the position of a snapshot: its ends, the newest turn, its last call, and whether a checkpoint is due.
-const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s.trace_id AS trace, s.revision_id AS revision, s.context_id AS context,
+const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s.trace_id AS trace,
+  s.revision_id AS revision, s.context_id AS context,
   (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id) AS turn,
-  (SELECT coalesce(max(id), 0) FROM call WHERE turn BETWEEN 1 AND (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id)) AS call,
-  s.type = 'checkpoint' AND (SELECT count(*) FROM snapshot c WHERE c.scene = s.scene AND c.type = 'checkpoint' AND c.id <= s.id)
+  (SELECT coalesce(max(id), 0) FROM call
+    WHERE turn BETWEEN 1 AND (SELECT coalesce(max(turn), 0) FROM trace WHERE id <= s.trace_id)) AS call,
+  s.type = 'checkpoint' AND
+    (SELECT count(*) FROM snapshot c WHERE c.scene = s.scene AND c.type = 'checkpoint' AND c.id <= s.id)
     <= (SELECT count(*) FROM refusal f WHERE f.scene = s.scene AND f.snapshot_id < s.id) AS due
   FROM snapshot s WHERE s.id = ?`
 
@@ -79,7 +84,8 @@ PRAGMA defer_foreign_keys = ON;
 CREATE INDEX cut_call ON call (trace_id);
 CREATE INDEX cut_snapshot ON snapshot (scene);
 CREATE INDEX cut_trace ON trace (scene);
-DELETE FROM summon_exchange WHERE summon_id IN (SELECT id FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point));
+DELETE FROM summon_exchange WHERE summon_id IN
+  (SELECT id FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point));
 DELETE FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point);
 DELETE FROM call WHERE trace_id > (SELECT trace FROM point) OR turn > (SELECT turn FROM point)
   OR trace_id IS NULL AND turn = 0 AND id > (SELECT call FROM point) OR purpose = 'ask' AND turn = 0;
@@ -94,15 +100,20 @@ DELETE FROM snapshot WHERE id > (SELECT snapshot FROM point);
 DELETE FROM tool_decision WHERE trace_id > (SELECT trace FROM point);
 DELETE FROM trace WHERE id > (SELECT trace FROM point);
 CREATE TEMP TABLE former AS SELECT * FROM refusal WHERE snapshot_id >= (SELECT snapshot FROM point)
-  AND nth = (SELECT min(nth) FROM refusal f WHERE f.scene = refusal.scene AND f.snapshot_id >= (SELECT snapshot FROM point));
+  AND nth = (SELECT min(nth) FROM refusal f
+    WHERE f.scene = refusal.scene AND f.snapshot_id >= (SELECT snapshot FROM point));
 DELETE FROM refusal WHERE snapshot_id >= (SELECT snapshot FROM point);
-UPDATE scene SET state = 'quarantined', turn = f.turn, reason = f.reason, fault = f.fault, raw = f.raw, follow_up = '', recorded_at = f.refused_at
+UPDATE scene SET state = 'quarantined', turn = f.turn, reason = f.reason, fault = f.fault, raw = f.raw,
+  follow_up = '', recorded_at = f.refused_at
   FROM former f WHERE f.scene = n;
 UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, follow_up = '', recorded_at = NULL,
-  started_at = iif(n IN (SELECT scene FROM refusal), started_at, NULL) WHERE (SELECT count(*) FROM snapshot WHERE scene = n AND type = 'checkpoint') + (SELECT due AND scene = n FROM point)
+  started_at = iif(n IN (SELECT scene FROM refusal), started_at, NULL)
+  WHERE (SELECT count(*) FROM snapshot WHERE scene = n AND type = 'checkpoint') + (SELECT due AND scene = n FROM point)
     <= (SELECT count(*) FROM refusal WHERE scene = n);
-DELETE FROM mention WHERE place / 1000000 IN (SELECT n FROM scene WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
-DELETE FROM scene_word WHERE rowid IN (SELECT n FROM scene WHERE mentioned AND state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
+DELETE FROM mention WHERE place / 1000000 IN
+  (SELECT n FROM scene WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
+DELETE FROM scene_word WHERE rowid IN
+  (SELECT n FROM scene WHERE mentioned AND state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
 UPDATE scene SET mentioned = 0 WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal);
 DELETE FROM mention_count;
 DELETE FROM mention_total;
@@ -113,16 +124,20 @@ DROP TABLE former;
 UPDATE thread_state SET status = 'in_progress', completed_at = NULL
   FROM scene s, point p WHERE s.n = last_scene AND (s.state = 'pending' OR p.due AND s.n = p.scene);
 UPDATE thread_state SET status = 'completed', completed_at = s.recorded_at FROM scene s, point p
-  WHERE s.n = last_scene AND s.state IN ('recorded', 'quarantined') AND NOT (p.due AND s.n = p.scene) AND completed_at IS NULL;
+  WHERE s.n = last_scene AND s.state IN ('recorded', 'quarantined') AND NOT (p.due AND s.n = p.scene)
+  AND completed_at IS NULL;
 UPDATE thread_state SET status = iif(status = 'in_progress', 'pending', status), started_at = NULL
   WHERE NOT EXISTS (SELECT 1 FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.attempts > 0);
 UPDATE run_state SET state = 'CHECKPOINT', halted = '', holder = '', context_id = p.context, turn = p.turn,
   open_scene = iif(p.due, p.scene, 0),
-  begun_call = (SELECT coalesce(max(id), 0) FROM call), begun_snapshot = p.snapshot, summaries_after = min(summaries_after, p.trace),
+  begun_call = (SELECT coalesce(max(id), 0) FROM call), begun_snapshot = p.snapshot,
+  summaries_after = min(summaries_after, p.trace),
   recorded = (SELECT count(*) FROM scene WHERE state = 'recorded'),
   quarantined = (SELECT count(*) FROM scene WHERE state = 'quarantined'),
-  (calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens) = (SELECT count(*), coalesce(sum(prompt_tokens), 0),
-    coalesce(sum(told_tokens), 0), coalesce(sum(cached_tokens), 0), coalesce(sum(completion_tokens), 0) FROM call WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe')
+  (calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens) = (SELECT count(*),
+    coalesce(sum(prompt_tokens), 0), coalesce(sum(told_tokens), 0), coalesce(sum(cached_tokens), 0),
+    coalesce(sum(completion_tokens), 0) FROM call
+    WHERE outcome NOT IN ('open', 'lost') AND purpose <> 'probe')
   FROM point p;
 DELETE FROM snapshot_context WHERE id NOT IN (SELECT CAST(content AS INTEGER) FROM trace WHERE kind = 'prompt')
   AND id NOT IN (SELECT context_id FROM snapshot);
@@ -130,7 +145,7 @@ DROP INDEX cut_call;
 DROP INDEX cut_snapshot;
 DROP INDEX cut_trace;`
 
-// cutValues deletes the values that were set after the point, and has those hold again that were ended after it.
+// cutValues deletes the values that were set after the point, and restores those that were ended after it.
 const cutValues = `
 CREATE INDEX cut_value ON value (set_by);
 DELETE FROM value WHERE set_by > (SELECT revision FROM point);
@@ -146,8 +161,10 @@ DROP INDEX cut_value`
 
 // entryRow is a row of table entry, without its id, as its values and revisions add up to it.
 const entryRow = `SELECT coalesce(s.key, 'tentative'), iif(coalesce(s.key, '') IN ('retired', 'merged'), NULL, t.key),
-    (SELECT min(at) FROM revision r WHERE r.entry_id = entry.id), (SELECT max(at) FROM revision r WHERE r.entry_id = entry.id),
-    (SELECT count(*) FROM revision r WHERE r.entry_id = entry.id), (SELECT max(id) FROM revision r WHERE r.entry_id = entry.id),
+    (SELECT min(at) FROM revision r WHERE r.entry_id = entry.id),
+    (SELECT max(at) FROM revision r WHERE r.entry_id = entry.id),
+    (SELECT count(*) FROM revision r WHERE r.entry_id = entry.id),
+    (SELECT max(id) FROM revision r WHERE r.entry_id = entry.id),
     ` + claimsHeld + `, ` + claimsChanged + `,
     (SELECT coalesce(max(CAST(v.key AS INTEGER)), 0) FROM value v WHERE v.entry_id = entry.id AND v.field = 'claim')
   FROM value t LEFT JOIN value s ON s.entry_id = t.entry_id AND s.field = 'status' AND s.ended_by IS NULL

@@ -19,13 +19,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// dumped writes out the rows of tables, but for what a process leaves of itself.
+// dumped returns the rows of tables, without the columns that depend on the process.
 func (s *story) dumped(tables ...string) []string {
 	s.Helper()
 	return dumped(s, s.path, tables...)
 }
 
-// everyTable names all that hold something of their own; the full-text index is made from the entries.
+// everyTable names all tables with data of their own. The full-text indexes are derived from the entries.
 func everyTable() []string {
 	return append(slices.Clone(unaskedTables), "refusal", "run_state", "call", "summon", "summon_exchange")
 }
@@ -70,7 +70,7 @@ func line(table string, columns []string, values []any) string {
 	b.WriteString(table)
 	for i, column := range columns {
 		switch column {
-		case "state", "holder", "updated_at", "begun_call", "begun_snapshot": // a branch is begun anew
+		case "state", "holder", "updated_at", "begun_call", "begun_snapshot": // a branch begins a new run
 			if table == "run_state" {
 				continue
 			}
@@ -81,7 +81,7 @@ func line(table string, columns []string, values []any) string {
 }
 
 // TestBranchIsThePast walks at random and keeps a copy at some checkpoint. A branch of the last database at that
-// snapshot is the same to the row, and the last database is what it was.
+// snapshot has the same rows. The last database does not change.
 func TestBranchIsThePast(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0
@@ -105,7 +105,7 @@ func TestBranchIsThePast(t *testing.T) {
 			}
 		}
 		if _, err := os.Lstat(kept); err != nil {
-			return // it did not come so far
+			return // the walk took no such snapshot
 		}
 		s.person(t)
 		before := s.dumped(everyTable()...)
@@ -158,7 +158,7 @@ func (s *story) person(t *rapid.T) {
 	s.ok(g.Close())
 }
 
-// sound demands that a database holds all its laws.
+// sound fails unless a database satisfies all laws.
 func (s *story) sound(path string) {
 	s.Helper()
 	db, err := storage.Open(s.ctx, path)

@@ -11,7 +11,7 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// Open records a call before it is made, so that one during which the process ends is on record. It sets the id.
+// Open records a call before it is made, so that a call during which the process ends is on record. It sets the id.
 func (s *Calls) Open(ctx context.Context, c *annotator.Call) error {
 	return s.db.update(ctx, "record a call", func(tx *tx) { tx.openCall(c, annotator.CallOpen, "") })
 }
@@ -21,7 +21,8 @@ func (tx *tx) openCall(c *annotator.Call, outcome annotator.CallOutcome, reason 
 	if c.Characters != [4]int{} {
 		characters = List(c.Characters[:])
 	}
-	tx.scan([]any{&c.ID}, `INSERT INTO call (turn, scene, purpose, attempt, outcome, reason, estimate, characters, started_at)
+	tx.scan([]any{&c.ID}, `INSERT INTO call (turn, scene, purpose, attempt, outcome, reason, estimate, characters,
+		started_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		c.Turn, c.Scene, c.Purpose, c.Attempt, outcome, reason, c.Estimate, characters, tx.now)
 }
@@ -49,32 +50,39 @@ func (s *Calls) Reply(ctx context.Context, c *annotator.Call, rows []annotator.T
 }
 
 func (tx *tx) endCall(c *annotator.Call, reply *int64) {
-	tx.execOne(`UPDATE call SET outcome = ?, decision = ?, reason = ?, status = ?, fault = ?, model = ?, finish = ?, prompt_tokens = ?,
-		  told_tokens = ?, cached_tokens = ?, completion_tokens = ?, exact = ?, trace_id = ?, raw = ?, first_byte_ms = ?, total_ms = ?
+	tx.execOne(`UPDATE call SET outcome = ?, decision = ?, reason = ?, status = ?, fault = ?, model = ?, finish = ?,
+		  prompt_tokens = ?, told_tokens = ?, cached_tokens = ?, completion_tokens = ?, exact = ?, trace_id = ?,
+		  raw = ?, first_byte_ms = ?, total_ms = ?
 		WHERE id = ? AND outcome = 'open'`,
-		c.Outcome, c.Decision, c.Reason, c.Status, c.Fault, c.Model, c.Finish, c.Usage.Prompt, c.Usage.Told, c.Usage.Cached,
-		c.Usage.Completion, c.Usage.Exact, reply, c.Raw, c.FirstByte.Milliseconds(), c.Duration.Milliseconds(), c.ID)
+		c.Outcome, c.Decision, c.Reason, c.Status, c.Fault, c.Model, c.Finish,
+		c.Usage.Prompt, c.Usage.Told, c.Usage.Cached, c.Usage.Completion, c.Usage.Exact, reply,
+		c.Raw, c.FirstByte.Milliseconds(), c.Duration.Milliseconds(), c.ID)
 	if c.Purpose != annotator.PurposeProbe { // the totals of a run do not depend on how often the server was down
-		tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?, told_tokens = told_tokens + ?,
+		tx.execOne(`UPDATE run_state SET calls = calls + 1, prompt_tokens = prompt_tokens + ?,
+			told_tokens = told_tokens + ?,
 			  cached_tokens = cached_tokens + ?, completion_tokens = completion_tokens + ? WHERE id = 1`,
 			c.Usage.Prompt, c.Usage.Told, c.Usage.Cached, c.Usage.Completion)
 	}
 }
 
-// Last returns what the server counted of the newest successful call for a scene, and the row of its reply; 0 before the first.
+// Last returns what the server counted of the newest successful call for a scene, and the row of its reply; 0 before
+// the first.
 func (s *Calls) Last(ctx context.Context) (last annotator.Call, reply int64, err error) {
 	characters := ""
-	err = s.db.read.QueryRowContext(ctx, `SELECT trace_id, characters, prompt_tokens, told_tokens, cached_tokens, completion_tokens, exact
+	err = s.db.read.QueryRowContext(ctx,
+		`SELECT trace_id, characters, prompt_tokens, told_tokens, cached_tokens, completion_tokens, exact
 		FROM call WHERE outcome = 'ok' AND purpose = 'annotate' ORDER BY id DESC LIMIT 1`).
-		Scan(&reply, &characters, &last.Usage.Prompt, &last.Usage.Told, &last.Usage.Cached, &last.Usage.Completion, &last.Usage.Exact)
+		Scan(&reply, &characters, &last.Usage.Prompt, &last.Usage.Told, &last.Usage.Cached, &last.Usage.Completion,
+			&last.Usage.Exact)
 	if err = orNone(err); err == nil && characters != "" {
 		err = json.Unmarshal([]byte(characters), &last.Characters)
 	}
 	return last, reply, sqlite.Wrap(err, "read the newest call in %s", s.db.path)
 }
 
-// Counted returns the sizes and tokens of the newest n prompts that a server has counted, oldest first, of the newest 10 n calls: some servers never count. Those that another
-// model than the newest has counted are left out: its tokens may be others.
+// Counted returns the sizes and tokens of the newest n prompts that a server has counted, oldest first. It reads the
+// newest 10 n calls only, because some servers never count. It omits prompts of other models than the newest, whose
+// tokens may differ.
 func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.Call, error) {
 	scan := func(rows *sql.Rows, c *annotator.Call) error {
 		var characters string
@@ -83,20 +91,26 @@ func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.Call, error) {
 		}
 		return json.Unmarshal([]byte(characters), &c.Characters)
 	}
-	counted, err := readAll(ctx, s.db, "read the newest calls", scan, `WITH counted AS (SELECT id, model, characters, prompt_tokens FROM call
-		  WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND characters <> '' AND id > (SELECT max(id) FROM call) - 10 * ?1)
+	counted, err := readAll(ctx, s.db, "read the newest calls", scan,
+		`WITH counted AS (SELECT id, model, characters, prompt_tokens FROM call
+		  WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND characters <> ''
+		  AND id > (SELECT max(id) FROM call) - 10 * ?1)
 		SELECT characters, prompt_tokens FROM counted WHERE model = (SELECT model FROM counted ORDER BY id DESC LIMIT 1)
 		ORDER BY id DESC LIMIT ?1`, n)
 	slices.Reverse(counted)
 	return counted, err
 }
 
-// ConsecutiveFailures counts the newest requests of a purpose in a row, since Run.ResetFailures, that were given up
-// because the server failed, at most limit, and returns scene and fault of the newest. Unusable replies do not count.
-func (s *Calls) ConsecutiveFailures(ctx context.Context, purpose annotator.CallPurpose, limit int) (n int, newest annotator.Call, err error) {
+// ConsecutiveFailures counts the newest consecutive requests of a purpose that were given up because the server failed.
+// It counts at most limit requests since Run.ResetFailures, and returns the newest with its scene and fault. Unusable
+// replies do not count.
+func (s *Calls) ConsecutiveFailures(ctx context.Context, purpose annotator.CallPurpose,
+	limit int,
+) (n int, newest annotator.Call, err error) {
 	scan := func(rows *sql.Rows, c *annotator.Call) error { return rows.Scan(&c.Scene, &c.Outcome, &c.Fault) }
 	asked, err := readAll(ctx, s.db, "read the newest calls", scan, `SELECT scene, outcome, fault FROM call
-		WHERE purpose = ? AND purpose <> 'annotate' AND id > (SELECT begun_call FROM run_state) AND (outcome = 'ok' OR decision IN ('discarded', 'quarantine'))
+		WHERE purpose = ? AND purpose <> 'annotate' AND id > (SELECT begun_call FROM run_state)
+		AND (outcome = 'ok' OR decision IN ('discarded', 'quarantine'))
 		ORDER BY id DESC LIMIT ?`, purpose, limit)
 	serverFailed := []annotator.Kind{annotator.Transient, annotator.Unreachable}
 	for n < len(asked) && slices.Contains(serverFailed, annotator.Kind(asked[n].Outcome)) {

@@ -7,7 +7,7 @@ import (
 	"annotator/codex"
 )
 
-// TestChangedSince: what changes how an entry reads makes it another one to show, and nothing else does.
+// TestChangedSince: an entry counts as changed exactly if its names, tags or facts have changed.
 func TestChangedSince(t *testing.T) {
 	t.Parallel()
 	name, confirmed := "Dawn (ship)", annotator.Confirmed
@@ -29,10 +29,15 @@ func TestChangedSince(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, t.TempDir(), scenesOf(2))
 			dawn, other := "Dawn", "Vys"
-			s.read(revises(0, codex.Edit{Name: &dawn, Facts: factsOf("One. Two.", nil), Tags: []string{"ship"}}), creates(other, "Three."))
+			s.read(revises(0, codex.Edit{Name: &dawn, Facts: factsOf("One. Two.", nil), Tags: []string{"ship"}}),
+				creates(other, "Three."))
 			before, err := s.db.Glossary.Entry(s.ctx, 1)
 			s.ok(err)
-			shown := []annotator.Shown{{Entry: 1, Revision: before.Revision}, {Entry: 2, Revision: 1 << 40}, {Entry: 99}}
+			shown := []annotator.Shown{
+				{Entry: 1, Revision: before.Revision},
+				{Entry: 2, Revision: 1 << 40},
+				{Entry: 99},
+			}
 			s.read(revises(1, test.edit))
 			after, err := s.db.Glossary.Entry(s.ctx, 1)
 			s.ok(err)

@@ -11,7 +11,7 @@ import (
 	"annotator/view"
 )
 
-// TestCommonWords is a glossary in which every name holds the same words: what a search looks for are the others.
+// TestCommonWords searches a glossary in which every name has the same words. A search uses the other words.
 func TestCommonWords(t *testing.T) {
 	t.Parallel()
 	const crew = 2_050 // more than a search reads of a common word
@@ -23,13 +23,14 @@ func TestCommonWords(t *testing.T) {
 			}
 		}
 		return nil
-	}, creates("Vessel7", "A barge, where Hob is cook."), creates("Mate", "Whoever is second on board."), creates("The of", "A book."))
+	}, creates("Vessel7", "A barge, where Hob is cook."), creates("Mate", "Whoever is second on board."),
+		creates("The of", "A book."))
 	barge, mate, book := int64(crew+1), int64(crew+2), int64(crew+3)
 	for _, test := range []struct {
 		text string
 		want []int64
 	}{
-		{"the mate of vessel7", []int64{8, barge}}, // that very name first, then what has the word that tells
+		{"the mate of vessel7", []int64{8, barge}}, // exactly that name first, then the entry with the rare word
 		{"vessel7 the", []int64{barge, 8}},         // exactly that name is not there
 		{"The cook of the barge", []int64{barge}},  // no entry has all of the words
 		{"mate hob flibbert", []int64{barge}},      // nor all that are not common
@@ -38,7 +39,8 @@ func TestCommonWords(t *testing.T) {
 		{"mate", []int64{mate}},                    // so is this one
 		{"vessel8 vessel9", []int64{9, 10}},        // none is
 	} {
-		found, err := view.Glossary{Glossary: s.db.Glossary}.Search(s.ctx, annotator.Query{Text: test.text, Limit: len(test.want)})
+		found, err := view.Glossary{Glossary: s.db.Glossary}.Search(s.ctx,
+			annotator.Query{Text: test.text, Limit: len(test.want)})
 		s.ok(err)
 		var got []int64
 		for i := range found {

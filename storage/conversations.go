@@ -28,21 +28,24 @@ type Exchange struct {
 // Current returns the model's open conversation, with all its exchanges; nil where there is none.
 func (s *Conversations) Current(ctx context.Context) (*Conversation, error) {
 	open := &Conversation{}
-	err := s.db.read.QueryRowContext(ctx, `SELECT id, snapshot_id, turn FROM summon WHERE asker = 'model' AND dismissed_at IS NULL`).
+	err := s.db.read.QueryRowContext(ctx, `SELECT id, snapshot_id, turn FROM summon
+		WHERE asker = 'model' AND dismissed_at IS NULL`).
 		Scan(&open.ID, &open.Snapshot, &open.Turn)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err == nil {
 		scan := func(rows *sql.Rows, e *Exchange) error { return rows.Scan(&e.Question, &e.Answer) }
-		open.Exchanges, err = collect(ctx, s.db.read, scan, `SELECT question, answer FROM summon_exchange WHERE summon_id = ? ORDER BY seq`, open.ID)
+		open.Exchanges, err = collect(ctx, s.db.read, scan, `SELECT question, answer FROM summon_exchange
+			WHERE summon_id = ? ORDER BY seq`, open.ID)
 	}
 	return open, sqlite.Wrap(err, "read the open conversation in %s", s.db.path)
 }
 
 // Questions counts the model's questions to snapshots in a turn. An interrupted one does not count: it is asked again.
 func (s *Conversations) Questions(ctx context.Context, turn int64) (int, error) {
-	return readValue[int](ctx, s.db, fmt.Sprintf("read the calls of turn %d", turn), `SELECT count(*) FROM call WHERE turn = ? AND purpose = 'ask'
+	return readValue[int](ctx, s.db, fmt.Sprintf("read the calls of turn %d", turn), `SELECT count(*) FROM call
+		WHERE turn = ? AND purpose = 'ask'
 		AND outcome IN ('ok', 'malformed', 'refused', 'prompt too long')`, turn)
 }
 
@@ -52,11 +55,14 @@ type ConversationChange struct {
 	Exchange *Exchange       // in the open conversation; nil for none
 	Call     *annotator.Call // that brought the answer of Exchange
 	Dismiss  bool            // the open conversation ends
-	Summary  string          // what the model takes away from it
+	Summary  string          // the model's summary of it
 }
 
-// Apply records a tool's result, the decision about the call (nil: none), and its change of the conversations, in one.
-func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decision *ToolDecision, change *ConversationChange) error {
+// Apply records a tool's result, the decision about the call (nil: none), and the change of the conversations in one
+// transaction.
+func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decision *ToolDecision,
+	change *ConversationChange,
+) error {
 	return s.db.update(ctx, "run "+row.Tool, func(tx *tx) {
 		if change.Open != 0 {
 			tx.openConversation(change.Open, row.Turn)
@@ -69,7 +75,8 @@ func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decisio
 			tx.insertExchange(open, change.Exchange, change.Call)
 		}
 		if change.Dismiss {
-			tx.execOne(`UPDATE summon SET dismissed_at = ?, summary = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now, change.Summary)
+			tx.execOne(`UPDATE summon SET dismissed_at = ?, summary = ? WHERE asker = 'model' AND dismissed_at IS NULL`,
+				tx.now, change.Summary)
 		}
 		tx.appendResult(row, decision)
 	})
@@ -77,14 +84,16 @@ func (s *Conversations) Apply(ctx context.Context, row *annotator.Trace, decisio
 
 // openConversation opens one of the model, in a turn, or of a person, where the turn is 0.
 func (tx *tx) openConversation(snapshot, turn int64) (id int64) {
-	tx.scan([]any{&id}, `INSERT INTO summon (snapshot_id, asker, turn, opened_at) VALUES (?1, iif(?2 > 0, 'model', 'person'), ?2, ?3)
+	tx.scan([]any{&id}, `INSERT INTO summon (snapshot_id, asker, turn, opened_at)
+		VALUES (?1, iif(?2 > 0, 'model', 'person'), ?2, ?3)
 		RETURNING id`, snapshot, turn, tx.now)
 	return id
 }
 
 func (tx *tx) insertExchange(summon int64, e *Exchange, c *annotator.Call) {
 	tx.execOne(`INSERT INTO summon_exchange (summon_id, seq, question, answer, call_id, asked_at)
-		VALUES (?1, (SELECT count(*) FROM summon_exchange WHERE summon_id = ?1), ?, ?, ?, ?)`, summon, e.Question, e.Answer, c.ID, tx.now)
+		VALUES (?1, (SELECT count(*) FROM summon_exchange WHERE summon_id = ?1), ?, ?, ?, ?)`,
+		summon, e.Question, e.Answer, c.ID, tx.now)
 }
 
 // SnapshotWriter records what people ask of snapshots, also while a run goes on. It writes the conversations, their
@@ -104,8 +113,8 @@ func OpenSnapshotWriter(ctx context.Context, path string, now func() time.Time) 
 // Close closes the database.
 func (g *SnapshotWriter) Close() error { return g.pool.Close() }
 
-// Open records a call before it is made: as lost, until it has ended. A run marks open calls as lost when it starts,
-// and must not mark one that is under way here.
+// Open records a call before it is made: as lost, until it has ended. A run marks open calls as lost when it starts. It
+// must not mark a call that is under way here.
 func (g *SnapshotWriter) Open(ctx context.Context, c *annotator.Call) error {
 	return g.update(ctx, "record a call", func(tx *tx) { tx.openCall(c, annotator.CallLost, reasonLost) })
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// summon answers the oldest call that has no result with a change of the conversations; a question that is not empty
-// gets an answer from a call of its own.
+// summon answers the oldest call without a result by a change of the conversations. A question that is not empty gets
+// its answer from another call.
 func (s *story) summon(change storage.ConversationChange, question string) {
 	s.Helper()
 	row := s.row(annotator.TraceResult, "done")
@@ -75,8 +75,8 @@ func TestOneConversation(t *testing.T) {
 	s.clean()
 }
 
-// TestConversationCommitsWhole breaks a rule in the middle: neither the result nor the conversation is there
-// afterwards.
+// TestConversationCommitsWhole violates a constraint in the middle. Afterwards there is neither the result nor the
+// conversation.
 func TestConversationCommitsWhole(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "summon_snapshot", "summon_snapshot")
@@ -99,8 +99,8 @@ func TestConversationCommitsWhole(t *testing.T) {
 	}
 }
 
-// TestSnapshotWriterBesideTheWriter has people ask while a run goes on: neither affects the other, and a SnapshotWriter
-// writes only what people asked.
+// TestSnapshotWriterBesideTheWriter asks questions of people while a run goes on. Neither affects the other, and a
+// SnapshotWriter writes only these conversations.
 func TestSnapshotWriterBesideTheWriter(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "glossary_create")
@@ -110,10 +110,16 @@ func TestSnapshotWriterBesideTheWriter(t *testing.T) {
 	defer func() { _ = g.Close() }()
 	conversation := &storage.Conversation{Snapshot: 1}
 	for _, question := range []string{"Who is Dawn?", "Where is she?"} {
-		c := &annotator.Call{Scene: 1, Purpose: "ask", Attempt: 1, Outcome: annotator.CallOutcome(annotator.Transient), Fault: "no", Decision: "retry", Usage: annotator.Usage{Prompt: 7}}
+		c := &annotator.Call{
+			Scene: 1, Purpose: "ask", Attempt: 1, Outcome: annotator.CallOutcome(annotator.Transient),
+			Fault: "no", Decision: "retry", Usage: annotator.Usage{Prompt: 7},
+		}
 		s.ok(g.Open(s.ctx, c))
 		s.ok(g.Fail(s.ctx, c))
-		c = &annotator.Call{Scene: 1, Purpose: "ask", Attempt: 2, Usage: annotator.Usage{Prompt: 90, Told: 90, Cached: 64, Completion: 9, Exact: true}}
+		c = &annotator.Call{
+			Scene: 1, Purpose: "ask", Attempt: 2,
+			Usage: annotator.Usage{Prompt: 90, Told: 90, Cached: 64, Completion: 9, Exact: true},
+		}
 		s.ok(g.Open(s.ctx, c))
 		s.ok(g.Answer(s.ctx, conversation, c, storage.Exchange{Question: question, Answer: "So."}))
 	}
@@ -123,7 +129,8 @@ func TestSnapshotWriterBesideTheWriter(t *testing.T) {
 	if conversation.ID == 0 || len(conversation.Exchanges) != 2 {
 		t.Errorf("%+v", conversation)
 	}
-	if n := ask[int](t, s.path, `SELECT count(*) FROM summon_exchange JOIN summon ON id = summon_id WHERE asker = 'person' AND dismissed_at IS NOT NULL`); n != 2 {
+	if n := ask[int](t, s.path,
+		`SELECT count(*) FROM summon_exchange JOIN summon ON id = summon_id WHERE asker = 'person' AND dismissed_at IS NOT NULL`); n != 2 {
 		t.Errorf("%d exchanges", n)
 	}
 	s.tool(creates("Mik", "Mik is a sailor.")) // the run goes on
@@ -135,8 +142,8 @@ func TestSnapshotWriterBesideTheWriter(t *testing.T) {
 	s.clean()
 }
 
-// TestSnapshotWriterIsKilled: of a person's call that is not ended it is known that it was made. One that only takes
-// long may end beside a run that began meanwhile.
+// TestSnapshotWriterIsKilled: a call of a person that has not ended is recorded. A call that takes long may end after a
+// run has begun.
 func TestSnapshotWriterIsKilled(t *testing.T) {
 	t.Parallel()
 	s := asking(t, t.TempDir(), "glossary_create")
@@ -153,10 +160,12 @@ func TestSnapshotWriterIsKilled(t *testing.T) {
 	if open, lost := s.outcomes("open"), s.outcomes("lost"); open != 0 || lost != len(calls) {
 		t.Errorf("%d calls are open and %d lost, of %d", open, lost, len(calls))
 	}
-	calls[1].Outcome, calls[1].Fault, calls[1].Decision, calls[1].Usage.Prompt = annotator.CallOutcome(annotator.Transient), "no", "retry", 7
+	calls[1].Outcome, calls[1].Fault, calls[1].Decision, calls[1].Usage.Prompt =
+		annotator.CallOutcome(annotator.Transient), "no", "retry", 7
 	s.ok(g.Fail(s.ctx, &calls[1]))
 	calls[2].Usage.Prompt = 90
-	s.ok(g.Answer(s.ctx, &storage.Conversation{Snapshot: 1}, &calls[2], storage.Exchange{Question: "Who is Dawn?", Answer: "A ship."}))
+	s.ok(g.Answer(s.ctx, &storage.Conversation{Snapshot: 1}, &calls[2],
+		storage.Exchange{Question: "Who is Dawn?", Answer: "A ship."}))
 	if err := g.Fail(s.ctx, &calls[2]); err == nil {
 		t.Error("a call that has ended ends again")
 	}
@@ -168,5 +177,6 @@ func TestSnapshotWriterIsKilled(t *testing.T) {
 
 // unaskedTables are those that a SnapshotWriter does not touch.
 var unaskedTables = []string{
-	"snapshot_context", "thread_state", "scene", "trace", "compaction", "episode", "entry", "value", "revision", "snapshot",
+	"snapshot_context", "thread_state", "scene", "trace", "compaction", "episode", "entry", "value", "revision",
+	"snapshot",
 }

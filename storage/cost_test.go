@@ -16,8 +16,8 @@ import (
 	"annotator/view"
 )
 
-// grown is a story of which n scenes are read, each a thread, with as many entries in the codex, and so many scenes to
-// come.
+// grown is a story with n scenes that are read, each a thread, and n entries. More is the number of scenes that are not
+// read yet.
 func grown(t tester, dir string, n, more int) *story {
 	t.Helper()
 	threads := make([]int, n+more)
@@ -31,7 +31,8 @@ func grown(t tester, dir string, n, more int) *story {
 	return s
 }
 
-// costs are what a run does for every scene, and what it does to go on. Those that make the story longer come last.
+// costs are the operations of a run for every scene, and those at its start. Operations that make the story longer come
+// last.
 var costs = []struct {
 	name string
 	do   func(*story)
@@ -42,7 +43,8 @@ var costs = []struct {
 	{"window", func(s *story) { _, err := s.db.Journal.Window(s.ctx, 0); s.ok(err) }},
 	{"old window", func(s *story) { _, err := s.db.Journal.Window(s.ctx, 150); s.ok(err) }},
 	{"last usage", func(s *story) { _, _, err := s.db.Calls.Last(s.ctx); s.ok(err) }},
-	{"prompts counted", func(s *story) { _, err := s.db.Calls.Counted(s.ctx, 32); s.ok(err) }}, // none is, which takes longest
+	// No call has a counted prompt, which takes longest.
+	{"prompts counted", func(s *story) { _, err := s.db.Calls.Counted(s.ctx, 32); s.ok(err) }},
 	{"questions in a row", func(s *story) { _, _, err := s.db.Calls.ConsecutiveFailures(s.ctx, "ask", 3); s.ok(err) }},
 	{"scenes in a row", func(s *story) { _, _, err := s.db.Scenes.ConsecutiveFailures(s.ctx, 3); s.ok(err) }},
 	{"fold", func(s *story) { _, _, err := s.db.Episodes.WindowState(s.ctx, 0); s.ok(err) }},
@@ -58,7 +60,8 @@ var costs = []struct {
 	{"thread before", func(s *story) { _, err := s.db.Threads.Before(s.ctx, 90); s.ok(err) }},
 	{"entries", func(s *story) { _, err := s.db.Glossary.Entries(s.ctx, []int64{7, 90}); s.ok(err) }},
 	{"rewritten", func(s *story) {
-		_, err := s.db.Glossary.ChangedSince(s.ctx, []annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}}, []int64{1, 2})
+		_, err := s.db.Glossary.ChangedSince(s.ctx,
+			[]annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}}, []int64{1, 2})
 		s.ok(err)
 	}},
 	{"names", func(s *story) { _, err := s.db.Glossary.Names(s.ctx, 7, 90); s.ok(err) }},
@@ -73,14 +76,16 @@ var costs = []struct {
 	{"a scene's worth", func(s *story) { s.read(reads) }},
 }
 
-// TestCostIsFlat does the same in a short and in a long story: what a scene costs must not grow with those before it.
+// TestCostIsFlat runs the same operations on a short and on a long story. The cost of a scene must not grow with the
+// number of scenes before it.
 func TestCostIsFlat(t *testing.T) {
 	longtest.Only(t, "makes a long story")
 	short, long := grown(t, t.TempDir(), 100, 1000), grown(t, t.TempDir(), 10_000, 40_000)
 	for _, cost := range costs {
 		a, b := quickest(short, cost.do), quickest(long, cost.do)
 		grows := func() bool { return b > 3*a+100*time.Microsecond }
-		for tries := 0; grows() && tries < 10; tries++ { // or the machine had more to do when it was the long one's turn
+		// A single result may be caused by other load on the machine.
+		for tries := 0; grows() && tries < 10; tries++ {
 			a, b = min(a, quickest(short, cost.do)), min(b, quickest(long, cost.do))
 		}
 		if grows() {
@@ -88,18 +93,20 @@ func TestCostIsFlat(t *testing.T) {
 		}
 	}
 	start := longtest.ProcessorTime(t)
-	_, err := long.db.Maintenance.Verify(t.Context(), nil) // about a second, but for a query that looks through all for each
+	// It takes about a second. A query that reads a whole table for each row would take much longer.
+	_, err := long.db.Maintenance.Verify(t.Context(), nil)
 	if took := longtest.ProcessorTime(t) - start; err != nil || took > 6*time.Second {
 		t.Errorf("to verify 10000 scenes took %v of the processor (%v)", took, err)
 	}
 	start = longtest.ProcessorTime(t)
-	err = storage.Branch(t.Context(), long.path, filepath.Join(t.TempDir(), "branch.db"), 5_000) // about a second, too, and forty with such a query
+	// It takes about a second, too, and forty seconds with such a query.
+	err = storage.Branch(t.Context(), long.path, filepath.Join(t.TempDir(), "branch.db"), 5_000)
 	if took := longtest.ProcessorTime(t) - start; err != nil || took > 10*time.Second {
 		t.Errorf("to branch off 10000 scenes took %v of the processor (%v)", took, err)
 	}
 }
 
-// quickest is the least of some times, which the load of the machine touches least.
+// quickest returns the shortest of some times, which depends least on other load.
 func quickest(s *story, do func(*story)) time.Duration {
 	least := time.Hour
 	for range 20 {
@@ -110,7 +117,7 @@ func quickest(s *story, do func(*story)) time.Duration {
 	return least
 }
 
-// BenchmarkCost times what a run does for every scene, at two lengths of the story: the times should be alike.
+// BenchmarkCost times the operations of a run at two lengths of the story. The times should be similar.
 func BenchmarkCost(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		s := grown(b, b.TempDir(), n, 20_000)
@@ -186,11 +193,13 @@ func TestLawsScanNoTableForEachRow(t *testing.T) {
 		}, `EXPLAIN QUERY PLAN `+query))
 		for id, at := range steps {
 			for other, before := range steps { // a co-routine in an inner loop runs for each row of the outer one
-				if name, is := strings.CutPrefix(before.detail, "CO-ROUTINE "); !is || at.detail != "SCAN "+name || at.parent != before.parent {
+				if name, is := strings.CutPrefix(before.detail, "CO-ROUTINE "); !is || at.detail != "SCAN "+name ||
+					at.parent != before.parent {
 					continue
 				}
 				for outer, loop := range steps {
-					if loop.parent == at.parent && other < outer && outer < id && (strings.HasPrefix(loop.detail, "SCAN ") || strings.HasPrefix(loop.detail, "SEARCH ")) {
+					if loop.parent == at.parent && other < outer && outer < id &&
+						(strings.HasPrefix(loop.detail, "SCAN ") || strings.HasPrefix(loop.detail, "SEARCH ")) {
 						t.Errorf("%s: %s for each row of %s", law, before.detail, loop.detail)
 					}
 				}
@@ -198,8 +207,9 @@ func TestLawsScanNoTableForEachRow(t *testing.T) {
 			if !strings.HasPrefix(at.detail, "SCAN") || strings.Contains(at.detail, "VIRTUAL TABLE") {
 				continue
 			}
-			up := at.parent // what is materialized is read once
-			for up != 0 && !strings.HasPrefix(steps[up].detail, "MATERIALIZE") && !strings.HasPrefix(steps[up].detail, "CORRELATED") {
+			up := at.parent // a materialized part is read once
+			for up != 0 && !strings.HasPrefix(steps[up].detail, "MATERIALIZE") &&
+				!strings.HasPrefix(steps[up].detail, "CORRELATED") {
 				up = steps[up].parent
 			}
 			if strings.HasPrefix(steps[up].detail, "CORRELATED") {
@@ -209,8 +219,8 @@ func TestLawsScanNoTableForEachRow(t *testing.T) {
 	}
 }
 
-// TestMentionsOfAPostAreReadOnce reads the mentions in a post with few of them and in one with sixteen times as many. It takes
-// no more than some sixteen times as long; what reads all for each takes 256 times as long.
+// TestMentionsOfAPostAreReadOnce reads the mentions in a post with few of them and in one with sixteen times as many.
+// It takes no more than some sixteen times as long; what reads all for each takes 256 times as long.
 func TestMentionsOfAPostAreReadOnce(t *testing.T) {
 	t.Parallel()
 	const few, many = 250, 4_000

@@ -9,9 +9,9 @@ import (
 	"annotator"
 )
 
-// Undecided returns the tentative entries that are not locked and were first seen in one of the threads (none: in
-// any), in story order, without those that the curator has decided on after the given row of the journal. To ask again
-// is no decision, and an entry that was revised once is judged once more.
+// Undecided returns the tentative entries without a lock and without a decision of the curator, in story order. They
+// were first seen in one of the threads; without threads, in any. Decisions up to the given row of the journal do not
+// count, and neither does a decision to ask again. An entry that was revised once is returned once more.
 func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]annotator.UndecidedEntry, error) {
 	return s.undecided(ctx, after, math.MaxInt, threads)
 }
@@ -21,7 +21,9 @@ func (s *Curation) UndecidedBefore(ctx context.Context, scene int) ([]annotator.
 	return s.undecided(ctx, 0, scene, nil)
 }
 
-func (s *Curation) undecided(ctx context.Context, after int64, before int, threads []int64) ([]annotator.UndecidedEntry, error) {
+func (s *Curation) undecided(ctx context.Context, after int64, before int,
+	threads []int64,
+) ([]annotator.UndecidedEntry, error) {
 	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error {
 		var revised int
 		err := rows.Scan(&u.Entry, &u.RetryReason, &revised)
@@ -31,33 +33,37 @@ func (s *Curation) undecided(ctx context.Context, after int64, before int, threa
 	return readAll(ctx, s.db, "read the tentative entries", scan, undecidedEntries, List(threads), after, before)
 }
 
-// undecidedEntries costs by the tentative entries and their decisions, however many threads are asked for.
+// The cost of undecidedEntries depends on the tentative entries and their decisions, not on the number of threads.
 const undecidedEntries = `SELECT e.id, iif(d.json ->> '$.decision' = 'AGAIN', d.json ->> '$.reason', ''),
 	  (SELECT count(*) FROM ` + decided + ` AND v.json ->> '$.decision' = 'REVISE') AS revised
 	FROM entry e LEFT JOIN value d ON d.id = (SELECT max(v.id) FROM ` + decided + `)
 	WHERE e.status = 'tentative' AND ` + isUnlocked + ` AND e.first_at / 1000000 < ?3
-	  AND (json_array_length(?1) = 0 OR (SELECT thread_id FROM scene WHERE n = e.first_at / 1000000) IN (SELECT value FROM json_each(?1)))
+	  AND (json_array_length(?1) = 0
+	    OR (SELECT thread_id FROM scene WHERE n = e.first_at / 1000000) IN (SELECT value FROM json_each(?1)))
 	  AND (coalesce(d.json ->> '$.decision', 'AGAIN') = 'AGAIN' OR d.json ->> '$.decision' = 'REVISE' AND revised = 1)
 	ORDER BY e.first_at, e.id`
 
 // decided are the decisions v about an entry e.
-const decided = `value v CROSS JOIN revision r ON r.id = v.set_by WHERE v.entry_id = e.id AND v.field = 'curator_decision'
-	    AND r.trace_id > ?2 AND v.json ->> '$.decision' <> 'UNSTATED'`
+const decided = `value v CROSS JOIN revision r ON r.id = v.set_by
+	WHERE v.entry_id = e.id AND v.field = 'curator_decision'
+	  AND r.trace_id > ?2 AND v.json ->> '$.decision' <> 'UNSTATED'`
 
 // isUnlocked is a condition on an entry e.
-const isUnlocked = `NOT EXISTS (SELECT 1 FROM value l WHERE l.entry_id = e.id AND l.field = 'lock' AND l.ended_by IS NULL)`
+const isUnlocked = `NOT EXISTS (SELECT 1 FROM value l WHERE l.entry_id = e.id
+	AND l.field = 'lock' AND l.ended_by IS NULL)`
 
-// The columns claims and changes of a row of table entry: how many claims hold, and how many were added or closed since the
-// present statement of the entry was last asked for.
+// The columns claims and changes of table entry count the claims of an entry that hold, and those that changed. A claim
+// has changed if it was added or closed after the last request for a present statement.
 const (
-	claimsHeld    = `(SELECT count(*) FROM value v WHERE v.entry_id = entry.id AND v.field = 'claim' AND v.ended_by IS NULL AND v.holds = 1)`
+	claimsHeld = `(SELECT count(*) FROM value v WHERE v.entry_id = entry.id AND v.field = 'claim'
+		AND v.ended_by IS NULL AND v.holds = 1)`
 	claimsChanged = `(SELECT count(*) FROM revision r WHERE r.entry_id = entry.id AND r.field = 'claim'
 	  AND r.id > coalesce((SELECT max(a.set_by) FROM value a WHERE a.entry_id = entry.id
 	    AND (a.field = 'present' OR a.field = 'curator_decision' AND a.json ->> '$.decision' = 'UNSTATED')), 0))`
 )
 
-// changedClaims returns how many claims some revisions add or close after the last that asks for a present statement, and
-// whether one does.
+// changedClaims counts the claims that revisions add or close after the last request for a present statement. It also
+// reports whether there is such a request.
 func changedClaims(revisions []annotator.Revision) (changes int, asked bool) {
 	for i := range revisions {
 		switch r := &revisions[i]; {
@@ -76,26 +82,32 @@ func unstated(r *annotator.Revision) bool {
 	return json.Unmarshal([]byte(r.New), &d) == nil && d.Decision == "UNSTATED"
 }
 
-// outdatedEntries reads the entries that are due alone, by their index.
+// outdatedEntries reads only the entries that are due, by their index.
 const outdatedEntries = `SELECT id FROM entry e INDEXED BY entry_outdated
-	WHERE changes > 0 AND claims >= ? AND name IS NOT NULL AND ` + isUnlocked + ` ORDER BY changes DESC, last_at DESC, id LIMIT ?`
+	WHERE changes > 0 AND claims >= ? AND name IS NOT NULL
+	AND ` + isUnlocked + ` ORDER BY changes DESC, last_at DESC, id LIMIT ?`
 
-// Outdated returns the live entries that are not locked, hold at least so many facts, and have had a fact added or
-// closed since their present statement was last asked for: at most limit of them, those first of which most has changed.
+// Outdated returns live entries without a lock, with at least the given number of facts. Facts of theirs were added or
+// closed since their present statement was last asked for. It returns at most limit entries, those with the most
+// changes first.
 func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, error) {
-	return readAll(ctx, s.db, "read the entries without a present statement", ScanValue[int64], outdatedEntries, facts, limit)
+	return readAll(ctx, s.db, "read the entries without a present statement", ScanValue[int64], outdatedEntries, facts,
+		limit)
 }
 
-// Restated reports whether present statements were asked for after a scene. It reads the revisions since then alone.
+// Restated reports whether present statements were asked for after a scene. It reads only the revisions since then.
 func (s *Curation) Restated(ctx context.Context, scene int) (bool, error) {
-	return readValue[bool](ctx, s.db, "read when present statements were asked for", `SELECT EXISTS (SELECT 1 FROM revision r`+revisionValues+`
-		WHERE r.id > coalesce((SELECT revision_id FROM snapshot WHERE type = 'checkpoint' AND scene <= ? ORDER BY id DESC LIMIT 1), 0)
+	return readValue[bool](ctx, s.db, "read when present statements were asked for",
+		`SELECT EXISTS (SELECT 1 FROM revision r`+revisionValues+`
+		WHERE r.id > coalesce((SELECT revision_id FROM snapshot WHERE type = 'checkpoint' AND scene <= ?
+		  ORDER BY id DESC LIMIT 1), 0)
 		  AND (r.field = 'present' OR r.field = 'curator_decision' AND n.json ->> '$.decision' = 'UNSTATED'))`, scene)
 }
 
-// Fork records a question to the curator before it is asked, with a snapshot that ends with it, of the scene, the tokens and the layout
-// given: both unless the journal ends with the question because a killed process has recorded them. System is the system prompt that
-// replaces the run's prompt and tools; empty for none.
+// Fork records a question to the curator before it is asked, and a snapshot that ends with the question. The caller
+// sets the scene, the tokens and the layout of the snapshot. Fork does nothing if the journal ends with the question: a
+// killed process has recorded both. System is the system prompt that replaces the run's prompt and tools; empty for
+// none.
 func (s *Curation) Fork(ctx context.Context, question *annotator.Trace, fork annotator.Snapshot, system string) error {
 	asked, err := s.db.Journal.endsWith(ctx, question)
 	if err != nil || asked {
@@ -112,12 +124,13 @@ func (s *Curation) Fork(ctx context.Context, question *annotator.Trace, fork ann
 	})
 }
 
-// Decide records what came of a question of the curator in one transaction: the reply, or the note that stands for an
-// unusable one, the revisions that follow, and the end of the call. With a note, the call ends with the outcome that
-// it has. The call is nil if it has ended before. Summaries that were asked for by the same question commit with it;
-// nil for none.
+// Decide records the result of a question of the curator in one transaction. The result is the reply, or a note in
+// place of an unusable reply, the revisions that follow, and the end of the call. With a note, the call ends with the
+// outcome that it has. The call is nil if it has ended before. Summaries that the same question asked for commit with
+// it; nil for none.
 func (s *Curation) Decide(
-	ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision, summaries *annotator.Summaries,
+	ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision,
+	summaries *annotator.Summaries,
 ) error {
 	return s.db.update(ctx, "record a decision", func(tx *tx) {
 		g := &Glossary{q: tx, path: s.db.path, tx: tx}

@@ -21,7 +21,8 @@ func twoThreads(t *testing.T) *story {
 	s.read(creates("Dusk", "Dusk is a ship. She sails.", "wreck"))
 	s.read(func(ctx context.Context, g *storage.Glossary) error {
 		revisions, err := codex.Revise(&annotator.Entry{}, codex.Edit{
-			Name: new("Mik's Dawn"), Facts: factsOf("A song.", nil), Actor: annotator.ActorModel, At: annotator.PlaceAt(3, 0),
+			Name: new("Mik's Dawn"), Facts: factsOf("A song.", nil), Actor: annotator.ActorModel,
+			At: annotator.PlaceAt(3, 0),
 		})
 		if err != nil {
 			return err
@@ -73,7 +74,8 @@ func (s *story) lastCheckpoint() (row int64) {
 
 func record(entry int64, actor annotator.Actor) annotator.Revision {
 	return annotator.Revision{
-		Entry: entry, Field: annotator.FieldCuratorDecision, New: `{"decision":"NONE","thread":1000}`, At: annotator.PlaceAt(3, 1), Actor: actor,
+		Entry: entry, Field: annotator.FieldCuratorDecision, New: `{"decision":"NONE","thread":1000}`,
+		At: annotator.PlaceAt(3, 1), Actor: actor,
 	}
 }
 
@@ -103,36 +105,43 @@ func TestUndecided(t *testing.T) {
 	check("both", s.undecided(0, 999, 1000), 1, 2, 3)
 	check("no thread of the story", s.undecided(0, 0))
 	before := s.lastCheckpoint()
-	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule)}, nil))
+	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."},
+		[]annotator.Revision{record(1, annotator.ActorRule)}, nil))
 	check("after a decision", s.undecided(before, 1000), 2)
 	check("once more", s.undecided(before+1, 1000), 1, 2)
 	s.clean()
 	confirmed := codex.Edit{Status: new(annotator.Confirmed)}
 	s.read(revises(1, confirmed), func(ctx context.Context, g *storage.Glossary) error {
-		_, err := g.Revise(ctx, []annotator.Revision{{Entry: 2, Field: annotator.FieldLock, New: "yes", At: annotator.PlaceAt(4, 0), Actor: annotator.ActorModel}})
+		_, err := g.Revise(ctx,
+			[]annotator.Revision{{
+				Entry: 2, Field: annotator.FieldLock, New: "yes", At: annotator.PlaceAt(4, 0),
+				Actor: annotator.ActorModel,
+			}})
 		return err
 	})
 	check("confirmed and locked", s.undecided(0), 3)
 }
 
-// TestUndecidedAgain: that an entry is to be asked about again is no decision, and why is told until there is one.
+// TestUndecidedAgain: to ask about an entry again is no decision. The reason is returned until there is a decision.
 func TestUndecidedAgain(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
 	before := s.lastCheckpoint()
 	again := record(2, annotator.ActorRule)
 	again.New = `{"decision":"AGAIN","reason":"It says nothing.","thread":1000}`
-	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(1, annotator.ActorRule), again}, nil))
+	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."},
+		[]annotator.Revision{record(1, annotator.ActorRule), again}, nil))
 	for after, want := range map[int64][]annotator.UndecidedEntry{
 		before:     {{Entry: 2, RetryReason: "It says nothing."}, {Entry: 3}},
-		before + 1: {{Entry: 1}, {Entry: 2}, {Entry: 3}}, // what was written before does not matter
+		before + 1: {{Entry: 1}, {Entry: 2}, {Entry: 3}}, // earlier decisions do not count
 	} {
 		got, err := s.db.Curation.Undecided(s.ctx, after)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("after row %d: %v %s", after, err, diff)
 		}
 	}
-	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."}, []annotator.Revision{record(2, annotator.ActorRule)}, nil))
+	s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "No answer."},
+		[]annotator.Revision{record(2, annotator.ActorRule)}, nil))
 	if got := s.undecided(before); !slices.Equal(got, []int64{3}) {
 		t.Errorf("after the decision: %v", got)
 	}
@@ -149,15 +158,20 @@ func TestUndecidedRevised(t *testing.T) {
 		want     annotator.UndecidedEntry // the second entry; zero if it is decided
 	}{
 		{`{"decision":"REVISE","reason":"Unclear."}`, annotator.UndecidedEntry{Entry: 2, Revised: true}},
-		{`{"decision":"AGAIN","reason":"It says nothing."}`, annotator.UndecidedEntry{Entry: 2, Revised: true, RetryReason: "It says nothing."}},
+		{
+			`{"decision":"AGAIN","reason":"It says nothing."}`,
+			annotator.UndecidedEntry{Entry: 2, Revised: true, RetryReason: "It says nothing."},
+		},
 		{`{"decision":"REVISE","reason":"Unclear."}`, annotator.UndecidedEntry{}},
 	} {
 		revision := record(2, annotator.ActorRule)
 		revision.New = step.decision
-		s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "An answer."}, []annotator.Revision{revision}, nil))
+		s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "An answer."},
+			[]annotator.Revision{revision}, nil))
 		got, err := s.db.Curation.Undecided(s.ctx, before)
 		s.ok(err)
-		want := slices.DeleteFunc([]annotator.UndecidedEntry{{Entry: 1}, step.want, {Entry: 3}}, func(u annotator.UndecidedEntry) bool { return u.Entry == 0 })
+		want := slices.DeleteFunc([]annotator.UndecidedEntry{{Entry: 1}, step.want, {Entry: 3}},
+			func(u annotator.UndecidedEntry) bool { return u.Entry == 0 })
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("after decision %d: %s", i+1, diff)
 		}
@@ -186,7 +200,8 @@ func TestDecisionsFollowTheRules(t *testing.T) {
 		t.Errorf("entry 1 is %s into %d", e.Status, e.MergedInto)
 	}
 	target := s.entry(2)
-	if diff := cmp.Diff([]string{"ship", "wreck"}, target.Tags); diff != "" || target.Definition() != "Dusk is a ship. She sails. Dawn is a ship." {
+	if diff := cmp.Diff([]string{"ship", "wreck"}, target.Tags); diff != "" ||
+		target.Definition() != "Dusk is a ship. She sails. Dawn is a ship." {
 		t.Errorf("the target: %q %s", target.Definition(), diff)
 	}
 	if quoted := target.Claims[2].Evidence; len(quoted) != 1 {
@@ -200,26 +215,30 @@ func TestDecisionsFollowTheRules(t *testing.T) {
 	}
 }
 
-// TestDecideIsWhole: what cannot be written in full is not written at all, and the call is still open.
+// TestDecideIsWhole: a decision that cannot be written in full is not written at all, and the call stays open.
 func TestDecideIsWhole(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
 	before := s.newest()
 	call := s.curates()
 	row := &annotator.Trace{Kind: annotator.TraceReply}
-	err := s.db.Curation.Decide(s.ctx, call, row, []annotator.Revision{record(1, annotator.ActorCurator), record(99, annotator.ActorCurator)}, nil)
+	err := s.db.Curation.Decide(s.ctx, call, row,
+		[]annotator.Revision{record(1, annotator.ActorCurator), record(99, annotator.ActorCurator)}, nil)
 	if annotator.KindOf(err) == "" {
 		t.Fatalf("a decision on an entry that is not there: %v", err)
 	}
 	after := s.newest()
-	if history, err := s.db.Glossary.Revisions(s.ctx, 1); err != nil || history[len(history)-1].Field == annotator.FieldCuratorDecision {
+	if history, err := s.db.Glossary.Revisions(s.ctx, 1); err != nil ||
+		history[len(history)-1].Field == annotator.FieldCuratorDecision {
 		t.Errorf("half a decision was written: %v", err)
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error(diff)
 	}
-	call.Outcome, call.Fault, call.Decision = annotator.CallOutcome(annotator.Malformed), "no JSON", annotator.DecisionDiscarded
-	s.ok(s.db.Curation.Decide(s.ctx, call, &annotator.Trace{Kind: annotator.TraceNote, Content: "Once more."}, nil, nil))
+	call.Outcome, call.Fault, call.Decision = annotator.CallOutcome(annotator.Malformed), "no JSON",
+		annotator.DecisionDiscarded
+	s.ok(s.db.Curation.Decide(s.ctx, call, &annotator.Trace{Kind: annotator.TraceNote, Content: "Once more."}, nil,
+		nil))
 	s.clean()
 	report, err := s.db.Run.Report(s.ctx)
 	s.ok(err)
@@ -231,7 +250,8 @@ func TestDecideIsWhole(t *testing.T) {
 func TestThreadBefore(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
-	for order, want := range [][]int64{nil, nil, {1000}, {1000, 999}, {1000, 999}} { // those after the second have no scene
+	// The threads after the second have no scene.
+	for order, want := range [][]int64{nil, nil, {1000}, {1000, 999}, {1000, 999}} {
 		if got, err := s.db.Threads.Before(s.ctx, order); err != nil || !slices.Equal(got, want) {
 			t.Errorf("before thread %d are %d, %v; want %d", order, got, err, want)
 		}

@@ -35,8 +35,8 @@ func (d digest) xor(other digest) digest {
 	return d
 }
 
-// hashRow hashes the values of a row. An empty blob counts as NULL, and a text ends at its first NUL: the observer of
-// sqlite does not tell more.
+// hashRow hashes the values of a row. An empty blob counts as NULL, and a text ends at its first NUL, because
+// sqlite.Observer receives them so.
 func hashRow(row []any) digest {
 	text := make([]byte, 0, 512)
 	number := func(kind byte, n int64) {
@@ -94,7 +94,8 @@ func (tx *tx) storeDigests(changed digests) {
 func writeDigests(ctx context.Context, t *sql.Tx, d digests) error {
 	for _, table := range slices.Sorted(maps.Keys(d)) {
 		hash := d[table]
-		_, err := t.ExecContext(ctx, `INSERT INTO digest (name, hash) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET hash = ?2`, table, hash[:])
+		_, err := t.ExecContext(ctx, `INSERT INTO digest (name, hash) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE
+			SET hash = ?2`, table, hash[:])
 		if err != nil {
 			return err
 		}
@@ -117,7 +118,8 @@ func storedDigests(ctx context.Context, q querier) (digests, error) {
 
 // computeDigests reads all rows of all tables.
 func computeDigests(ctx context.Context, q querier) (digests, error) {
-	tables, err := collect(ctx, q, ScanValue[string], `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+	tables, err := collect(ctx, q, ScanValue[string], `SELECT name FROM pragma_table_list
+		WHERE schema = 'main' AND type = 'table'
 		AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
 	if err != nil {
 		return nil, err

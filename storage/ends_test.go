@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// plainlyEnded finds by looking at every thread what Threads.Ended finds by what is kept.
+// plainlyEnded reads every thread. Threads.Ended finds the same threads by stored columns.
 const plainlyEnded = `SELECT thread_id, summarised, unanswered, last_turn FROM
 	 (SELECT t.thread_id, t.ord, t.unanswered, (SELECT max(s.turn) FROM scene s WHERE s.thread_id = t.thread_id AND s.state = 'recorded') AS last_turn,
 	    EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = t.thread_id) AS summarised
@@ -47,8 +47,8 @@ func (s *story) endsPlainly() {
 	}
 }
 
-// chapters is a story of so many read chapters of a scene each, as a run leaves it: the newest threads wait for their summary, the
-// newest entries for a decision, and the newest of the larger entries for a present statement.
+// chapters is a story of n chapters with a scene each, all read. The newest threads have no summary yet, and the newest
+// entries no decision. The newest of the larger entries have no present statement.
 func chapters(t tester, dir string, n int) *story {
 	s := grown(t, dir, n, 10)
 	s.bulk(`INSERT INTO episode (kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author, tokens, trace_id, created_at)
@@ -60,7 +60,7 @@ func chapters(t tester, dir string, n int) *story {
 	return s
 }
 
-// endCosts are what every end of a thread asks of the database.
+// endCosts are the operations at every end of a thread.
 var endCosts = map[string]func(*story, int){
 	"threads that have ended": func(s *story, _ int) { _, err := s.db.Threads.Ended(s.ctx); s.ok(err) },
 	"undecided entries":       func(s *story, n int) { _, err := s.db.Curation.UndecidedBefore(s.ctx, n); s.ok(err) },
@@ -113,7 +113,7 @@ func TestThreadEndsCostTheSame(t *testing.T) {
 	}
 }
 
-// TestManyEntriesOfManyThreads: what is undecided costs by entries, not by entries and threads.
+// TestManyEntriesOfManyThreads: the cost of Undecided depends on the number of entries, not on that of threads.
 func TestManyEntriesOfManyThreads(t *testing.T) {
 	t.Parallel()
 	n := longtest.Pick(4_000, 10_000)
@@ -128,7 +128,7 @@ func TestManyEntriesOfManyThreads(t *testing.T) {
 	}
 }
 
-// TestEndsReadByIndex: no query of a thread's end looks through all rows of a table that grows with the story.
+// TestEndsReadByIndex: no query of a thread's end reads all rows of a table that grows with the story.
 func TestEndsReadByIndex(t *testing.T) {
 	t.Parallel()
 	s := chapters(t, t.TempDir(), 100)
@@ -141,8 +141,12 @@ func TestEndsReadByIndex(t *testing.T) {
 			var step string
 			err := rows.Scan(&a, &b, &c, &step)
 			for _, table := range []string{"thread_state", "scene", "entry", "revision", "trace", "episode", "value"} {
-				for _, alias := range []string{table, map[string]string{"scene": "s", "entry": "e", "trace": "o", "episode": "e"}[table]} {
-					if alias != "" && (step == "SCAN "+alias || strings.HasPrefix(step, "SCAN "+alias+" ") && !strings.Contains(step, "INDEX")) {
+				for _, alias := range []string{
+					table,
+					map[string]string{"scene": "s", "entry": "e", "trace": "o", "episode": "e"}[table],
+				} {
+					if alias != "" && (step == "SCAN "+alias || strings.HasPrefix(step, "SCAN "+alias+" ") &&
+						!strings.Contains(step, "INDEX")) {
 						t.Errorf("%s: %s", name, step)
 					}
 				}

@@ -25,9 +25,11 @@ func (db *DB) Reader(limit Limit) Reader { return Reader{db.read, db.path, limit
 // Whole is the condition on the values v of entries that are read Whole.
 const Whole = ``
 
-// Entries returns entries with those of their values that match a condition, and what is counted of all their revisions.
-// The condition's arguments are numbered from 3. Ids without an entry are left out.
-func (r Reader) Entries(ctx context.Context, ids []int64, condition string, args ...any) (map[int64]*annotator.Entry, error) {
+// Entries returns entries with the values that match a condition, and with the counts of all their revisions. The
+// condition's arguments are numbered from 3. Ids without an entry are left out.
+func (r Reader) Entries(ctx context.Context, ids []int64, condition string,
+	args ...any,
+) (map[int64]*annotator.Entry, error) {
 	found, err := r.Sums(ctx, ids, condition, args...)
 	if err == nil {
 		err = r.count(ctx, found)
@@ -35,8 +37,10 @@ func (r Reader) Entries(ctx context.Context, ids []int64, condition string, args
 	return found, sqlite.Wrap(err, "read the entries in %s", r.path)
 }
 
-// Sums is entries without what is counted.
-func (r Reader) Sums(ctx context.Context, ids []int64, condition string, args ...any) (map[int64]*annotator.Entry, error) {
+// Sums is Entries without the counts.
+func (r Reader) Sums(ctx context.Context, ids []int64, condition string,
+	args ...any,
+) (map[int64]*annotator.Entry, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	return r.sum(ctx, valuesOfEntries+`WHERE `+r.Limit.InForce("v")+condition+` ORDER BY v.set_by`,
 		append([]any{r.Limit.Bound(), List(ids)}, args...)...)
@@ -73,16 +77,19 @@ func (r Reader) sum(ctx context.Context, query string, args ...any) (map[int64]*
 
 // valuesOfEntries selects values v of the entries whose ids are listed in ?2.
 const valuesOfEntries = `SELECT v.set_by, v.entry_id, v.field, v.key, v.json, coalesce(r.at, 0)
-	FROM json_each(?2) c CROSS JOIN value v ON v.entry_id = c.value LEFT JOIN revision r ON r.id = v.set_by AND v.field = 'present' `
+	FROM json_each(?2) c CROSS JOIN value v ON v.entry_id = c.value
+	LEFT JOIN revision r ON r.id = v.set_by AND v.field = 'present' `
 
-// heldValues selects what an edit and a prompt need of entries as they are now: no closed claims, of which an entry may have
-// thousands, but for states that were closed after the present statement, which codex.Present looks for.
-const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 'present', 'status', 'lock') AND v.ended_by IS NULL AND ?1 IS NULL
+// heldValues selects the values that an edit and a prompt need of entries as they are now. It omits closed claims,
+// because an entry may have thousands. It includes states that were closed after the present statement, because
+// codex.Present needs them.
+const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 'present', 'status', 'lock')
+	AND v.ended_by IS NULL AND ?1 IS NULL
 	UNION ALL ` + valuesOfEntries + `WHERE v.field = 'claim' AND v.holds = 1 AND v.ended_by IS NULL
 	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0 FROM json_each(?2) c
 	  CROSS JOIN value p ON p.entry_id = c.value AND p.field = 'present' AND p.ended_by IS NULL
-	  CROSS JOIN value v ON v.entry_id = p.entry_id AND v.field = 'claim' AND v.holds = 0 AND v.ended_by IS NULL AND v.set_by > p.set_by
-	    AND v.json ->> 'state'
+	  CROSS JOIN value v ON v.entry_id = p.entry_id AND v.field = 'claim' AND v.holds = 0 AND v.ended_by IS NULL
+	    AND v.set_by > p.set_by AND v.json ->> 'state'
 	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0 FROM json_each(?2) c
 	  CROSS JOIN value o ON o.entry_id = c.value AND o.field = 'claim' AND o.holds = 1 AND o.ended_by IS NULL
 	  CROSS JOIN value v ON v.entry_id = o.entry_id AND v.field = 'evidence' AND v.holds = 1 AND v.ended_by IS NULL
@@ -120,12 +127,14 @@ func statusField(status annotator.Status, text string) (annotator.Field, string)
 	return annotator.FieldStatus, string(status)
 }
 
-// count sets what entries have of all their revisions.
+// count sets the counts of all revisions of entries.
 func (r Reader) count(ctx context.Context, entries map[int64]*annotator.Entry) error {
-	query := `SELECT r.entry_id, count(*), max(r.id), min(r.at), max(r.at), 0 FROM json_each(?2) c CROSS JOIN revision r ON r.entry_id = c.value
+	query := `SELECT r.entry_id, count(*), max(r.id), min(r.at), max(r.at), 0 FROM json_each(?2) c
+		CROSS JOIN revision r ON r.entry_id = c.value
 		WHERE ` + r.Limit.Made("r") + ` GROUP BY r.entry_id`
 	if r.Limit.IsNone() {
-		query = `SELECT e.id, revisions, revision, first_at, last_at, claimed FROM json_each(?2) c CROSS JOIN entry e ON e.id = c.value WHERE ?1 IS NULL`
+		query = `SELECT e.id, revisions, revision, first_at, last_at, claimed FROM json_each(?2) c
+			CROSS JOIN entry e ON e.id = c.value WHERE ?1 IS NULL`
 	}
 	return sqlite.Each(ctx, r.q, func(rows *sql.Rows) error {
 		var id int64
@@ -164,7 +173,8 @@ func (r Reader) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] {
 	return func(yield func(*annotator.Entry, error) bool) {
 		for last := int64(0); ; {
 			ids, err := collect(ctx, r.q, ScanValue[int64], `SELECT e.id FROM entry e
-				WHERE e.id > ?2 AND EXISTS (SELECT 1 FROM value v WHERE v.entry_id = e.id AND v.field = 'term' AND `+r.Limit.InForce("v")+`)
+				WHERE e.id > ?2 AND EXISTS (SELECT 1 FROM value v WHERE v.entry_id = e.id AND v.field = 'term'
+				  AND `+r.Limit.InForce("v")+`)
 				ORDER BY e.id LIMIT ?3`, r.Limit.Bound(), last, page)
 			var entries map[int64]*annotator.Entry
 			if err == nil {
@@ -199,10 +209,12 @@ func InOrder(ids []int64, entries map[int64]*annotator.Entry) []annotator.Entry 
 
 // Revisions is the query for revisions r, each with the value n that it sets and the one that it ends, o.
 const (
-	revisionColumns = `r.id, r.entry_id, r.field, coalesce(o.key, ''), coalesce(o.json, ''), coalesce(n.json, ''), r.at, r.seen, r.actor, r.turn,
+	revisionColumns = `r.id, r.entry_id, r.field, coalesce(o.key, ''), coalesce(o.json, ''), coalesce(n.json, ''), r.at,
+		r.seen, r.actor, r.turn,
 		coalesce(r.trace_id, 0), r.changed_at`
-	revisionValues = ` LEFT JOIN value n ON n.id = ((r.seen << 20) | (r.id & 1048575)) LEFT JOIN value o ON o.ended_by = r.id AND o.set_by < r.id`
-	Revisions      = `SELECT ` + revisionColumns + ` FROM revision r` + revisionValues
+	revisionValues = ` LEFT JOIN value n ON n.id = ((r.seen << 20) | (r.id & 1048575))
+		LEFT JOIN value o ON o.ended_by = r.id AND o.set_by < r.id`
+	Revisions = `SELECT ` + revisionColumns + ` FROM revision r` + revisionValues
 )
 
 // ScanRevision scans a row of the query Revisions.
@@ -211,7 +223,10 @@ func ScanRevision(rows *sql.Rows, r *annotator.Revision) error { return scanRevi
 // scanRevisionAnd scans a row with more columns after those of revisionColumns.
 func scanRevisionAnd(rows *sql.Rows, r *annotator.Revision, more ...any) error {
 	var key, old, set string
-	columns := []any{&r.ID, &r.Entry, &r.Field, &key, &old, &set, &r.At, &r.Seen, &r.Actor, &r.Turn, &r.Trace, &r.Changed}
+	columns := []any{
+		&r.ID, &r.Entry, &r.Field, &key, &old, &set, &r.At, &r.Seen, &r.Actor, &r.Turn, &r.Trace,
+		&r.Changed,
+	}
 	err := rows.Scan(append(columns, more...)...)
 	if err == nil {
 		r.New, err = plain(r.Field, set)

@@ -26,8 +26,10 @@ func (s *Episodes) Compact(ctx context.Context, c *annotator.Compaction) error {
 func (tx *tx) compact(c *annotator.Compaction, only int64) {
 	row := annotator.Trace{Kind: annotator.TraceCompaction, Content: annotator.EncodeJSON(c.State)}
 	tx.append(&row)
-	tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after, reason)
-		SELECT ?, coalesce(max(epoch), 0) + 1, ?, ?, ?, ?, ?, ? FROM (SELECT epoch FROM compaction ORDER BY trace_id DESC LIMIT 1)`,
+	tx.exec(`INSERT INTO compaction (trace_id, epoch, tier, through_turn, only_turn, tokens_before, tokens_after,
+		reason)
+		SELECT ?, coalesce(max(epoch), 0) + 1, ?, ?, ?, ?, ?, ?
+		FROM (SELECT epoch FROM compaction ORDER BY trace_id DESC LIMIT 1)`,
 		row.ID, c.State.Tier, c.State.Through, only, c.Before, c.After, c.Reason)
 	for _, id := range c.Gone {
 		tx.execOne(`UPDATE episode SET gone = ? WHERE id = ? AND gone IS NULL`, row.ID, id)
@@ -53,11 +55,12 @@ func (tx *tx) summarise(s *annotator.Summaries, row int64) {
 	}
 }
 
-// dropTurn takes a single turn out of the window, and changes nothing else in it.
+// dropTurn removes a single turn from the window, and changes nothing else in it.
 func (tx *tx) dropTurn(turn int64, reason string) {
 	c := annotator.Compaction{Reason: reason}
 	content := "{}"
-	tx.scan([]any{&content}, `SELECT coalesce((SELECT content FROM trace WHERE id = (SELECT max(trace_id) FROM compaction)), '{}')`)
+	tx.scan([]any{&content}, `SELECT coalesce((SELECT content FROM trace
+		WHERE id = (SELECT max(trace_id) FROM compaction)), '{}')`)
 	tx.fail(json.Unmarshal([]byte(content), &c.State))
 	c.State.Tier = "quarantine"
 	tx.compact(&c, turn)
@@ -81,12 +84,15 @@ func (tx *tx) insertEpisode(e *annotator.Episode, enters bool) {
 
 // WindowState returns the state of the window after the newest compaction up to a row of the journal (0: all). The
 // compaction is unfinished if no row of a turn follows: more steps may have been due when the process ended.
-func (s *Episodes) WindowState(ctx context.Context, through int64) (state annotator.WindowState, unfinished bool, err error) {
+func (s *Episodes) WindowState(ctx context.Context,
+	through int64,
+) (state annotator.WindowState, unfinished bool, err error) {
 	var content string
 	var row int64
 	err = s.db.read.QueryRowContext(ctx, `SELECT t.id, t.content, c.tier <> 'quarantine' AND NOT EXISTS
 		  (SELECT 1 FROM trace WHERE id > c.trace_id AND id <= ?1 AND turn > 0)
-		FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE c.trace_id <= ?1 ORDER BY c.trace_id DESC LIMIT 1`, RowOrLast(through)).
+		FROM compaction c JOIN trace t ON t.id = c.trace_id WHERE c.trace_id <= ?1 ORDER BY c.trace_id DESC LIMIT 1`,
+		RowOrLast(through)).
 		Scan(&row, &content, &unfinished)
 	if err == nil {
 		err = json.Unmarshal([]byte(content), &state)
@@ -95,7 +101,7 @@ func (s *Episodes) WindowState(ctx context.Context, through int64) (state annota
 	return state, unfinished, sqlite.Wrap(orNone(err), "read the newest compaction in %s", s.db.path)
 }
 
-// RowOrLast returns the row up to which to read: 0 stands for the last.
+// RowOrLast returns the row up to which to read; 0 means the last.
 func RowOrLast(through int64) int64 {
 	if through == 0 {
 		return 1<<63 - 1
@@ -106,13 +112,16 @@ func RowOrLast(through int64) int64 {
 const EpisodeColumns = `id, kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author,
 	coalesce(supersedes, 0), tokens, trace_id`
 
-// The entries of an episode e, as a JSON array, follow from the revisions. A story so far begins with the story, so its entries are
-// those that had a revision up to its last turn; table made has the first turn of each.
+// The entries of an episode e, as a JSON array, follow from the revisions. The entries of a story so far are those with
+// a revision up to its last turn, because it begins with the story. Table made has the first turn of each entry.
 const (
-	madeEntries = `WITH made AS MATERIALIZED (SELECT entry_id, min(turn) AS turn FROM revision WHERE turn > 0 GROUP BY entry_id) `
-	turnEntries = `(SELECT json_group_array(id ORDER BY id) FROM (SELECT DISTINCT r.entry_id AS id FROM revision r JOIN trace t ON t.turn = r.turn AND t.seq = 0
+	madeEntries = `WITH made AS MATERIALIZED (SELECT entry_id, min(turn) AS turn FROM revision WHERE turn > 0
+		GROUP BY entry_id) `
+	turnEntries = `(SELECT json_group_array(id ORDER BY id)
+		FROM (SELECT DISTINCT r.entry_id AS id FROM revision r JOIN trace t ON t.turn = r.turn AND t.seq = 0
 		WHERE r.turn BETWEEN e.from_turn AND e.to_turn AND t.scene BETWEEN e.from_scene AND e.to_scene))`
-	anyEntries = `iif(e.kind = 'cumulative', (SELECT json_group_array(entry_id ORDER BY entry_id) FROM made WHERE turn <= e.to_turn), ` + turnEntries + `)`
+	anyEntries = `iif(e.kind = 'cumulative', (SELECT json_group_array(entry_id ORDER BY entry_id) FROM made
+		WHERE turn <= e.to_turn), ` + turnEntries + `)`
 )
 
 // ScanEpisode scans a row with the columns of EpisodeColumns, without the entries.
@@ -136,22 +145,25 @@ func scanListed(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 	return json.Unmarshal([]byte(entries), &e.Entries)
 }
 
-// InForce returns the episodes in the window: the story so far, nil before the first, and the chunks, oldest first. The entries of
-// the story are not read, which grow with it.
+// InForce returns the episodes in the window: the story so far, nil before the first, and the chunks, oldest first. The
+// entries of the story so far are not read, because their number grows with the story.
 func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error) {
 	const inWindow = ` FROM episode e WHERE entered IS NOT NULL AND gone IS NULL AND kind = ? ORDER BY id`
-	story, err = first(readAll(ctx, s.db, "read the episodes", ScanEpisode, `SELECT `+EpisodeColumns+inWindow, annotator.EpisodeCumulative))
+	story, err = first(readAll(ctx, s.db, "read the episodes", ScanEpisode,
+		`SELECT `+EpisodeColumns+inWindow, annotator.EpisodeCumulative))
 	if err != nil {
 		return nil, nil, err
 	}
 	scan := func(rows *sql.Rows, e *annotator.Episode) error { return scanListed(rows, e) }
-	chunks, err = readAll(ctx, s.db, "read the episodes", scan, `SELECT `+EpisodeColumns+`, `+turnEntries+inWindow, annotator.EpisodeChunk)
+	chunks, err = readAll(ctx, s.db, "read the episodes", scan,
+		`SELECT `+EpisodeColumns+`, `+turnEntries+inWindow, annotator.EpisodeChunk)
 	return story, chunks, err
 }
 
 // NextChunk returns the index of a thread's next chunk, from 0.
 func (s *Episodes) NextChunk(ctx context.Context, thread int64) (int, error) {
-	return readValue[int](ctx, s.db, "read the episodes", `SELECT coalesce(max(idx) + 1, 0) FROM episode WHERE kind = 'chunk' AND thread_id = ?`, thread)
+	return readValue[int](ctx, s.db, "read the episodes", `SELECT coalesce(max(idx) + 1, 0) FROM episode
+		WHERE kind = 'chunk' AND thread_id = ?`, thread)
 }
 
 // At returns the episodes that the context of a snapshot has, oldest first.
@@ -160,11 +172,13 @@ func (s *Episodes) At(ctx context.Context, at *annotator.Snapshot) ([]annotator.
 		return nil, nil
 	}
 	scan := func(rows *sql.Rows, e *annotator.Episode) error { return scanListed(rows, e) }
-	return readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+EpisodeColumns+`, `+anyEntries+` FROM episode e
+	return readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+EpisodeColumns+`, `+anyEntries+`
+		FROM episode e
 		WHERE entered <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY entered, id`, at.Trace)
 }
 
-// NewestStory returns the newest story so far, whether it is in the window or not, without its entries; nil before the first.
+// NewestStory returns the newest story so far, whether it is in the window or not, without its entries; nil before the
+// first.
 func (s *Episodes) NewestStory(ctx context.Context) (*annotator.Episode, error) {
 	return first(readAll(ctx, s.db, "read the summaries", ScanEpisode, `SELECT `+EpisodeColumns+` FROM episode
 		WHERE id = (SELECT max(id) FROM episode WHERE kind = ?)`, annotator.EpisodeCumulative))
@@ -194,8 +208,10 @@ func (s *Episodes) All(ctx context.Context, kind annotator.EpisodeKind) iter.Seq
 	scan := func(rows *sql.Rows, e *EpisodeRow) error { return scanListed(rows, &e.Episode, &e.At, &e.InForce) }
 	return func(yield func(*EpisodeRow, error) bool) {
 		for last, more := int64(0), true; more; {
-			page, err := readAll(ctx, s.db, "read the episodes", scan, madeEntries+`SELECT `+EpisodeColumns+`, `+anyEntries+`, created_at,
-				entered IS NOT NULL AND gone IS NULL FROM episode e WHERE id > ?1 AND (?2 = '' OR kind = ?2) ORDER BY id LIMIT ?3`, last, kind, episodePage)
+			page, err := readAll(ctx, s.db, "read the episodes", scan,
+				madeEntries+`SELECT `+EpisodeColumns+`, `+anyEntries+`, created_at,
+				entered IS NOT NULL AND gone IS NULL FROM episode e WHERE id > ?1 AND (?2 = '' OR kind = ?2) ORDER BY id
+				LIMIT ?3`, last, kind, episodePage)
 			if err != nil {
 				yield(nil, err)
 				return

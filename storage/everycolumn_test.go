@@ -12,19 +12,20 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// immaterial are the columns whose change need not be noticed, each with the reason. There is none: the tables of the
-// full-text index, which are not of the schema, have a check of their own.
+// immaterial are the columns whose change need not be noticed, each with the reason. There are none. The tables of the
+// full-text indexes are not part of the schema, and have a check of their own.
 var immaterial = map[string]string{}
 
-// TestVerifyNoticesEveryColumn changes a value of each column of each table in turn, of one row or of all. It tells which
-// columns follow from others, and which only the digests prove.
+// TestVerifyNoticesEveryColumn changes a value of each column of each table in turn, of one row or of all. It logs
+// which columns follow from others, and which only the digests prove.
 func TestVerifyNoticesEveryColumn(t *testing.T) {
 	t.Parallel()
 	d := &damaged{T: t, whole: sound(t), path: filepath.Join(t.TempDir(), "annotator.db")}
 	d.restore()
 	tried, noticed := 0, 0
 	var onlyDigests []string
-	for _, table := range d.list(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name`) {
+	for _, table := range d.list(
+		`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name`) {
 		for _, column := range d.list(`SELECT name FROM pragma_table_info('` + table + `')`) {
 			changes, found, digests := d.alter(table, column)
 			name := table + "." + column
@@ -101,7 +102,8 @@ func (d *damaged) change(table, column string, row int) bool {
 		d.Fatal(err)
 	}
 	defer func() { _ = pool.Close() }()
-	if _, err := pool.ExecContext(d.Context(), `PRAGMA foreign_keys = 0; PRAGMA ignore_check_constraints = 1`); err != nil {
+	if _, err := pool.ExecContext(d.Context(),
+		`PRAGMA foreign_keys = 0; PRAGMA ignore_check_constraints = 1`); err != nil {
 		d.Fatal(err)
 	}
 	keys := strings.Join(d.list(`SELECT name FROM pragma_table_info('`+table+`') WHERE pk > 0`), ", ")
@@ -109,8 +111,10 @@ func (d *damaged) change(table, column string, row int) bool {
 		`CASE typeof(%[2]s) WHEN 'integer' THEN %[2]s + 1 WHEN 'text' THEN %[2]s || 'x' WHEN 'blob' THEN zeroblob(32) ELSE 1 END`,
 		`'x'`, `x'00'`, `%[2]s + 1000`, // where the schema refuses that
 	} {
-		_, err = pool.ExecContext(d.Context(), fmt.Sprintf(`UPDATE %[1]s SET %[2]s = `+value+` WHERE (%[3]s) = (SELECT %[3]s FROM %[1]s ORDER BY %[3]s LIMIT 1 OFFSET %[4]d)`,
-			table, column, keys, row))
+		_, err = pool.ExecContext(d.Context(),
+			fmt.Sprintf(`UPDATE %[1]s SET %[2]s = `+value+
+				` WHERE (%[3]s) = (SELECT %[3]s FROM %[1]s ORDER BY %[3]s LIMIT 1 OFFSET %[4]d)`,
+				table, column, keys, row))
 		if err == nil {
 			return true
 		}

@@ -55,7 +55,10 @@ func (t storyText) Posts(ctx context.Context, thread int64) iter.Seq2[*exporters
 		for i := range rows {
 			for rank := range rows[i].Posts {
 				place := annotator.PlaceAt(rows[i].N, rank)
-				p := exporters.Post{Post: t.scenes[rows[i].N-1].Posts[rank], Place: place, Document: "text.xhtml", Offset: offsetOf(t.scenes, place)}
+				p := exporters.Post{
+					Post: t.scenes[rows[i].N-1].Posts[rank], Place: place, Document: "text.xhtml",
+					Offset: offsetOf(t.scenes, place),
+				}
 				if !yield(&p, nil) {
 					return
 				}
@@ -72,7 +75,9 @@ func (t storyText) MentionsThen(ctx context.Context, thread int64) (map[annotato
 	return t.mentions(ctx, thread, t.View.MentionsThen)
 }
 
-func (t storyText) mentions(ctx context.Context, thread int64, in func(context.Context, int, int) ([]storage.Mention, error)) (map[annotator.Place][]exporters.Mention, error) {
+func (t storyText) mentions(ctx context.Context, thread int64,
+	in func(context.Context, int, int) ([]storage.Mention, error),
+) (map[annotator.Place][]exporters.Mention, error) {
 	span, err := t.Thread(ctx, thread)
 	if err != nil {
 		return nil, err
@@ -146,9 +151,10 @@ func (s *story) export(m view.Moment, book string) *exported {
 		s.ok(err)
 		entries = append(entries, *e)
 	}
-	document := exporters.Build(exporters.Story{Title: "A story", Scenes: len(s.scenes)}, exporters.Select(entries, nil, nil), func(p annotator.Place) annotator.Position {
-		return annotator.Position{Scene: p.Scene()}
-	})
+	document := exporters.Build(exporters.Story{Title: "A story", Scenes: len(s.scenes)},
+		exporters.Select(entries, nil, nil), func(p annotator.Place) annotator.Position {
+			return annotator.Position{Scene: p.Scene()}
+		})
 	if !m.IsZero() {
 		document.AsOf = &annotator.Position{Scene: m.Place.Scene()}
 	}
@@ -165,7 +171,10 @@ func (s *story) export(m view.Moment, book string) *exported {
 		s.ok(format.WriteOne(s.ctx, &out, c))
 		return out.Bytes()
 	}
-	x := &exported{Document: &document, lore: map[int64]string{}, notes: map[string]string{}, sidecars: map[int]string{}}
+	x := &exported{
+		Document: &document, lore: map[int64]string{}, notes: map[string]string{},
+		sidecars: map[int]string{},
+	}
 	x.page, err = html.Parse(bytes.NewReader(write("html")))
 	s.ok(err)
 	var lorebook struct {
@@ -183,8 +192,8 @@ func (s *story) export(m view.Moment, book string) *exported {
 	return x
 }
 
-// readBook reads the notes of a book by the post and the name of their links. A text is that of the entry's id, name and
-// paragraphs.
+// readBook reads the notes of a book by the post and the name of their links. A text is that of the entry's id, name
+// and paragraphs.
 func (x *exported) readBook(s *story, book []byte) {
 	files := map[string]string{}
 	archive, err := zip.NewReader(bytes.NewReader(book), int64(len(book)))
@@ -197,12 +206,15 @@ func (x *exported) readBook(s *story, book []byte) {
 		files[f.Name] = string(text)
 	}
 	for _, p := range regexp.MustCompile(`<p id="p(\d+)">(.*?)</p>`).FindAllStringSubmatch(files["text.xhtml"], -1) {
-		for _, a := range regexp.MustCompile(`<a [^>]*href="([^"#]+)#e(\d+)">([^<]*)</a>`).FindAllStringSubmatch(p[2], -1) {
-			note := regexp.MustCompile(`(?s)<aside id="e` + a[2] + `"[^>]*>(.*?)</aside>`).FindStringSubmatch(files[a[1]])
+		for _, a := range regexp.MustCompile(`<a [^>]*href="([^"#]+)#e(\d+)">([^<]*)</a>`).FindAllStringSubmatch(p[2],
+			-1) {
+			note := regexp.MustCompile(`(?s)<aside id="e` + a[2] +
+				`"[^>]*>(.*?)</aside>`).FindStringSubmatch(files[a[1]])
 			if note == nil {
 				s.Fatalf("%s has no note on entry %s", a[1], a[2])
 			}
-			text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(strings.ReplaceAll(note[1], "</p><p>", " "), ""))
+			text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(
+				strings.ReplaceAll(note[1], "</p><p>", " "), ""))
 			x.notes[p[1]+" "+a[3]] = a[2] + " " + text
 		}
 	}
@@ -368,8 +380,8 @@ func aliases(e exporters.Entry) (names []string) {
 	return names
 }
 
-// exportsAgree demands of all formats with states that the state of each scene is what an export as of its end has. It
-// returns the export, and the state of the page at each scene.
+// exportsAgree compares the state of each scene with an export as of its end, in all formats with states. It returns
+// the export, and the state of the page at each scene.
 func (s *story) exportsAgree() (whole *exported, pages [][]string) {
 	s.Helper()
 	book := writeBook(s.tester, filepath.Dir(s.path), s.scenes)
@@ -383,7 +395,10 @@ func (s *story) exportsAgree() (whole *exported, pages [][]string) {
 		then := s.export(m, book)
 		want := then.wanted()
 		pages = append(pages, want)
-		for name, got := range map[string][]string{"the page": whole.shown(n), "the page of an export as of it": then.shown(n)} {
+		for name, got := range map[string][]string{
+			"the page":                       whole.shown(n),
+			"the page of an export as of it": then.shown(n),
+		} {
 			if diff := cmp.Diff(want, got); diff != "" {
 				s.Errorf("%s at scene %d (-entries +page):\n%s", name, n, diff)
 			}
@@ -399,7 +414,8 @@ func (s *story) exportsAgree() (whole *exported, pages [][]string) {
 				id, text, _ := strings.Cut(note, " ")
 				entry, _ := strconv.ParseInt(id, 10, 64)
 				if text != then.lore[entry] || then.notes[link] != note {
-					s.Errorf("the note on %s in scene %d: %s; as of it %s, and the entry is %s", link, n, note, then.notes[link], then.lore[entry])
+					s.Errorf("the note on %s in scene %d: %s; as of it %s, and the entry is %s", link, n, note,
+						then.notes[link], then.lore[entry])
 				}
 			}
 		}
@@ -410,7 +426,7 @@ func (s *story) exportsAgree() (whole *exported, pages [][]string) {
 	return whole, pages
 }
 
-// merges is a tool that makes an entry one with another.
+// merges is a tool that merges an entry into another.
 func merges(source, target int64) edit {
 	return func(ctx context.Context, g *storage.Glossary) error {
 		from, err := g.Entry(ctx, source)
@@ -443,20 +459,26 @@ func (s *story) someMerge(t *rapid.T) edit {
 	return merges(entry.Draw(t, "source"), entry.Draw(t, "target"))
 }
 
-// TestStatesOfExports: a story with a rename, a merge, a retirement, late tags, a state that ends, statements and summaries
-// has at each scene, in the formats with states, what an export as of that scene has.
+// TestStatesOfExports: in the formats with states, an export has at each scene what an export as of that scene has. The
+// story has a rename, a merge, a retirement, late tags, a state that ends, statements and summaries.
 func TestStatesOfExports(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3, 4))
 	state := true
-	s.read(creates("Dawn", "Dawn is a ship, as [[the port]] knows.", "ship"), creates("the port", "It is old."), creates("left port", "A hooded man."))
-	s.read(revises(1, codex.Edit{Facts: []codex.Fact{{Text: "She lies in [[left port]].", State: state}}}), restates(1, "She lies still."))
-	s.read(revises(3, codex.Edit{Name: new("Boran"), Tags: []string{"person"}, Facts: []codex.Fact{{Text: "He sails on [[Dawn]].", Speaker: "Mik"}}}))
+	s.read(creates("Dawn", "Dawn is a ship, as [[the port]] knows.", "ship"), creates("the port", "It is old."),
+		creates("left port", "A hooded man."))
+	s.read(revises(1, codex.Edit{Facts: []codex.Fact{{Text: "She lies in [[left port]].", State: state}}}),
+		restates(1, "She lies still."))
+	s.read(revises(3, codex.Edit{
+		Name: new("Boran"), Tags: []string{"person"},
+		Facts: []codex.Fact{{Text: "He sails on [[Dawn]].", Speaker: "Mik"}},
+	}))
 	s.summary(annotator.EpisodeThread, 1000, 1, 3, "They meet.")
 	s.read(merges(2, 1), revises(1, codex.Edit{Close: []codex.Closing{{Fact: 2}}, Tags: []string{"ship", "wreck"}}))
 	s.read(retires(3))
 	s.summary(annotator.EpisodeCumulative, 0, 1, 3, "All of it.")
-	s.read(revises(1, codex.Edit{Name: new("Dusk (ship)"), DropAliases: []string{"the port"}}), restates(1, "She is sunk."))
+	s.read(revises(1, codex.Edit{Name: new("Dusk (ship)"), DropAliases: []string{"the port"}}),
+		restates(1, "She is sunk."))
 	s.read(creates("the ship", "It is another one."))
 	s.clean()
 	whole, pages := s.exportsAgree()
@@ -482,11 +504,14 @@ func TestStatesOfExports(t *testing.T) {
 // summary records a summary between two scenes.
 func (s *story) summary(kind annotator.EpisodeKind, thread int64, from, to int, text string) {
 	s.Helper()
-	s.compact(s.through, annotator.Episode{Kind: kind, Thread: thread, FromScene: from, ToScene: to, FromTurn: int64(from), ToTurn: int64(to), Summary: text, By: annotator.AuthorModel})
+	s.compact(s.through, annotator.Episode{
+		Kind: kind, Thread: thread, FromScene: from, ToScene: to,
+		FromTurn: int64(from), ToTurn: int64(to), Summary: text, By: annotator.AuthorModel,
+	})
 }
 
-// TestStatesOfRandomStories is TestStatesOfExports for stories with any edits and merges, in which scenes are refused and read
-// late.
+// TestStatesOfRandomStories is TestStatesOfExports for stories with any edits and merges, in which scenes are refused
+// and read late.
 func TestStatesOfRandomStories(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0
@@ -501,7 +526,8 @@ func TestStatesOfRandomStories(t *testing.T) {
 			if s.next() == 0 {
 				s.retry()
 			}
-			switch what := rapid.SampledFrom([]string{"read", "read", "read", "refuse", "retry", "sum up"}).Draw(t, "what"); {
+			switch what := rapid.SampledFrom([]string{"read", "read", "read", "refuse", "retry", "sum up"}).Draw(t,
+				"what"); {
 			case what == "retry":
 				s.retry()
 			case what == "sum up" && s.scene > 0:
@@ -516,7 +542,8 @@ func TestStatesOfRandomStories(t *testing.T) {
 				s.checkpoint()
 			default:
 				s.begin("scene")
-				s.reply("Let me see.", slices.Repeat([]string{"glossary_create"}, rapid.IntRange(1, 5).Draw(t, "edits"))...)
+				s.reply("Let me see.", slices.Repeat([]string{"glossary_create"},
+					rapid.IntRange(1, 5).Draw(t, "edits"))...)
 				for len(s.calls) > 0 {
 					if rapid.IntRange(0, 4).Draw(t, "merge") == 0 {
 						s.tool(s.someMerge(t))

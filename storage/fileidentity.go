@@ -12,13 +12,15 @@ import (
 	"annotator"
 )
 
-// fileIdentity holds the files of an open database by path: what is written to a deleted file is lost at the end.
+// fileIdentity holds the files of an open database by path: what is written to a deleted file is lost when it is
+// closed.
 type fileIdentity map[string]os.FileInfo
 
 // logSuffix ends the name of a write-ahead log.
 const logSuffix = "-wal"
 
-// identify finds the database itself, its log, and the log's index. They are beside the file, not beside a link to it.
+// identify finds the database itself, its log, and the log's index. They are in the folder of the file, not in that of
+// a link to it.
 func identify(path string) (fileIdentity, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -33,8 +35,8 @@ func identify(path string) (fileIdentity, error) {
 	return files, nil
 }
 
-// Replaced reports whether there is another file, or none, at the path that the database was opened at. Connections that are
-// open still read the former file, and new ones would read another.
+// Replaced reports whether there is another file, or none, at the path that the database was opened at. Connections
+// that are open still read the former file, and new ones would read another.
 func (db *DB) Replaced() bool { return db.files.changed() != "" }
 
 // log returns the path of the write-ahead log; "" of a reader's files.
@@ -57,8 +59,8 @@ func (s fileIdentity) changed() string {
 	return ""
 }
 
-// RescuedSuffix ends the name of the copy of a database whose file was deleted, moved or replaced. The copy has it twice
-// if there is such a copy already.
+// RescuedSuffix ends the name of the copy of a database whose file was deleted, moved or replaced. The copy has it
+// twice if there is such a copy already.
 const RescuedSuffix = ".rescued"
 
 // checkFiles returns an error once a file of the database was deleted, moved or replaced. Only this process can still
@@ -84,8 +86,8 @@ func (db *DB) checkFiles(ctx context.Context) error {
 	return db.lost
 }
 
-// rescue copies what was recorded to a file in the database's folder or, where that is gone or nothing can be written to it, in the
-// nearest folder above it or in the one for temporary files, and returns the path of the copy.
+// rescue copies the database and returns the path of the copy. The copy is in the database's folder. If that is gone or
+// read-only, it is in the nearest folder above it, or in the one for temporary files.
 func (db *DB) rescue(ctx context.Context) (path string, err error) {
 	var first error
 	for _, path := range db.rescuePlaces() {
@@ -105,8 +107,8 @@ func (db *DB) rescue(ctx context.Context) (path string, err error) {
 	return "", first
 }
 
-// rescuePlaces returns the paths at which a copy may be made, the best first. A relative path leads nowhere once the working
-// folder is gone, even where another has its name.
+// rescuePlaces returns the paths at which a copy may be made, the best first. A relative path cannot be used once the
+// working folder is gone, even if another folder has its name.
 func (db *DB) rescuePlaces() []string {
 	name := filepath.Base(db.path) + RescuedSuffix
 	places := []string{db.path + RescuedSuffix}

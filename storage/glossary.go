@@ -22,8 +22,8 @@ type Glossary struct {
 // Reader returns a reader of the entries as they are now.
 func (g *Glossary) Reader() Reader { return Reader{q: g.q, path: g.path} }
 
-// Entry returns the entry with an id, live or not, without the claims that were closed, of which it may have thousands;
-// NotFound if there is none.
+// Entry returns the entry with an id, live or not; NotFound if there is none. It omits closed claims, because an entry
+// may have thousands.
 func (g *Glossary) Entry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	return g.Reader().Held(ctx, id)
 }
@@ -50,8 +50,8 @@ func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, e
 	return oldest(found)
 }
 
-// Named returns the live entry with a full name or, failing that, those with the term or alias, the oldest first, each as
-// Entry does.
+// Named returns the live entry with a full name or, failing that, those with the term or alias, the oldest first, each
+// as Entry does.
 func (g *Glossary) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
 	found, err := g.named(ctx, codex.Normalize(name))
 	if clean := codex.CleanName(name); err == nil && len(found) == 0 && clean != name {
@@ -75,27 +75,32 @@ func (g *Glossary) Entries(ctx context.Context, ids []int64) (map[int64]*annotat
 	return g.Reader().Entries(ctx, ids, Whole)
 }
 
-// ChangedSince returns the ids of those entries whose names, tags or facts have a revision newer than
-// the one at which they were shown, other than by the turns, whose calls are shown. A confirmation, further evidence
-// or a present statement does not count: they tell nothing that the facts do not.
+// ChangedSince returns the ids of the entries whose names, tags or facts have changed after the revision at which they
+// were shown. Changes by the given turns do not count, because their calls are shown. A confirmation, further evidence
+// and a present statement do not count, because they add nothing to the facts.
 func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown, turns []int64) (map[int64]bool, error) {
 	return g.changed(ctx, `SELECT DISTINCT r.entry_id FROM json_each(?1) s
 		JOIN revision r ON r.entry_id = s.value ->> 'e' AND r.id > s.value ->> 'r'
-		WHERE r.field IN ('term', 'alias', 'tag', 'claim') AND coalesce(r.turn, 0) NOT IN (SELECT value FROM json_each(?2))`, shown, turns)
+		WHERE r.field IN ('term', 'alias', 'tag', 'claim')
+		  AND coalesce(r.turn, 0) NOT IN (SELECT value FROM json_each(?2))`, shown, turns)
 }
 
-// RenamedSince returns the ids of the entries whose names have changed, or that were retired or merged, since they were
-// shown, other than by the turns, whose calls are shown: of the entries given, and of those that the turns have changed.
+// RenamedSince returns the ids of the entries that were renamed, retired or merged after they were shown. It looks at
+// the given entries and at those that the given turns have changed. Changes by these turns do not count, because their
+// calls are shown.
 func (g *Glossary) RenamedSince(ctx context.Context, shown []annotator.Shown, turns []int64) (map[int64]bool, error) {
 	return g.changed(ctx, `WITH turn(id) AS (SELECT value FROM json_each(?2)),
 		  shown(entry, revision) AS (SELECT value ->> 'e', value ->> 'r' FROM json_each(?1)),
 		  known(entry, revision) AS (SELECT entry, revision FROM shown
-		    UNION ALL SELECT DISTINCT entry_id, 0 FROM revision WHERE turn IN turn AND entry_id NOT IN (SELECT entry FROM shown))
+		    UNION ALL SELECT DISTINCT entry_id, 0 FROM revision
+		    WHERE turn IN turn AND entry_id NOT IN (SELECT entry FROM shown))
 		SELECT DISTINCT known.entry FROM known JOIN revision r ON r.entry_id = known.entry AND r.id > known.revision
 		WHERE r.field IN ('term', 'alias', 'merge', 'retired') AND coalesce(r.turn, 0) NOT IN turn`, shown, turns)
 }
 
-func (g *Glossary) changed(ctx context.Context, query string, shown []annotator.Shown, turns []int64) (map[int64]bool, error) {
+func (g *Glossary) changed(ctx context.Context, query string, shown []annotator.Shown,
+	turns []int64,
+) (map[int64]bool, error) {
 	list, err := json.Marshal(append([]annotator.Shown{}, shown...))
 	if err != nil {
 		return nil, err
@@ -110,7 +115,7 @@ func (g *Glossary) changed(ctx context.Context, query string, shown []annotator.
 	return changed, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
 
-// Nearest returns the ids of at most so many live entries, those first that were changed last in the story.
+// Nearest returns the ids of at most limit live entries. Those that were changed last in the story come first.
 func (g *Glossary) Nearest(ctx context.Context, limit int) ([]int64, error) {
 	var ids []int64
 	err := sqlite.Each(ctx, g.q, func(rows *sql.Rows) error {
@@ -128,14 +133,15 @@ type QuotationOf struct {
 	Text  string
 }
 
-// IsMentioned reports whether a post of the scenes read so far holds a name of an entry.
+// IsMentioned reports whether a post of the scenes read so far has a name of an entry.
 func (g *Glossary) IsMentioned(ctx context.Context, entry int64) (is bool, err error) {
 	err = g.q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mention_total WHERE entry_id = ?)`, entry).Scan(&is)
 	return is, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
 
-// OfPeople returns the first quotations, at most so many, of narrated claims of the live entries with the tag person, by
-// entry and claim. It reads few more than these: CROSS JOIN keeps SQLite from beginning with the evidence, which grows with the story.
+// OfPeople returns quotations of narrated claims of the live entries with the tag person, by entry and claim. It
+// returns the first ones, at most limit. CROSS JOIN keeps SQLite from reading all evidence first, which grows with the
+// story.
 func (g *Glossary) OfPeople(ctx context.Context, limit int) (quotations []QuotationOf, err error) {
 	err = sqlite.Each(ctx, g.q, func(rows *sql.Rows) error {
 		var q QuotationOf
@@ -144,8 +150,10 @@ func (g *Glossary) OfPeople(ctx context.Context, limit int) (quotations []Quotat
 		return err
 	}, `SELECT v.entry_id, v.json ->> 'quote' FROM value t CROSS JOIN entry e ON e.id = t.entry_id
 		CROSS JOIN value c ON c.entry_id = e.id AND c.field = 'claim' AND c.ended_by IS NULL
-		CROSS JOIN value v ON v.entry_id = e.id AND v.field = 'evidence' AND v.ended_by IS NULL AND v.key >= c.key || '/' AND v.key < c.key || '0'
-		WHERE t.field = 'tag' AND t.key = 'person' AND t.ended_by IS NULL AND e.name IS NOT NULL AND c.json ->> 'kind' = 'narrated'
+		CROSS JOIN value v ON v.entry_id = e.id AND v.field = 'evidence' AND v.ended_by IS NULL
+		  AND v.key >= c.key || '/' AND v.key < c.key || '0'
+		WHERE t.field = 'tag' AND t.key = 'person' AND t.ended_by IS NULL AND e.name IS NOT NULL
+		  AND c.json ->> 'kind' = 'narrated'
 		ORDER BY t.entry_id, CAST(c.key AS INTEGER), v.set_by LIMIT ?`, limit)
 	return quotations, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
@@ -183,18 +191,22 @@ func (g *Glossary) Revisions(ctx context.Context, entry int64) ([]annotator.Revi
 // OfScene returns the revisions that a scene has made, in order: in this turn, and in those in which it was refused.
 func (g *Glossary) OfScene(ctx context.Context, scene int, turn int64) ([]annotator.Revision, error) {
 	return collect(ctx, g.q, ScanRevision, Revisions+`
-		WHERE r.turn = ?2 OR r.turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY r.id`, scene, turn)
+		WHERE r.turn = ?2 OR r.turn IN (SELECT turn FROM refusal WHERE scene = ?1 AND turn > 0) ORDER BY r.id`,
+		scene, turn)
 }
 
 // MostRevised returns the live entries with the most revisions, at most limit of them.
 func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entry, error) {
-	return g.Reader().List(ctx, `SELECT id FROM entry WHERE name IS NOT NULL ORDER BY revisions DESC, id LIMIT ?`, limit)
+	return g.Reader().List(ctx, `SELECT id FROM entry WHERE name IS NOT NULL ORDER BY revisions DESC, id LIMIT ?`,
+		limit)
 }
 
 // ChangedIn returns the entries that the turns of an episode created or changed, by id.
 func (g *Glossary) ChangedIn(ctx context.Context, e *annotator.Episode) ([]annotator.Entry, error) {
-	return g.Reader().List(ctx, `SELECT DISTINCT r.entry_id FROM revision r JOIN trace t ON t.turn = r.turn AND t.seq = 0
-		WHERE r.turn BETWEEN ? AND ? AND t.scene BETWEEN ? AND ? ORDER BY 1`, e.FromTurn, e.ToTurn, e.FromScene, e.ToScene)
+	return g.Reader().List(ctx, `SELECT DISTINCT r.entry_id FROM revision r
+		JOIN trace t ON t.turn = r.turn AND t.seq = 0
+		WHERE r.turn BETWEEN ? AND ? AND t.scene BETWEEN ? AND ? ORDER BY 1`,
+		e.FromTurn, e.ToTurn, e.FromScene, e.ToScene)
 }
 
 // Held returns the entries with the given ids, by id, as Entry does. Ids without an entry are left out.

@@ -21,7 +21,10 @@ import (
 )
 
 func FuzzParsePoint(f *testing.F) {
-	for _, text := range []string{"", "12", "scene:12", "post:3456", " thread:78 ", "snapshot:9", "scene:0", "scene:-1", "scene:1e3", "Scene:1", "scene:", ":", "a:b:c"} {
+	for _, text := range []string{
+		"", "12", "scene:12", "post:3456", " thread:78 ", "snapshot:9", "scene:0", "scene:-1",
+		"scene:1e3", "Scene:1", "scene:", ":", "a:b:c",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -38,7 +41,7 @@ func FuzzParsePoint(f *testing.F) {
 	})
 }
 
-// stood is an entry as it stood once the story was read to a scene.
+// stood is an entry as it was after the story was read to a scene.
 type stood struct {
 	seen  int
 	entry annotator.Entry
@@ -56,7 +59,8 @@ func (d *dated) edit(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"Dawn", "Mik", "Vys"}).Draw(t, "name")
 	definition := rapid.SampledFrom([]string{"One. Two.", "Two. Three.", "Four."}).Draw(t, "definition")
 	edit := codex.Edit{
-		Name: &name, Facts: factsOf(definition, nil), Tags: []string{rapid.SampledFrom([]string{"ship", "person"}).Draw(t, "tag")},
+		Name: &name, Facts: factsOf(definition, nil),
+		Tags:  []string{rapid.SampledFrom([]string{"ship", "person"}).Draw(t, "tag")},
 		Actor: annotator.ActorModel, At: annotator.PlaceAt(d.scene, rapid.IntRange(0, 1).Draw(t, "rank")),
 	}
 	d.tool(func(ctx context.Context, g *storage.Glossary) error {
@@ -94,7 +98,7 @@ func (d *dated) edit(t *rapid.T) {
 	})
 }
 
-// at is the codex as it stood when the story was read to a scene and no further, by the states that were noted.
+// at returns the codex as it was when the story was read to a scene and no further, from the noted states.
 func (d *dated) at(scene int) []annotator.Entry {
 	var entries []annotator.Entry
 	for _, id := range slices.Sorted(maps.Keys(d.states)) {
@@ -149,7 +153,7 @@ func (d *dated) readScene(t *rapid.T, refuse bool) []annotator.Entry {
 }
 
 // TestAsOfIsWhatStoodThen reads stories with edits at random places, and asks at every post, scene, thread and
-// snapshot. Scenes that are refused are read late: what they tell then is known at no earlier point.
+// snapshot. Scenes that are refused are read late. Edits from such a scene are not visible at earlier points.
 func TestAsOfIsWhatStoodThen(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0
@@ -174,7 +178,7 @@ func TestAsOfIsWhatStoodThen(t *testing.T) {
 			d.equals("scene:"+strconv.Itoa(s.N), d.at(s.N))
 			for rank, p := range s.Posts {
 				known := s.N
-				if rank < len(s.Posts)-1 { // what was written with the whole scene known comes after the post
+				if rank < len(s.Posts)-1 { // edits made with the whole scene known are not visible at the post
 					known--
 				}
 				d.equals("post:"+strconv.FormatInt(p.ID, 10), d.at(known))
@@ -192,18 +196,20 @@ func TestMomentsThatAreNot(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(2))
 	s.read()
 	for point, advice := range map[string]string{
-		"scene:2": "not read yet", "scene:3": "the story has no scene 3", "thread:7": "thread 7 has no scene", "thread:1000": "not read yet",
-		"post:7": "a reader's remark", "post:20": "not read yet", "snapshot:2": "no snapshot 2",
+		"scene:2": "not read yet", "scene:3": "the story has no scene 3", "thread:7": "thread 7 has no scene",
+		"thread:1000": "not read yet",
+		"post:7":      "a reader's remark", "post:20": "not read yet", "snapshot:2": "no snapshot 2",
 	} {
 		p, err := view.ParsePoint(point)
 		s.ok(err)
-		if _, err := view.MomentAt(s.ctx, s.db, p); annotator.KindOf(err) != annotator.NotFound || !strings.Contains(err.Error(), advice) {
+		if _, err := view.MomentAt(s.ctx, s.db, p); annotator.KindOf(err) != annotator.NotFound ||
+			!strings.Contains(err.Error(), advice) {
 			t.Errorf("%s: %v", point, err)
 		}
 	}
 }
 
-// TestBetween asks what has changed between snapshots: entries as they stood at either end, and no others.
+// TestBetween asks for the changes between snapshots: the changed entries as they were at each, and no others.
 func TestBetween(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3))

@@ -26,17 +26,18 @@ func (tx *tx) append(row *annotator.Trace) {
 	tx.fail(err)
 	parsed := encodeParsed(&row.Parsed)
 	hash := chain(tx.head.hash, row, shows, parsed)
-	tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments, error, tokens, shows, parsed, hash, at)
+	tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments,
+		error, tokens, shows, parsed, hash, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		row.ID, row.Turn, row.Seq, row.Kind, row.Scene, row.Content, row.Attached, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error,
-		row.Tokens, shows, parsed, hash, tx.now)
+		row.ID, row.Turn, row.Seq, row.Kind, row.Scene, row.Content, row.Attached, row.Reasoning, row.CallID, row.Tool,
+		row.Arguments, row.Error, row.Tokens, shows, parsed, hash, tx.now)
 	tx.head.trace, tx.head.hash = row.ID, hash
 	if row.Turn > 0 {
 		tx.head.seen = max(tx.head.seen, row.Scene)
 	}
 }
 
-// chain returns the hash of a row and of all rows before it. It shows a changed byte, which SQLite's check does not.
+// chain returns the hash of a row and of all rows before it. It detects a changed byte, which SQLite's check does not.
 func chain(former []byte, row *annotator.Trace, shows, parsed string) []byte {
 	h := sha256.New()
 	h.Write(former)
@@ -46,7 +47,8 @@ func chain(former []byte, row *annotator.Trace, shows, parsed string) []byte {
 		h.Write(b[:])
 	}
 	for _, text := range []string{
-		string(row.Kind), row.Content, row.Attached, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error, shows, parsed,
+		string(row.Kind), row.Content, row.Attached, row.Reasoning, row.CallID, row.Tool, row.Arguments, row.Error,
+		shows, parsed,
 	} {
 		binary.BigEndian.PutUint64(b[:], uint64(len(text)))
 		h.Write(b[:])
@@ -63,7 +65,7 @@ func encodeShows(shows []annotator.Shown) (string, error) {
 	return string(text), err
 }
 
-// encodeParsed returns what was read of a row as JSON; empty for nothing.
+// encodeParsed returns the parsed form of a row as JSON; empty for none.
 func encodeParsed(parsed *annotator.Parsed) string {
 	if text := annotator.EncodeJSON(parsed); text != "{}" {
 		return text
@@ -72,7 +74,8 @@ func encodeParsed(parsed *annotator.Parsed) string {
 }
 
 // TraceColumns are the columns of a row of the journal that ScanTrace scans.
-const TraceColumns = `id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments, error, tokens, shows, parsed`
+const TraceColumns = `id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments, error, tokens,
+	shows, parsed`
 
 func ScanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(rows, t) }
 
@@ -80,7 +83,8 @@ func ScanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(r
 func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 	var shows, parsed string
 	columns := []any{
-		&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Attached, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error, &t.Tokens, &shows, &parsed,
+		&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Attached, &t.Reasoning, &t.CallID, &t.Tool,
+		&t.Arguments, &t.Error, &t.Tokens, &shows, &parsed,
 	}
 	err := rows.Scan(append(columns, more...)...)
 	if err == nil && shows != "" {
@@ -98,7 +102,8 @@ func (s *Journal) Window(ctx context.Context, through int64) ([]annotator.Trace,
 	// The bounds on turn are what makes it a read of an index's range; only_turn <> 0 lets the partial index be used.
 	return readAll(ctx, s.db, "read the journal", ScanTrace, `SELECT `+TraceColumns+` FROM trace t
 		WHERE id <= ?1
-		  AND turn > coalesce((SELECT through_turn FROM compaction WHERE trace_id <= ?1 ORDER BY trace_id DESC LIMIT 1), 0)
+		  AND turn > coalesce((SELECT through_turn FROM compaction WHERE trace_id <= ?1
+		    ORDER BY trace_id DESC LIMIT 1), 0)
 		  AND turn <= (SELECT turn FROM trace WHERE id <= ?1 AND turn > 0 ORDER BY id DESC LIMIT 1)
 		  AND NOT EXISTS (SELECT 1 FROM compaction WHERE only_turn = t.turn AND only_turn <> 0 AND trace_id <= ?1)
 		ORDER BY turn, seq`, RowOrLast(through))
@@ -106,7 +111,8 @@ func (s *Journal) Window(ctx context.Context, through int64) ([]annotator.Trace,
 
 // Turn returns the rows of one turn, in order.
 func (s *Journal) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) {
-	return readAll(ctx, s.db, fmt.Sprintf("read turn %d", turn), ScanTrace, `SELECT `+TraceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
+	return readAll(ctx, s.db, fmt.Sprintf("read turn %d", turn), ScanTrace,
+		`SELECT `+TraceColumns+` FROM trace WHERE turn = ? ORDER BY seq`, turn)
 }
 
 // Prompt is a system prompt with its tools, as they are sent to the model.
@@ -170,7 +176,8 @@ func (s *Journal) AppendOnce(ctx context.Context, row *annotator.Trace) error {
 func (s *Journal) endsWith(ctx context.Context, row *annotator.Trace) (bool, error) {
 	var kind annotator.TraceKind
 	var content string
-	err := s.db.read.QueryRowContext(ctx, `SELECT kind, content FROM trace WHERE id = ? AND turn = 0`, s.db.head.trace).Scan(&kind, &content)
+	err := s.db.read.QueryRowContext(ctx, `SELECT kind, content FROM trace WHERE id = ? AND turn = 0`,
+		s.db.head.trace).Scan(&kind, &content)
 	if err == nil && kind == row.Kind && content == row.Content {
 		row.ID = s.db.head.trace
 		return true, nil
@@ -180,8 +187,10 @@ func (s *Journal) endsWith(ctx context.Context, row *annotator.Trace) (bool, err
 
 // AnswerTo returns a question outside any turn by its row, and the reply to it; empty where there is none.
 func (s *Journal) AnswerTo(ctx context.Context, question int64) (text, reply string, err error) {
-	err = s.db.read.QueryRowContext(ctx, `SELECT q.content, coalesce(a.content, '') FROM trace q LEFT JOIN trace a ON a.kind = 'reply'
-		AND a.id = (SELECT id FROM trace WHERE id > q.id AND turn = 0 AND kind IN ('reply', 'note') ORDER BY id LIMIT 1) WHERE q.id = ?`, question).
+	err = s.db.read.QueryRowContext(ctx, `SELECT q.content, coalesce(a.content, '') FROM trace q
+		LEFT JOIN trace a ON a.kind = 'reply'
+		AND a.id = (SELECT id FROM trace WHERE id > q.id AND turn = 0 AND kind IN ('reply', 'note') ORDER BY id LIMIT 1)
+		WHERE q.id = ?`, question).
 		Scan(&text, &reply)
 	return text, reply, sqlite.Wrap(err, "read row %d in %s", question, s.db.path)
 }
@@ -189,7 +198,8 @@ func (s *Journal) AnswerTo(ctx context.Context, question int64) (text, reply str
 // Prompt returns a system prompt with its tools; NotFound if there is none of that id.
 func (s *Journal) Prompt(ctx context.Context, id int64) (Prompt, error) {
 	c := Prompt{ID: id}
-	err := s.db.read.QueryRowContext(ctx, `SELECT hash, system_prompt, tools, workarounds FROM snapshot_context WHERE id = ?`, id).
+	err := s.db.read.QueryRowContext(ctx, `SELECT hash, system_prompt, tools, workarounds FROM snapshot_context
+		WHERE id = ?`, id).
 		Scan(&c.Hash, &c.SystemPrompt, &c.Tools, &c.Workarounds)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, annotator.Errorf(annotator.NotFound, "there is no prompt %d in %s", id, s.db.path)
@@ -209,18 +219,24 @@ type JournalRow struct {
 // Rows yields the rows of the journal in order: those of one turn, or all where it is 0.
 func (s *Journal) Rows(ctx context.Context, turn int64) iter.Seq2[*JournalRow, error] {
 	scan := func(rows *sql.Rows, e *JournalRow) error { return scanTraceAnd(rows, &e.Trace, &e.At) }
-	return pages(ctx, s.db, turn, scan, `SELECT `+TraceColumns+`, at FROM trace WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
+	return pages(ctx, s.db, turn, scan, `SELECT `+TraceColumns+`, at FROM trace
+		WHERE id BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY id`)
 }
 
-// pages runs a query for one page of the journal after another, and yields what it finds: in the rows of one turn, or
-// in all where it is 0. The query's parameters are the first and the last row of the page, the turn, and the arguments.
-func pages[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string, arguments ...any) iter.Seq2[*T, error] {
+// pages runs a query for one page of the journal after another, and yields its results. It reads the rows of one turn;
+// for turn 0, all rows. The parameters of the query are the first and last row of the page, the turn, and the
+// arguments.
+func pages[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, *T) error, query string,
+	arguments ...any,
+) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		var first, last int64
-		err := db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM trace WHERE turn = ?1 OR ?1 = 0`, turn).Scan(&first, &last)
+		err := db.read.QueryRowContext(ctx, `SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM trace
+			WHERE turn = ?1 OR ?1 = 0`, turn).Scan(&first, &last)
 		for ; err == nil && first <= last; first += journalPage {
 			var rows []T
-			rows, err = collect(ctx, db.read, scan, query, append([]any{first, min(first+journalPage-1, last), turn}, arguments...)...)
+			rows, err = collect(ctx, db.read, scan, query,
+				append([]any{first, min(first+journalPage-1, last), turn}, arguments...)...)
 			for i := range rows {
 				if !yield(&rows[i], nil) {
 					return
@@ -233,9 +249,11 @@ func pages[T any](ctx context.Context, db *DB, turn int64, scan func(*sql.Rows, 
 	}
 }
 
-// SeveralCalls reports whether a reply of one of so many turns before a turn has several calls.
+// SeveralCalls reports whether a reply has several calls. It looks at the given number of turns before a turn.
 func (s *Journal) SeveralCalls(ctx context.Context, turn int64, turns int) (bool, error) {
-	found, err := readAll(ctx, s.db, "read the newest turns", ScanValue[int64], `SELECT a.turn FROM trace a JOIN trace b ON b.turn = a.turn AND b.seq = a.seq + 1
-		WHERE a.turn BETWEEN ?1 - ?2 AND ?1 - 1 AND a.turn > 0 AND a.kind = 'tool_call' AND b.kind = 'tool_call' LIMIT 1`, turn, turns)
+	found, err := readAll(ctx, s.db, "read the newest turns", ScanValue[int64], `SELECT a.turn FROM trace a
+		JOIN trace b ON b.turn = a.turn AND b.seq = a.seq + 1
+		WHERE a.turn BETWEEN ?1 - ?2 AND ?1 - 1 AND a.turn > 0 AND a.kind = 'tool_call' AND b.kind = 'tool_call'
+		LIMIT 1`, turn, turns)
 	return len(found) > 0, err
 }

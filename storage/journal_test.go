@@ -56,7 +56,8 @@ func TestViews(t *testing.T) {
 		s.ok(err)
 		got = append(got, i.Status)
 	}
-	if diff := cmp.Diff([]storage.InteractionStatus{storage.Success, storage.Failed, storage.Pending}, got); diff != "" {
+	if diff := cmp.Diff([]storage.InteractionStatus{storage.Success, storage.Failed, storage.Pending},
+		got); diff != "" {
 		t.Error(diff)
 	}
 }

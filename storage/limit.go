@@ -22,8 +22,8 @@ func (l Limit) Bound() any {
 	return l.Last
 }
 
-// columns returns the columns that the bound is compared with: of table revision, and the beginning and end of a period in
-// table value, or in one with the same columns.
+// columns returns the columns that the bound is compared with. The first is of table revision. The others are the
+// beginning and the end of a period in table value, or in a table with the same columns.
 func (l Limit) columns() (revision, from, until string) {
 	if l.ByRevision {
 		return "id", "set_by", "ended_by"
@@ -61,7 +61,7 @@ func (l Limit) before(table, column string) string {
 // InForce is a condition on rows that have begun and not ended.
 func (l Limit) InForce(table string) string { return l.inForce(table, "IS NULL") }
 
-// Counted is InForce for table mention_count, where 0 stands for no end.
+// Counted is InForce for table mention_count, where 0 means no end.
 func (l Limit) Counted(table string) string { return l.inForce(table, "= 0") }
 
 func (l Limit) inForce(table, never string) string {
@@ -72,12 +72,12 @@ func (l Limit) inForce(table, never string) string {
 	return fmt.Sprintf(`%[1]s.%[2]s <= ?1 AND (%[1]s.ended_by %[4]s OR %[1]s.%[3]s > ?1)`, table, from, until, never)
 }
 
-// Live is a condition on the id of an entry: no status in force takes it out of the codex.
+// Live is a condition on the id of an entry: no status in force removes it from the codex.
 func (l Limit) Live(entry string) string {
 	return `NOT EXISTS (SELECT 1 FROM value s WHERE s.entry_id = ` + entry + ` AND ` + l.Gone("s") + `)`
 }
 
-// Gone is a condition on values that are in force: the status of an entry that is in the codex no more.
+// Gone is a condition on values that are in force: the status of an entry that is no longer in the codex.
 func (l Limit) Gone(table string) string {
 	return table + `.field = 'status' AND ` + table + `.key IN ('retired', 'merged') AND ` + l.InForce(table)
 }

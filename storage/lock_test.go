@@ -77,7 +77,7 @@ func hold(path string) {
 		os.Exit(1)
 	}
 	fmt.Println("held")
-	time.Sleep(time.Hour) // to wait for ever would be a deadlock, where nothing else runs
+	time.Sleep(time.Hour) // the runtime would report an endless wait as a deadlock
 }
 
 // child starts a process that holds the database at path, and returns when it does.
@@ -189,7 +189,8 @@ func TestAnotherWriterIsNoticed(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
 		"it takes over": `UPDATE run_state SET holder = 'another'`,
-		"it goes on":    `INSERT INTO trace (turn, seq, kind, scene, hash, at) VALUES (99, 0, 'note', 1, zeroblob(32), 0)`,
+		"it goes on": `INSERT INTO trace (turn, seq, kind, scene, hash, at) VALUES (99, 0, 'note', 1,` +
+			` zeroblob(32), 0)`,
 	} {
 		s := newStory(t, t.TempDir(), scenesOf(2))
 		s.begin("scene 1")
@@ -202,7 +203,8 @@ func TestAnotherWriterIsNoticed(t *testing.T) {
 		if annotator.KindOf(err) != annotator.Storage || reasonOf(err) != annotator.ReasonTakenOver {
 			t.Errorf("%s: %v", name, err)
 		}
-		if now := ask[int](t, s.path, `SELECT count(*) FROM trace WHERE (SELECT halted = '' FROM run_state)`); now != rows {
+		if now := ask[int](t, s.path,
+			`SELECT count(*) FROM trace WHERE (SELECT halted = '' FROM run_state)`); now != rows {
 			t.Errorf("%s: it writes all the same", name)
 		}
 	}
@@ -226,7 +228,8 @@ func TestReadersBesideTheWriter(t *testing.T) {
 func TestCloseReleasesTheLock(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
-	if _, err := storage.OpenWriter(t.Context(), s.path, "another", clock); annotator.KindOf(err) != annotator.InUse || !strings.Contains(err.Error(), "the test") {
+	if _, err := storage.OpenWriter(t.Context(), s.path, "another", clock); annotator.KindOf(err) != annotator.InUse ||
+		!strings.Contains(err.Error(), "the test") {
 		t.Fatalf("a second writer in one process: %v", err)
 	}
 	s.reopen()

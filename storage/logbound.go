@@ -8,18 +8,18 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// A log is started over only at a moment when nobody reads from it. Readers that overlap leave none, as long as there are
-// commits: each reads from what was committed last, and SQLite cannot pass over the oldest. While there are none, all that
-// begin read the same, and the log is free after three times the longest reader at most. So the writer waits before a
-// transaction, once the log is long. No reader is disturbed by that.
+// SQLite starts a log over only when no reader uses it. With commits and overlapping readers there is no such moment.
+// Each reader uses the newest commit, and SQLite keeps the log for the oldest reader. Without commits, all new readers
+// use the same state. The log is free after at most three times the longest reader. So the writer waits before a
+// transaction when the log is long. Readers are not affected.
 const (
 	maxLog      = 40 << 20              // bytes of the log from which a transaction waits
-	logLook     = 10 * time.Millisecond // between two looks whether it is free
-	waitTold    = 5 * time.Second       // of waiting, after which it is told
+	logLook     = 10 * time.Millisecond // between two checks whether it is free
+	waitTold    = 5 * time.Second       // of waiting, after which OnWait's function is called
 	logPatience = 10 * time.Minute      // after which it goes on: a reader that was stopped may never end
 )
 
-// boundLog waits until a long log can be started over, ctx is cancelled, or patience has run out.
+// boundLog waits until a long log can be started over, ctx is cancelled, or db.logPatience has passed.
 func (db *DB) boundLog(ctx context.Context) error {
 	begun, told := time.Now(), false
 	for db.logSize() >= maxLog && ctx.Err() == nil {
@@ -29,7 +29,7 @@ func (db *DB) boundLog(ctx context.Context) error {
 		}
 		if done {
 			db.impatient = false
-			_, err = db.writeBack(context.WithoutCancel(ctx)) // the new log is another than a copy of the file knows
+			_, err = db.writeBack(context.WithoutCancel(ctx)) // a copy of the file does not belong to the new log
 			return err
 		}
 		waited := time.Since(begun)
@@ -54,6 +54,6 @@ func (db *DB) logSize() int64 {
 	return log.Size()
 }
 
-// OnWait sets a function that is told when a transaction has waited for readers for some seconds, with the size of the log in
-// bytes.
+// OnWait sets a function that is called when a transaction has waited for readers for some seconds. It gets the size of
+// the log in bytes.
 func (s *Maintenance) OnWait(tell func(log int64)) { s.db.waiting = tell }

@@ -11,16 +11,16 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// mark is what PRAGMA user_version holds: the schema, and which write-ahead log belongs to the database file. It is in the
-// file's first page, which a copy of the file reads first.
+// mark is what PRAGMA user_version holds: the schema, and which write-ahead log belongs to the database file. It is in
+// the file's first page, which a copy of the file reads first.
 //
-// The file is marked after all of a log has been written back to it, with a number and as followed by a log. From the
-// next commit on, the log says that number and that it ends the database. So the file alone, or a log beside a file
-// that was copied before the log was begun, show that they are not the whole.
+// The file gets a number and the mark follows after all of a log has been written back to it. From the next commit on,
+// the log has the same number, without the mark follows. So a file without its log is recognized as incomplete, and so
+// is a file with the log of a later state.
 type mark struct {
 	schema  int
-	log     int  // the number of the log that follows what was written back; counts on from 0 after the last
-	follows bool // the log that has the rest is missing where this is the end
+	log     int  // the number of the log that follows what was written back; counts modulo 2^logBits
+	follows bool // a log follows; if there is none, it is missing
 }
 
 // The places of the parts of a mark.
@@ -45,8 +45,8 @@ func (m mark) version() int {
 // next is the mark of the file once the present log has been written back.
 func (m mark) next() mark { return mark{m.schema, (m.log + 1) & (1<<logBits - 1), true} }
 
-// isFollowedBy reports whether a log belongs to a file: end is the mark of the file and its log together. A process that
-// is killed while it marks the file leaves a log that marks it, beside a file without the mark.
+// isFollowedBy reports whether a log belongs to a file: end is the mark of the file and its log together. A process
+// that is killed while it marks the file leaves the mark in the log, and a file without it.
 func (m mark) isFollowedBy(end mark) bool {
 	return m.log == end.log || end.follows && !m.follows && m.next().log == end.log
 }
@@ -58,21 +58,21 @@ func readMark(ctx context.Context, q querier, path string) (mark, error) {
 	return markOf(version), sqlite.Wrap(err, "read the head of %s", path)
 }
 
-// fileMark reads the mark of the file without its log. It is not known where the power failed while the mark was written:
-// the log has the page, and mends it.
+// fileMark reads the mark of the file without its log. The mark is not known if the power failed while it was written.
+// The log has the page, and repairs it.
 func fileMark(path string) (m mark, known bool, err error) {
 	version, known, err := sqlite.FileVersion(path)
 	return markOf(version), known, err
 }
 
-// How often a log that seems to be another's is looked at again: a run may write it back meanwhile.
+// How often a log that seems to belong to another file is read again: a run may write it back meanwhile.
 const (
 	markTries = 20
 	markWait  = 50 * time.Millisecond
 )
 
-// checkLog refuses a log that does not belong to the file, as beside a copy that was made of one after the other. It
-// costs the same for a database of any size.
+// checkLog refuses a log that does not belong to the file. This happens when file and log were copied at different
+// times. The cost does not depend on the size of the database.
 func checkLog(ctx context.Context, q querier, path string) error {
 	for tries := 0; sqlite.HasLog(path); tries++ {
 		end, err := readMark(ctx, q, path)
@@ -84,7 +84,8 @@ func checkLog(ctx context.Context, q querier, path string) error {
 			return err
 		}
 		if tries == markTries {
-			return annotator.Errorf(annotator.Storage, "%s and its log are of different moments: one was copied, and the other while or after a run went on",
+			return annotator.Errorf(annotator.Storage,
+				"%s and its log are of different moments: one was copied, and the other while or after a run went on",
 				path).WithReason(annotator.ReasonTornCopy)
 		}
 		time.Sleep(markWait)
@@ -92,18 +93,19 @@ func checkLog(ctx context.Context, q querier, path string) error {
 	return nil
 }
 
-// logMissing says that the file lacks what its log had; "" where it does not.
+// logMissing returns a message if the log of the file is missing, or "".
 func logMissing(ctx context.Context, q querier, path string) (string, error) {
 	end, err := readMark(ctx, q, path)
 	if err != nil || !end.follows || sqlite.HasLog(path) || wasMarking(path) {
 		return "", err
 	}
-	return fmt.Sprintf("%s lacks its log, and with it what was recorded last: it was moved or copied alone, or the log was removed", path), nil
+	return fmt.Sprintf("%s lacks its log, and with it what was recorded last: it was moved or copied alone, or the "+
+		"log was removed", path), nil
 }
 
-// noteMarking makes the lock file not empty until noteMarked. Where a process is killed between the marks of the file and
-// of its log, another program may write the log back and remove it: nothing is missing then. Without the note that is
-// taken for a log that was lost, so an error does not matter.
+// noteMarking makes the lock file not empty until noteMarked. If a process is killed between the marks of the file and
+// of its log, another program may write the log back and remove it. Nothing is missing then. Without the note, the log
+// is reported as missing, so errors are ignored.
 func (db *DB) noteMarking() { db.resizeLock(1) }
 
 func (db *DB) noteMarked() { db.resizeLock(0) }
@@ -129,7 +131,7 @@ func setMark(ctx context.Context, w *writer, m mark) error {
 	return transact(ctx, w, time.Now, func(tx *tx) { tx.exec(fmt.Sprintf(`PRAGMA user_version = %d`, m.version())) })
 }
 
-// endsHere marks a copy as whole: the original may have been marked as followed by a log at that moment.
+// endsHere marks a copy as complete without a log. The original may have been marked as followed by one.
 func endsHere(ctx context.Context, path string) error {
 	m, _, err := fileMark(path)
 	if err != nil || !m.follows {

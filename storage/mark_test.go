@@ -104,7 +104,8 @@ func TestTornCopies(t *testing.T) {
 		switch {
 		case writing == nil && reading == nil:
 			if err := db.Close(); err != nil || !isWhole(t, path, s.scenes) {
-				t.Errorf("the file at moment %d with the log of moment %d is taken, and is not whole (%v)", first, second, err)
+				t.Errorf("the file at moment %d with the log of moment %d is taken, and is not whole (%v)", first,
+					second, err)
 			}
 		case reasonOf(writing) == annotator.ReasonTornCopy && reasonOf(reading) == annotator.ReasonTornCopy:
 			refused++
@@ -120,8 +121,8 @@ func TestTornCopies(t *testing.T) {
 	}
 }
 
-// TestFileWithoutItsLog takes the file away from its log. It is known as that of the run, and a run goes on only in a copy
-// of what it has.
+// TestFileWithoutItsLog separates the file from its log. The file is recognized as incomplete. A run continues only in
+// a copy of it.
 func TestFileWithoutItsLog(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3))
@@ -137,7 +138,8 @@ func TestFileWithoutItsLog(t *testing.T) {
 	}
 	copied := filepath.Join(t.TempDir(), "copy.db")
 	s.ok(errors.Join(db.Maintenance.Backup(t.Context(), copied), db.Close()))
-	if _, err := storage.OpenWriter(t.Context(), path, "another", clock); annotator.KindOf(err) != annotator.Storage || reasonOf(err) != annotator.ReasonLogMissing {
+	if _, err := storage.OpenWriter(t.Context(), path, "another", clock); annotator.KindOf(err) != annotator.Storage ||
+		reasonOf(err) != annotator.ReasonLogMissing {
 		t.Errorf("a writer: %v", err)
 	}
 	if isWhole(t, path, s.scenes) || !isWhole(t, copied, s.scenes) {
@@ -163,7 +165,7 @@ func TestClosedFileIsAlone(t *testing.T) {
 	s.ok(db.Close())
 }
 
-// TestEmptyDatabases are no place for a run to begin: what was there may be lost.
+// TestEmptyDatabases: no run begins in an empty file, which may have lost its data.
 func TestEmptyDatabases(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{"no bytes": files{{}}.write(t), "no schema": making(t, ours)} {
@@ -181,7 +183,7 @@ func TestEmptyDatabases(t *testing.T) {
 	}
 }
 
-// TestKilledWhileMaking kills a process in a step of the making of a database: there is none then, and the next makes it.
+// TestKilledWhileMaking kills a process while it makes a database. Then there is none, and the next process makes it.
 func TestKilledWhileMaking(t *testing.T) {
 	t.Parallel()
 	for _, step := range []int{1, 2, len(longer)} {
@@ -226,7 +228,7 @@ func writeBackForEver(path string) {
 	os.Exit(1)
 }
 
-// TestKilledWhileWritingBack kills a process that writes its log back. What it leaves is whole, and so is what others read
+// TestKilledWhileWritingBack kills a process that writes its log back. The database stays complete, also for readers
 // before that.
 func TestKilledWhileWritingBack(t *testing.T) {
 	t.Parallel()
@@ -268,7 +270,8 @@ func TestKilledWhileWritingBack(t *testing.T) {
 	s.clean()
 }
 
-// TestCancelledRunIsWhole interrupts runs at some moment after their scenes are listed: no file is left that waits for a log.
+// TestCancelledRunIsWhole interrupts runs at some moment after their scenes are listed: no file is left that needs a
+// log.
 func TestCancelledRunIsWhole(t *testing.T) {
 	t.Parallel()
 	dir, path := t.TempDir(), ""

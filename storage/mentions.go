@@ -26,29 +26,32 @@ type SceneMentions struct {
 	Mentions map[Mention]string // with the text of the name
 }
 
-// maxPendingScenes is how many scenes are read at once whose names were never looked for.
+// maxPendingScenes is the most scenes without mentions that are read at once.
 const maxPendingScenes = 200
 
-// Pending returns the scenes with an outcome in which names were not looked for, at most some hundred of them, and the
-// normalised names that were added to the codex or given up since the mentions were brought up to date.
+// Pending returns the scenes with an outcome in which names were not looked for, at most maxPendingScenes. It also
+// returns the normalised names that were added or removed since the mentions were last updated.
 func (s *Mentions) Pending(ctx context.Context) (scenes []int, names []string, err error) {
 	scenes, err = readAll(ctx, s.db, "read the scenes", ScanValue[int],
-		`SELECT n FROM scene WHERE mentioned = 0 AND state IN ('recorded', 'quarantined') ORDER BY n LIMIT ?`, maxPendingScenes)
+		`SELECT n FROM scene WHERE mentioned = 0 AND state IN ('recorded', 'quarantined') ORDER BY n LIMIT ?`,
+		maxPendingScenes)
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err = readAll(ctx, s.db, "read the names", ScanValue[string], `WITH made AS MATERIALIZED (SELECT id, entry_id, field, seen FROM revision
+	names, err = readAll(ctx, s.db, "read the names", ScanValue[string],
+		`WITH made AS MATERIALIZED (SELECT id, entry_id, field, seen FROM revision
 		    WHERE id > (SELECT mentions FROM run_state) AND field IN ('alias', 'status', 'retired', 'merge')),
 		  changed (entry_id) AS (SELECT DISTINCT r.entry_id FROM made r`+revisionValues+`
-		    WHERE r.field <> 'alias' AND coalesce(o.key IN ('retired', 'merged'), 0) <> (n.key IN ('retired', 'merged')))
+		    WHERE r.field <> 'alias'
+		      AND coalesce(o.key IN ('retired', 'merged'), 0) <> (n.key IN ('retired', 'merged')))
 		SELECT v.key FROM changed CROSS JOIN value v ON v.entry_id = changed.entry_id AND v.field = 'alias'
 		UNION SELECT n.key FROM made r`+revisionValues+` WHERE r.field = 'alias' AND n.key IS NOT NULL
 		UNION SELECT o.key FROM made r`+revisionValues+` WHERE r.field = 'alias' AND o.key IS NOT NULL`)
 	return scenes, names, err
 }
 
-// ScenesWith returns the scenes among those in which names were looked for that have the words of a name; the last may go
-// on, as a possessive does.
+// ScenesWith returns the scenes that have the words of a name, among those in which names were looked for. The last
+// word may have an ending, for example that of a possessive.
 func (s *Mentions) ScenesWith(ctx context.Context, words []string) ([]int, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -57,8 +60,8 @@ func (s *Mentions) ScenesWith(ctx context.Context, words []string) ([]int, error
 	for i, word := range words {
 		terms[i] = matchWord(word)
 	}
-	return readAll(ctx, s.db, "look for a name", ScanValue[int], `SELECT rowid FROM scene_word WHERE scene_word MATCH ? ORDER BY rowid`,
-		strings.Join(terms, " ")+"*")
+	return readAll(ctx, s.db, "look for a name", ScanValue[int],
+		`SELECT rowid FROM scene_word WHERE scene_word MATCH ? ORDER BY rowid`, strings.Join(terms, " ")+"*")
 }
 
 // matchWord returns the query of FTS5 for a word.
@@ -69,11 +72,11 @@ func (s *Mentions) Update(ctx context.Context, scenes []SceneMentions) error {
 	return s.db.update(ctx, "look for names", func(tx *tx) { tx.setMentions(scenes) })
 }
 
-// knownSince is when something came to be known.
+// knownSince is the time when something became known.
 type knownSince struct{ revision, seen int64 }
 
-// setMentions brings the mentions in scenes up to date: what is no longer found ends, and what is new begins, with the
-// newest revision; what is found in a scene for the first time begins with its name.
+// setMentions updates the mentions in scenes. A mention that is no longer found ends with the newest revision, and a
+// new one begins with it. In a scene that is searched for the first time, a mention begins when its name became known.
 func (tx *tx) setMentions(scenes []SceneMentions) {
 	var former int64
 	now := knownSince{revision: tx.head.revision}
@@ -96,7 +99,8 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 			held[m] = true
 			if _, found := s.Mentions[m]; !found {
 				added[m.Entry] += 0
-				tx.execOne(`UPDATE mention SET until_seen = ?, ended_by = ? WHERE entry_id = ? AND place = ? AND start_at = ? AND ended_by IS NULL`,
+				tx.execOne(`UPDATE mention SET until_seen = ?, ended_by = ?
+					WHERE entry_id = ? AND place = ? AND start_at = ? AND ended_by IS NULL`,
 					now.seen, now.revision, m.Entry, m.Place, m.Start)
 			}
 		}
@@ -107,10 +111,11 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 		}
 		added[m.Entry]++
 		since := names.of(tx, m.Entry, text)
-		if again && since.revision <= former { // another entry's longer name stood there, or the entry was not live
+		if again && since.revision <= former { // a longer name of another entry was there, or the entry was not live
 			since = knownSince{now.revision, max(now.seen, since.seen)}
 		}
-		tx.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen) VALUES (?, ?, ?, ?, ?, ?)`,
+		tx.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen)
+			VALUES (?, ?, ?, ?, ?, ?)`,
 			m.Entry, m.Place, m.Start, m.End, since.revision, since.seen)
 	}
 	tx.countMentions(s.Scene, added)
@@ -128,11 +133,11 @@ func (tx *tx) mentionsOf(scene int) []Mention {
 	return found
 }
 
-// aliasesSince are the names of entries, normalised, with when they came to be known.
+// aliasesSince are the normalised names of entries, with the time when each became known.
 type aliasesSince map[int64]map[string]knownSince
 
-// of returns when the name of an entry that a text is came to be known. The text may have an ending, and other signs
-// between the words; where no name is the beginning of the text, it is the newest that counts.
+// of returns when the name of an entry in a text became known. The text may have an ending, and other characters
+// between the words. If the text begins with no name, the newest name counts.
 func (a aliasesSince) of(tx *tx, entry int64, text string) knownSince {
 	if a[entry] == nil {
 		a[entry] = map[string]knownSince{}
@@ -142,7 +147,8 @@ func (a aliasesSince) of(tx *tx, entry int64, text string) knownSince {
 			err := rows.Scan(&key, &since.revision, &since.seen)
 			a[entry][key] = since
 			return err
-		}, `SELECT key, set_by, from_seen FROM value WHERE entry_id = ? AND field = 'alias' AND ended_by IS NULL`, entry))
+		}, `SELECT key, set_by, from_seen FROM value WHERE entry_id = ? AND field = 'alias' AND ended_by IS NULL`,
+			entry))
 	}
 	text = codex.Normalize(text)
 	var newest, longest knownSince

@@ -58,8 +58,9 @@ func TestMentionsOfLaterNames(t *testing.T) {
 	s.clean()
 }
 
-// TestMentionsAreCountedByBlocks counts the mentions in threads of more scenes than a row of table mention_count has, up to
-// the scenes around its ends. A name of the first scene is given up without a revision, as by another version's rules.
+// TestMentionsAreCountedByBlocks counts the mentions in threads of more scenes than a row of table mention_count has,
+// up to the scenes around its ends. A name of the first scene is removed without a revision, as another version's rules
+// may do.
 func TestMentionsAreCountedByBlocks(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(122, 2))
@@ -77,7 +78,8 @@ func TestMentionsAreCountedByBlocks(t *testing.T) {
 	}
 }
 
-// TestCompanionsOfMany compares the companions of an entry with many scenes, which are counted by blocks, with all its mentions.
+// TestCompanionsOfMany compares the companions of an entry with many scenes, which are counted by blocks, with all its
+// mentions.
 func TestCompanionsOfMany(t *testing.T) {
 	t.Parallel()
 	const scenes, entries = 260, 60
@@ -86,7 +88,8 @@ func TestCompanionsOfMany(t *testing.T) {
 		INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen) SELECT id, n * 1000000, id, id + 1, 3 * id, 1 FROM n, e
 		  WHERE id = 1 AND n % 9 OR n % id = id % 5`, scenes, entries)
 	s.bulk(storage.FillCounts)
-	want := ask[string](t, s.path, `SELECT group_concat(entry || ' ' || n) FROM (SELECT o.entry_id AS entry, count(DISTINCT o.place) AS n FROM mention m
+	want := ask[string](t, s.path,
+		`SELECT group_concat(entry || ' ' || n) FROM (SELECT o.entry_id AS entry, count(DISTINCT o.place) AS n FROM mention m
 		JOIN mention o ON o.place = m.place AND o.entry_id <> 1 WHERE m.entry_id = 1 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5)`)
 	found, err := view.At(s.db, view.Moment{}).Companions(s.ctx, 1, 5)
 	s.ok(err)

@@ -14,7 +14,8 @@ import (
 	"annotator/migrations"
 )
 
-// The marks of annotator.db in the header of the file: "Anno", and of what was made before schema 1: "Anno" in small letters.
+// The marks of annotator.db in the header of the file: "Anno", and of what was made before schema 1: "Anno" in small
+// letters.
 const (
 	applicationID = 0x416e4e4f
 	unreleasedID  = 0x416e6e6f
@@ -35,7 +36,8 @@ func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
 		return 0, sqlite.Wrap(err, "open %s", path)
 	}
 	if application == unreleasedID {
-		return 0, annotator.Errorf(annotator.Misused, "%s was made by a version before 0.9.0, which this one does not read", path).
+		return 0, annotator.Errorf(annotator.Misused,
+			"%s was made by a version before 0.9.0, which this one does not read", path).
 			WithReason(annotator.ReasonUnreleased)
 	}
 	if application != applicationID && tables > 0 {
@@ -47,7 +49,8 @@ func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
 
 // emptyDatabase refuses a file without a schema. A database that is being made has another name until it has one.
 func emptyDatabase(path string) error {
-	return annotator.Errorf(annotator.NotFound, "%s is empty: it holds no run, or has lost it", path).WithReason(annotator.ReasonEmptyDatabase, path)
+	return annotator.Errorf(annotator.NotFound, "%s is empty: it holds no run, or has lost it", path).
+		WithReason(annotator.ReasonEmptyDatabase, path)
 }
 
 // checkReadable refuses a schema that this program does not read.
@@ -57,7 +60,8 @@ func (s schema) checkReadable(version int, path string) error {
 	case version == 0:
 		return emptyDatabase(path)
 	case version < known && !canMigrate(path):
-		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d, and the file cannot be written", path, version, known).
+		return annotator.Errorf(annotator.Misused,
+			"%s has schema %d, this program reads %d, and the file cannot be written", path, version, known).
 			WithReason(annotator.ReasonFormerReadOnly)
 	case version < known:
 		return annotator.Errorf(annotator.Misused, "%s has schema %d, this program reads %d", path, version, known).
@@ -66,7 +70,7 @@ func (s schema) checkReadable(version int, path string) error {
 	return s.checkNotNewer(version, path)
 }
 
-// canMigrate reports whether a file can be written, and its log beside it.
+// canMigrate reports whether a file and its log can be written.
 func canMigrate(path string) bool {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -101,8 +105,8 @@ type migration struct {
 	checked bool     // damaged is known
 }
 
-// migrate makes the steps that a database lacks, in a transaction for each: what is interrupted goes on at the same step. A new
-// database is made in one. The functions are told of each step before it.
+// migrate makes the steps that a database lacks, each in a transaction. After an interruption, the next call continues
+// with the same step. A new database is made in one transaction. The functions are called before each step.
 func (s schema) migrate(ctx context.Context, pool *sql.DB, path string, tell []func(schema, last int)) error {
 	m := &migration{pool: pool, path: path, steps: s, tell: tell}
 	for {

@@ -22,7 +22,8 @@ var longer = append(migrations.All(),
 	`ALTER TABLE scene ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'; UPDATE scene SET mood = 'stormy' WHERE n = 2`,
 	`CREATE TABLE mood (name TEXT PRIMARY KEY) STRICT; INSERT INTO mood SELECT DISTINCT mood FROM scene`)
 
-// TestMigrationKeepsTheRun: a database of this schema is migrated to a later one, verify finds it sound, and its run goes on.
+// TestMigrationKeepsTheRun: a database of this schema is migrated to a later one, verify finds it sound, and its run
+// goes on.
 func TestMigrationKeepsTheRun(t *testing.T) {
 	t.Parallel()
 	const schema = `SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema ORDER BY type, name)`
@@ -52,7 +53,8 @@ func TestMigrationKeepsTheRun(t *testing.T) {
 		t.Errorf("the new table has %s", got)
 	}
 	s.ok(s.db.Close())
-	if _, err := storage.Open(s.ctx, s.path); annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "newer annotator") {
+	if _, err := storage.Open(s.ctx, s.path); annotator.KindOf(err) != annotator.Misused ||
+		!strings.Contains(err.Error(), "newer annotator") {
 		t.Errorf("a reader of the earlier schema: %v", err)
 	}
 	made := filepath.Join(t.TempDir(), "new.db")
@@ -73,7 +75,7 @@ func inSchema(t *testing.T) string {
 	return s.path
 }
 
-// TestMigrationCutOff has the last step fail: it is as if it had never begun, and can be made later.
+// TestMigrationCutOff makes the last step fail. The step has no effect, and can be made later.
 func TestMigrationCutOff(t *testing.T) {
 	t.Parallel()
 	path := inSchema(t)
@@ -108,10 +110,13 @@ func TestMigrationKilled(t *testing.T) {
 	}
 }
 
-// migrated demands that a database is sound after the steps that it lacks, and returns what was told of them.
+// migrated fails unless a database is sound after the missing steps. It returns the arguments of the function that is
+// called before each step.
 func migrated(t *testing.T, path string) (told []int) {
 	t.Helper()
-	db, err := storage.OpenWriterOf(t.Context(), path, longer, func(schema, last int) { told = append(told, schema, last) })
+	db, err := storage.OpenWriterOf(t.Context(), path, longer, func(schema, last int) {
+		told = append(told, schema, last)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +125,7 @@ func migrated(t *testing.T, path string) (told []int) {
 	return told
 }
 
-// intact demands that the laws of a database hold.
+// intact fails unless the laws of a database hold.
 func intact(t *testing.T, db *storage.DB) {
 	t.Helper()
 	findings, err := db.Maintenance.Verify(t.Context(), nil)

@@ -16,10 +16,10 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// readers is the number of queries that may run beside the writer.
+// readers is the number of queries that may run at the same time as the writer.
 const readers = 4
 
-// lockWait is how long OpenWriter waits for the lock: Running holds it for an instant.
+// lockWait is how long OpenWriter waits for the lock: Running takes it for a moment.
 const lockWait = 300 * time.Millisecond
 
 // head is the end of the journal and of the revisions.
@@ -59,8 +59,11 @@ func open(ctx context.Context, path string, known schema) (*DB, error) {
 
 // OpenWriter opens the database at path for writing, creates it if it is not there, and brings its schema up to date.
 // InUse where another process has it open for writing, by this path or another. The holder is a name for this process,
-// shown to others. The functions are told of each step of a migration before it: the schema that it leads to, and the last.
-func OpenWriter(ctx context.Context, path, holder string, now func() time.Time, migrating ...func(schema, last int)) (*DB, error) {
+// shown to others. The functions are called before each step of a migration, with the schema that it leads to and the
+// last schema.
+func OpenWriter(ctx context.Context, path, holder string, now func() time.Time,
+	migrating ...func(schema, last int),
+) (*DB, error) {
 	return openWriterOf(ctx, path, holder, now, released, migrating)
 }
 
@@ -140,7 +143,8 @@ func (s schema) create(ctx context.Context, path string, migrating []func(schema
 		err = draft.CommitNew()
 	}
 	if err != nil && annotator.KindOf(err) == "" {
-		err = annotator.Errorf(annotator.Misused, "make %s: %w", path, atomicfile.Cause(err)).WithReason(annotator.ReasonCannotCreate)
+		err = annotator.Errorf(annotator.Misused, "make %s: %w", path, atomicfile.Cause(err)).
+			WithReason(annotator.ReasonCannotCreate)
 	}
 	return err == nil, err
 }
@@ -155,8 +159,8 @@ func (s schema) createAt(ctx context.Context, file, path string, migrating []fun
 	return cmp.Or(err, sqlite.Wrap(w.Close(), "make %s", path))
 }
 
-// checkFile refuses a file of another program, of a newer version, without a schema, without its log or with another's, or
-// with foreign triggers, before a byte changes.
+// checkFile refuses a file of another program or of a newer version, without a schema, or with foreign triggers. It
+// also refuses a file without its log, or with the log of another file. A file that it refuses does not change.
 func (s schema) checkFile(ctx context.Context, path string) error {
 	pool, err := sqlite.Open(ctx, path, sqlite.ReadOnlyClean, 1)
 	if sqlite.NeedsRecovery(err) {
@@ -192,7 +196,8 @@ func (s schema) checkFile(ctx context.Context, path string) error {
 	return s.checkObjects(ctx, pool, path)
 }
 
-// lockOf returns the path of a database's lock file. It is beside the file itself, not beside a symbolic link to it.
+// lockOf returns the path of a database's lock file. It is in the folder of the file itself, not in that of a symbolic
+// link to it.
 func lockOf(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -233,8 +238,8 @@ func holderName(ctx context.Context, path string) string {
 	return run.Holder
 }
 
-// takeOver records the holder, from when on a former one writes no more, and marks the calls that a killed process left
-// open as lost. Where it was killed while it marked the file, that is as if it had not begun.
+// takeOver records the holder, so that a former holder can no longer write. It marks the calls that a killed process
+// left open as lost. If that process was killed while it marked the file, the mark is undone.
 func (db *DB) takeOver(ctx context.Context) error {
 	end, err := readMark(ctx, db.write, db.path)
 	if err != nil {
@@ -282,7 +287,7 @@ func (db *DB) Discard() error {
 	return errors.Join(append(errs, atomicfile.RemoveLock(db.lock))...)
 }
 
-// closeFiles closes the connections, and then releases the claim.
+// closeFiles closes the connections, and then releases the lock.
 func (db *DB) closeFiles() error {
 	var errs []error
 	if db.read != nil {

@@ -64,11 +64,12 @@ func atVersion(t *testing.T, n int, more ...string) string {
 	return making(t, append(statements, more...)...)
 }
 
-// TestRefusesWhatIsNotOurs names files that are no database of this program, or of a later one: each is refused with a
-// word on what to do, and not a byte of it changes.
+// TestRefusesWhatIsNotOurs opens files that are no database of this program, or one of a later version. Each is refused
+// with advice, and does not change.
 func TestRefusesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
-	whole := making(t, `CREATE TABLE thread (id INTEGER, title TEXT)`, `INSERT INTO thread VALUES (1, printf('%.*c', 20000, 'x'))`)
+	whole := making(t, `CREATE TABLE thread (id INTEGER, title TEXT)`,
+		`INSERT INTO thread VALUES (1, printf('%.*c', 20000, 'x'))`)
 	text, err := os.ReadFile(whole)
 	if err != nil {
 		t.Fatal(err)
@@ -86,10 +87,14 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 		kind       annotator.Kind
 		says       string
 	}{
-		{"somebody else's", whole, annotator.Misused, "not one of annotator's; " + string(annotator.ReasonForeignDatabase)},
+		{"somebody else's", whole, annotator.Misused, "not one of annotator's; " +
+			string(annotator.ReasonForeignDatabase)},
 		{"a newer one", making(t, ours, newest, `CREATE TABLE x (y)`), annotator.Misused, "use the newer annotator"},
-		{"one of before", making(t, `PRAGMA application_id = 0x416e6e6f`, `PRAGMA user_version = 24`, `CREATE TABLE x (y)`), annotator.Misused,
-			"before 0.9.0, which this one does not read; " + string(annotator.ReasonUnreleased)},
+		{
+			"one of before", making(t, `PRAGMA application_id = 0x416e6e6f`, `PRAGMA user_version = 24`,
+				`CREATE TABLE x (y)`), annotator.Misused,
+			"before 0.9.0, which this one does not read; " + string(annotator.ReasonUnreleased),
+		},
 		{"garbage", file([]byte(strings.Repeat("not a database ", 1000))), annotator.Misused, "restore a backup"},
 		{"cut off", file(text[:6000]), annotator.Storage, "restore a backup"},
 		{"a folder", t.TempDir(), annotator.Misused, "is a folder"},
@@ -100,7 +105,8 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 			_, reading := storage.Open(t.Context(), test.path)
 			_, writing := storage.OpenWriter(t.Context(), test.path, "the test", clock)
 			for _, err := range []error{reading, writing} {
-				if annotator.KindOf(err) != test.kind || !strings.Contains(fmt.Sprint(err)+"; "+string(reasonOf(err)), test.says) {
+				if annotator.KindOf(err) != test.kind ||
+					!strings.Contains(fmt.Sprint(err)+"; "+string(reasonOf(err)), test.says) {
 					t.Errorf("%v (%s)", err, annotator.KindOf(err))
 				}
 			}
@@ -111,10 +117,11 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 	}
 }
 
-// A trigger runs within the transactions of whoever writes, and could undo them.
+// A trigger runs within the transactions of the writer, and could undo them.
 func TestWriterRefusesTriggers(t *testing.T) {
 	t.Parallel()
-	path := atVersion(t, len(migrations.All()), `CREATE TRIGGER theirs AFTER INSERT ON trace BEGIN DELETE FROM revision; END`)
+	path := atVersion(t, len(migrations.All()),
+		`CREATE TRIGGER theirs AFTER INSERT ON trace BEGIN DELETE FROM revision; END`)
 	before, _ := os.ReadFile(path)
 	_, err := storage.OpenWriter(t.Context(), path, "the test", clock)
 	if annotator.KindOf(err) != annotator.Misused || !strings.Contains(err.Error(), "trigger theirs") {
@@ -134,7 +141,8 @@ func TestOpenMakesNothing(t *testing.T) {
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) > 0 {
 		t.Errorf("left %v, %v", files, err)
 	}
-	if _, err := storage.OpenWriter(t.Context(), filepath.Join(t.TempDir(), "no", "such", "folder.db"), "x", clock); annotator.KindOf(err) != annotator.Misused {
+	if _, err := storage.OpenWriter(t.Context(), filepath.Join(t.TempDir(), "no", "such", "folder.db"), "x",
+		clock); annotator.KindOf(err) != annotator.Misused {
 		t.Errorf("in a folder that is not there: %v", err)
 	}
 }
@@ -173,7 +181,7 @@ func TestOwnerOnly(t *testing.T) {
 	}
 }
 
-// TestReadOnlyPlaces needs a user who may not write everywhere.
+// TestReadOnlyPlaces needs a user without permission to write everywhere.
 func TestReadOnlyPlaces(t *testing.T) {
 	t.Parallel()
 	longtest.Unix(t, "modes of folders")
@@ -211,7 +219,8 @@ func TestKilledWhileSwitching(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	_, err = tx.ExecContext(t.Context(), `CREATE TABLE half (x); INSERT INTO half WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+	_, err = tx.ExecContext(t.Context(),
+		`CREATE TABLE half (x); INSERT INTO half WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
 		SELECT randomblob(1000) FROM n`)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,9 @@ type querier interface {
 }
 
 // collect returns all rows of a query.
-func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) error, query string,
+	args ...any,
+) ([]T, error) {
 	var all []T
 	err := sqlite.Each(ctx, q, func(rows *sql.Rows) error {
 		var v T
@@ -34,13 +36,17 @@ func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) err
 func ScanValue[T any](rows *sql.Rows, v *T) error { return rows.Scan(v) }
 
 // readAll is collect outside a transaction. Its error says what was read, and from which file.
-func readAll[T any](ctx context.Context, db *DB, what string, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+func readAll[T any](ctx context.Context, db *DB, what string, scan func(*sql.Rows, *T) error, query string,
+	args ...any,
+) ([]T, error) {
 	all, err := collect(ctx, db.read, scan, query, args...)
 	return all, sqlite.Wrap(err, "%s in %s", what, db.path)
 }
 
 // readFirst is readAll for the first row. The error is missing where there is none.
-func readFirst[T any](ctx context.Context, db *DB, what string, missing error, scan func(*sql.Rows, *T) error, query string, args ...any) (first T, err error) {
+func readFirst[T any](ctx context.Context, db *DB, what string, missing error, scan func(*sql.Rows, *T) error,
+	query string, args ...any,
+) (first T, err error) {
 	all, err := readAll(ctx, db, what, scan, query, args...)
 	if err == nil && len(all) == 0 {
 		err = missing
@@ -72,7 +78,9 @@ func List[T ~int | ~int64 | ~string](list []T) string {
 }
 
 // Rows returns all rows of a query. The error says what was read, and from which file.
-func Rows[T any](ctx context.Context, r Reader, what string, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+func Rows[T any](ctx context.Context, r Reader, what string, scan func(*sql.Rows, *T) error, query string,
+	args ...any,
+) ([]T, error) {
 	all, err := collect(ctx, r.q, scan, query, args...)
 	return all, sqlite.Wrap(err, "%s in %s", what, r.path)
 }

@@ -20,8 +20,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRandomStories walks through everything a run may do, in any order that is legal: each database they leave holds
-// its laws, reads the same when it is opened again, and gives back the window as it was at every snapshot and row.
+// TestRandomStories does all that a run may do, in any legal order. Each resulting database satisfies its laws, and has
+// the same contents when it is opened again. It returns the window as it was at every snapshot and row.
 func TestRandomStories(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0
@@ -52,7 +52,7 @@ func TestRandomStories(t *testing.T) {
 	})
 }
 
-// moves tells what may come next.
+// moves returns the possible next operations.
 func (s *story) moves(t *rapid.T) map[string]func() {
 	moves := map[string]func(){
 		"reopen":  s.reopen,
@@ -105,7 +105,7 @@ func text(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"", "plain", "'quoted' \"twice\"", "\x00", "漢字", "\xff"}).Draw(t, "text")
 }
 
-// compactSome takes some turns before the one at hand out of the window; none may be left to take.
+// compactSome removes some turns before the current one from the window, if there are any.
 func (s *story) compactSome(t *rapid.T) {
 	last := s.turns
 	if s.begun {
@@ -116,7 +116,10 @@ func (s *story) compactSome(t *rapid.T) {
 
 func (s *story) someShows(t *rapid.T) []annotator.Shown {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) annotator.Shown {
-		return annotator.Shown{Entry: rapid.Int64Range(1, 9).Draw(t, "entry"), Revision: rapid.Int64Range(1, 99).Draw(t, "revision")}
+		return annotator.Shown{
+			Entry:    rapid.Int64Range(1, 9).Draw(t, "entry"),
+			Revision: rapid.Int64Range(1, 99).Draw(t, "revision"),
+		}
 	}), 0, 2).Draw(t, "shows")
 }
 
@@ -144,19 +147,27 @@ func (s *story) someEdit(t *rapid.T) edit {
 		return restates(id, definition.Draw(t, "statement"))
 	case 2, 3:
 		return revises(id, codex.Edit{Facts: []codex.Fact{{
-			Text: definition.Draw(t, "fact"), Speaker: rapid.SampledFrom([]string{"", "Mik", "漢字"}).Draw(t, "speaker"), State: rapid.Bool().Draw(t, "state"),
+			Text: definition.Draw(t, "fact"), Speaker: rapid.SampledFrom([]string{"", "Mik", "漢字"}).Draw(t, "speaker"),
+			State: rapid.Bool().Draw(t, "state"),
 		}}, Close: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) codex.Closing {
-			return codex.Closing{Fact: rapid.Int64Range(1, 4).Draw(t, "close"), By: rapid.Int64Range(0, 3).Draw(t, "by")}
+			return codex.Closing{
+				Fact: rapid.Int64Range(1, 4).Draw(t, "close"),
+				By:   rapid.Int64Range(0, 3).Draw(t, "by"),
+			}
 		}), 0, 2).Draw(t, "closings")})
 	case 4:
-		return revises(id, codex.Edit{DropAliases: []string{term.Draw(t, "dropped")}, Aliases: []string{term.Draw(t, "alias")}})
+		return revises(id, codex.Edit{
+			DropAliases: []string{term.Draw(t, "dropped")},
+			Aliases:     []string{term.Draw(t, "alias")},
+		})
 	}
 	evidence, _ := codex.Ground(bodyOf(10), "Dawn - the")
 	evidence.Post, evidence.Weak = 10, rapid.Bool().Draw(t, "weak")
 	name, said := term.Draw(t, "term"), definition.Draw(t, "definition")
 	status := rapid.SampledFrom([]annotator.Status{annotator.Tentative, annotator.Confirmed}).Draw(t, "status")
 	return revises(id, codex.Edit{
-		Name: &name, Facts: factsOf(said, &evidence), Tags: tags.Draw(t, "tags"), Aliases: []string{term.Draw(t, "alias")}, Status: &status,
+		Name: &name, Facts: factsOf(said, &evidence), Tags: tags.Draw(t, "tags"),
+		Aliases: []string{term.Draw(t, "alias")}, Status: &status,
 	})
 }
 
@@ -209,7 +220,7 @@ func (s *story) everything() contents {
 	return c
 }
 
-// countsQuotes demands that the report counts the quotations of live entries, and which of them are weak.
+// countsQuotes fails unless the report counts the quotations of live entries, and the weak ones among them.
 func (s *story) countsQuotes() {
 	s.Helper()
 	var want storage.QuoteCount
@@ -231,7 +242,7 @@ func (s *story) countsQuotes() {
 	}
 }
 
-// remembers demands that the database and the model agree on the window, now and at any time before.
+// remembers fails unless the database and the model agree on the window, now and at any time before.
 func (s *story) remembers() {
 	s.Helper()
 	s.same(0, s.window())

@@ -12,8 +12,9 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// verifyReplay adds up all revisions. It proves of each that it follows from the ones before, and that its values are
-// stored as it says; of each snapshot that it counts the entries of its moment; and of each entry that it is the sum.
+// verifyReplay adds up all revisions. It proves that each revision follows from the ones before, and that its values
+// are stored. It proves that each snapshot has the right number of entries, and that each entry is the sum of its
+// revisions.
 func (v *verifier) verifyReplay(ctx context.Context, f *Finding) error {
 	h, err := v.readHistory(ctx)
 	if err != nil {
@@ -30,8 +31,10 @@ func (v *verifier) verifyReplay(ctx context.Context, f *Finding) error {
 			h.checkSnapshots(r.ID, f)
 		}
 		return err
-	}, `SELECT `+revisionColumns+`, coalesce(n.field, ''), coalesce(n.key, ''), coalesce(n.holds = 1, 0), n.id IS NOT NULL, coalesce(t.scene, 0)
-		FROM revision r`+revisionValues+` LEFT JOIN trace t ON t.turn = r.turn AND t.seq = 0 AND r.turn > 0 ORDER BY r.id`)
+	}, `SELECT `+revisionColumns+`, coalesce(n.field, ''), coalesce(n.key, ''), coalesce(n.holds = 1, 0),
+		n.id IS NOT NULL, coalesce(t.scene, 0)
+		FROM revision r`+revisionValues+` LEFT JOIN trace t ON t.turn = r.turn AND t.seq = 0 AND r.turn > 0
+		ORDER BY r.id`)
 	if err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ type history struct {
 	openings  []opening     // that are after the revisions so far
 	furthest  int           // of the scenes of the others
 	silent    map[int]bool  // scenes that have ended without a turn
-	posts     map[int]int   // so many has a scene
+	posts     map[int]int   // the number of posts of each scene
 	snapshots map[int64][]snapshotCount
 }
 
@@ -107,7 +110,8 @@ type snapshotCount struct {
 // readHistory reads what the revisions must agree with.
 func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 	h := &history{
-		entries: map[int64]*annotator.Entry{}, seen: map[int64]int{}, silent: map[int]bool{}, posts: map[int]int{}, snapshots: map[int64][]snapshotCount{},
+		entries: map[int64]*annotator.Entry{}, seen: map[int64]int{}, silent: map[int]bool{}, posts: map[int]int{},
+		snapshots: map[int64][]snapshotCount{},
 	}
 	err := sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var scene, posts int
@@ -121,10 +125,12 @@ func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 			err := rows.Scan(&scene)
 			h.silent[scene] = true
 			return err
-		}, `SELECT n FROM scene WHERE turn = 0 AND recorded_at IS NOT NULL UNION ALL SELECT scene FROM refusal WHERE turn = 0`)
+		}, `SELECT n FROM scene WHERE turn = 0 AND recorded_at IS NOT NULL UNION ALL SELECT scene FROM refusal
+			WHERE turn = 0`)
 	}
 	if err == nil {
-		h.openings, err = collect(ctx, v.q, scanOpening, `SELECT id, scene FROM trace WHERE turn > 0 AND seq = 0 ORDER BY id`)
+		h.openings, err = collect(ctx, v.q, scanOpening, `SELECT id, scene FROM trace WHERE turn > 0 AND seq = 0
+			ORDER BY id`)
 	}
 	if err != nil {
 		return nil, err
@@ -154,21 +160,25 @@ func (h *history) readUntil(row int64) int {
 	return h.furthest
 }
 
-// checkSeen adds what is wrong about how far the story was read when a revision was made. It is no less than for what the revision
-// changes, and than for the entry that it merges into: a limit that holds the revision holds those, too.
+// checkSeen adds what is wrong about how far the story was read when a revision was made. It is not before the earlier
+// revisions of the entry, or of the entry that it merges into. So a limit that includes the revision includes those,
+// too.
 func (h *history) checkSeen(r *annotator.Revision, f *Finding) {
 	if read := h.readUntil(r.Trace); r.Trace != 0 && r.Seen != read && (r.Seen < read || !h.silent[r.Seen]) {
-		f.add(fmt.Sprintf("revision %d says that the story was read to scene %d; it was read to scene %d", r.ID, r.Seen, read))
+		f.add(fmt.Sprintf("revision %d says that the story was read to scene %d; it was read to scene %d", r.ID, r.Seen,
+			read))
 	}
 	if r.At.Scene() > r.Seen {
-		f.add(fmt.Sprintf("revision %d is dated to scene %d, and the story was read to scene %d", r.ID, r.At.Scene(), r.Seen))
+		f.add(fmt.Sprintf("revision %d is dated to scene %d, and the story was read to scene %d", r.ID, r.At.Scene(),
+			r.Seen))
 	}
 	least := h.seen[r.Entry]
 	if into, err := strconv.ParseInt(r.New, 10, 64); err == nil && r.Field == annotator.FieldMerge {
 		least = max(least, h.seen[into])
 	}
 	if r.Seen < least {
-		f.add(fmt.Sprintf("revision %d changes what is known from scene %d, and is known from scene %d", r.ID, least, r.Seen))
+		f.add(fmt.Sprintf("revision %d changes what is known from scene %d, and is known from scene %d", r.ID, least,
+			r.Seen))
 	}
 	h.seen[r.Entry] = max(h.seen[r.Entry], r.Seen)
 }
@@ -188,7 +198,8 @@ func (h *history) add(r *annotator.Revision, set *storedValue, scene int, f *Fin
 	case r.At.Rank() >= h.posts[r.At.Scene()]:
 		f.add(fmt.Sprintf("revision %d is dated to a post that is not there", r.ID))
 	case r.Turn != 0 && r.At.Scene() != scene:
-		f.add(fmt.Sprintf("revision %d of turn %d, which reads scene %d, is dated to scene %d", r.ID, r.Turn, scene, r.At.Scene()))
+		f.add(fmt.Sprintf("revision %d of turn %d, which reads scene %d, is dated to scene %d", r.ID, r.Turn, scene,
+			r.At.Scene()))
 	}
 	h.checkValue(r, set, f)
 	h.checkSeen(r, f)

@@ -20,10 +20,10 @@ type Report struct {
 	Probes      int            // that ended
 	ProbeUsage  annotator.Usage
 	CallTime    time.Duration    // of all calls that ended
-	Compactions []TierCount      // by tier; turns that a quarantined scene took with it do not count
+	Compactions []TierCount      // by tier; the removal of a quarantined scene's turns does not count
 	SceneTime   time.Duration    // from one scene's end to the next: see SceneTime; 0 before the second
 	Unasked     []ReasonCount    // scenes that cost no request, by the reason, most first
-	FollowUps   map[FollowUp]int // scenes by what they tell of requests for more; those that tell nothing are left out
+	FollowUps   map[FollowUp]int // scenes by the result of their follow-ups; those without one are left out
 	Silent      time.Time        // since when the server does not answer; zero if it does
 	Silence     string           // how the newest call of that time failed
 }
@@ -36,7 +36,10 @@ func (s *Run) Report(ctx context.Context) (Report, error) {
 		return r, sqlite.Wrap(err, "report on %s", s.db.path)
 	}
 	defer func() { _ = t.Rollback() }()
-	for _, count := range []func(context.Context, querier) error{r.countRows, r.countCompactions, r.countEntries, r.countQuotes, r.countScenes, r.countCalls, r.countProbes, r.time, r.silence} {
+	for _, count := range []func(context.Context, querier) error{
+		r.countRows, r.countCompactions, r.countEntries,
+		r.countQuotes, r.countScenes, r.countCalls, r.countProbes, r.time, r.silence,
+	} {
 		if err := count(ctx, t); err != nil {
 			return r, sqlite.Wrap(err, "report on %s", s.db.path)
 		}
@@ -59,7 +62,8 @@ type TierCount struct {
 
 func (r *Report) countCompactions(ctx context.Context, q querier) (err error) {
 	scan := func(rows *sql.Rows, t *TierCount) error { return rows.Scan(&t.Tier, &t.Count, &t.Before, &t.After) }
-	r.Compactions, err = collect(ctx, q, scan, `SELECT tier, count(*), sum(tokens_before) / count(*), sum(tokens_after) / count(*)
+	r.Compactions, err = collect(ctx, q, scan,
+		`SELECT tier, count(*), sum(tokens_before) / count(*), sum(tokens_after) / count(*)
 		FROM compaction WHERE tier <> 'quarantine' GROUP BY tier ORDER BY tier`)
 	return err
 }
@@ -82,7 +86,8 @@ type QuoteCount struct {
 
 func (r *Report) countQuotes(ctx context.Context, q querier) error {
 	return q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(v.json ->> 'weak'), 0) FROM entry e
-		JOIN value v ON v.entry_id = e.id AND v.field = 'evidence' AND v.ended_by IS NULL WHERE e.name IS NOT NULL`).Scan(&r.Quotes.Total, &r.Quotes.Weak)
+		JOIN value v ON v.entry_id = e.id AND v.field = 'evidence' AND v.ended_by IS NULL
+		WHERE e.name IS NOT NULL`).Scan(&r.Quotes.Total, &r.Quotes.Weak)
 }
 
 // ReasonCount counts scenes that have a reason in common.
@@ -93,7 +98,8 @@ type ReasonCount struct {
 
 func (r *Report) countScenes(ctx context.Context, q querier) (err error) {
 	scan := func(rows *sql.Rows, c *ReasonCount) error { return rows.Scan(&c.Reason, &c.Count) }
-	r.Unasked, err = collect(ctx, q, scan, `SELECT reason, count(*) FROM scene WHERE state = 'recorded' AND turn = 0 GROUP BY reason ORDER BY 2 DESC, 1`)
+	r.Unasked, err = collect(ctx, q, scan, `SELECT reason, count(*) FROM scene WHERE state = 'recorded' AND turn = 0
+		GROUP BY reason ORDER BY 2 DESC, 1`)
 	if err != nil {
 		return err
 	}
@@ -108,7 +114,9 @@ func (r *Report) countScenes(ctx context.Context, q querier) (err error) {
 
 func (r *Report) countProbes(ctx context.Context, q querier) error {
 	u := &r.ProbeUsage
-	return q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(told_tokens), 0), coalesce(sum(cached_tokens), 0),
+	return q.QueryRowContext(ctx,
+		`SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(told_tokens), 0),
+			coalesce(sum(cached_tokens), 0),
 		  coalesce(sum(completion_tokens), 0) FROM call WHERE purpose = 'probe' AND outcome NOT IN ('open', 'lost')`).
 		Scan(&r.Probes, &u.Prompt, &u.Told, &u.Cached, &u.Completion)
 }
@@ -163,8 +171,8 @@ func recentEnds(ctx context.Context, q querier) ([]time.Time, error) {
 	return ends, err
 }
 
-// SceneTime estimates the time of a scene by the ends of the newest, newest first: the mean, in which a pause between
-// two runs counts as no more than five times the median. It is 0 for less than two scenes.
+// SceneTime estimates the time of a scene as the mean of the newest, by their ends, newest first. A pause between two
+// runs counts as at most five times the median. The estimate is 0 for less than two scenes.
 func SceneTime(ends []time.Time) time.Duration {
 	var gaps []time.Duration
 	for i := 1; i < min(len(ends), EstimatedScenes+1); i++ {

@@ -12,8 +12,8 @@ import (
 	"annotator/storage"
 )
 
-// TestRescuedFromAFolderThatIsGone: what was recorded by a relative path is copied to the nearest folder that is there, and the
-// error says where, also where another folder has the name of the one that was removed.
+// TestRescuedFromAFolderThatIsGone: a database with a relative path is copied to the nearest existing folder, and the
+// error names the copy. This also holds if another folder has the name of the removed one.
 func TestRescuedFromAFolderThatIsGone(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the system keeps open files where they are")
@@ -39,7 +39,8 @@ func TestRescuedFromAFolderThatIsGone(t *testing.T) {
 		}
 		err = db.Run.Halt(t.Context(), "to write something")
 		refusal := (*annotator.Error)(nil)
-		if !errors.As(err, &refusal) || refusal.Reason != annotator.ReasonRescued || fmt.Sprint(refusal.Args...) != want {
+		if !errors.As(err, &refusal) || refusal.Reason != annotator.ReasonRescued ||
+			fmt.Sprint(refusal.Args...) != want {
 			t.Fatalf("it says: %v", err)
 		}
 		if err := errors.Join(db.Close()); err != nil {

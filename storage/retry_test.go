@@ -6,7 +6,7 @@ import (
 	"annotator"
 )
 
-// TestConsecutiveFailures counts from the newest scene back, and passes over those about which nobody was asked.
+// TestConsecutiveFailures counts from the newest scene back, and skips those for which the model was not asked.
 func TestConsecutiveFailures(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(8))
@@ -46,7 +46,7 @@ func TestConsecutiveFailures(t *testing.T) {
 	s.clean()
 }
 
-// TestRetryWaitsForTheCheckpoint: a scene that has ended and is not checkpointed yet is not put back.
+// TestRetryWaitsForTheCheckpoint: a scene that has ended without its checkpoint is not made pending again.
 func TestRetryWaitsForTheCheckpoint(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(2))
@@ -55,7 +55,8 @@ func TestRetryWaitsForTheCheckpoint(t *testing.T) {
 	if n, err := s.db.Scenes.Retry(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d put back, %v", n, err)
 	}
-	if _, err := s.db.Scenes.Retry(t.Context(), 1); annotator.KindOf(err) != annotator.Misused || reasonOf(err) != annotator.ReasonCheckpointIsDue {
+	if _, err := s.db.Scenes.Retry(t.Context(), 1); annotator.KindOf(err) != annotator.Misused ||
+		reasonOf(err) != annotator.ReasonCheckpointIsDue {
 		t.Error(err)
 	}
 	s.checkpoint()

@@ -68,7 +68,8 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 	g.tx.countLive(status, e.Status)
 	for i := range revisions {
 		r := &revisions[i]
-		g.tx.execOne(`INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, trace_id, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		g.tx.execOne(`INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, trace_id, changed_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			r.ID, r.Entry, r.Field, r.At, r.Seen, r.Actor, r.Turn, r.Trace, r.Changed)
 		g.tx.head.revision = r.ID
 		g.tx.setValue(r)
@@ -102,8 +103,8 @@ func (tx *tx) setEntry(e *annotator.Entry, revisions []annotator.Revision) {
 	changes, asked := changedClaims(revisions)
 	tx.execOne(`INSERT INTO entry (id, name, first_at, last_at, revisions, revision, claims, changes, status, claimed)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11)
-		ON CONFLICT (id) DO UPDATE SET status = ?10, name = ?2, first_at = ?3, last_at = ?4, revisions = ?5, revision = ?6, claims = ?7,
-		  changes = iif(?9, 0, changes) + ?8, claimed = ?11`,
+		ON CONFLICT (id) DO UPDATE SET status = ?10, name = ?2, first_at = ?3, last_at = ?4, revisions = ?5,
+		  revision = ?6, claims = ?7, changes = iif(?9, 0, changes) + ?8, claimed = ?11`,
 		e.ID, name, e.First, e.Last, e.Revisions, e.Revision, claims, changes, asked, e.Status, e.Claimed)
 }
 

@@ -39,7 +39,7 @@ type RunStatus struct {
 	Entries     int             // live
 	Started     int64           // unix milliseconds
 	Updated     int64
-	ContextTold int    // tokens of context that the server has told of; 0 for none
+	ContextTold int    // the server's context as known from a refusal or a cut reply, in tokens; 0 for none
 	Budget      int    // tokens of prompt and reply together that the run goes on with; 0 before it has begun
 	Halted      string // why the last run stopped before the end; empty if it did not
 	Holder      string
@@ -50,16 +50,19 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	var r RunStatus
 	err := s.db.read.QueryRowContext(ctx, `SELECT state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
 		  (SELECT count(*) FROM thread_state), (SELECT coalesce(max(n), 0) FROM scene),
-		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''), coalesce(c.tools, ''),
+		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''),
+		  coalesce(c.tools, ''),
 		  coalesce(c.workarounds, ''), coalesce(c.settings, ''),
-		  open_scene, turn, recorded, quarantined, calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens, entries,
+		  open_scene, turn, recorded, quarantined, calls, prompt_tokens, told_tokens, cached_tokens, completion_tokens,
+		  entries,
 		  started_at, updated_at, context_told, context_budget, halted, holder
 		FROM run_state LEFT JOIN snapshot_context c ON c.id = context_id`).
 		Scan(&r.State, &r.Corpus.Title, &r.Corpus.Path, &r.Corpus.Hash, &r.Corpus.Identity, &r.Corpus.SceneBytes,
 			&r.Corpus.Threads, &r.Corpus.Scenes,
 			&r.Endpoint, &r.Model, &r.Prompt.ID, &r.Prompt.Hash, &r.Prompt.SystemPrompt, &r.Prompt.Tools,
 			&r.Prompt.Workarounds, &r.Prompt.Settings,
-			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Told, &r.Usage.Cached, &r.Usage.Completion,
+			&r.OpenScene, &r.Turn, &r.Recorded, &r.Quarantined, &r.Calls, &r.Usage.Prompt, &r.Usage.Told,
+			&r.Usage.Cached, &r.Usage.Completion,
 			&r.Entries, &r.Started, &r.Updated, &r.ContextTold, &r.Budget, &r.Halted, &r.Holder)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, annotator.Errorf(annotator.NotFound, "%s holds no run yet", s.db.path).
@@ -68,14 +71,16 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	return r, sqlite.Wrap(err, "read the run's state in %s", s.db.path)
 }
 
-// Begin records the run of a story: its state, threads and scenes. It reads all scenes inside the transaction. The file
-// alone has them then, so that it is known as that of the run without its log.
+// Begin records the run of a story: its state, threads and scenes. It reads all scenes inside the transaction. It then
+// writes the log back, so that the file is recognized as that of the run even without its log.
 func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
 	err := s.db.update(ctx, "list the scenes", func(tx *tx) {
 		total := tx.insertScenes(scenes, 0)
-		tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes, endpoint, model,
-			started_at, updated_at, holder) VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
-			s.db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes, tx.now, tx.now, s.db.holder)
+		tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
+			endpoint, model, started_at, updated_at, holder)
+			VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
+			s.db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes,
+			tx.now, tx.now, s.db.holder)
 	})
 	if err == nil {
 		_, err = s.db.writeBack(ctx)
@@ -110,9 +115,10 @@ func (tx *tx) insertScenes(scenes iter.Seq2[*annotator.Scene, error], known int)
 }
 
 func (tx *tx) insertScene(s *annotator.Scene, hash []byte) {
+	// The thread may be completed already: a corpus may grow in its last thread.
 	tx.exec(`INSERT INTO thread_state (thread_id, ord, title, first_scene, last_scene) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (thread_id) DO UPDATE SET last_scene = excluded.last_scene,
-		  status = iif(status = 'completed', 'in_progress', status), completed_at = NULL, summary_due = 0`, // a corpus may grow in its last thread
+		  status = iif(status = 'completed', 'in_progress', status), completed_at = NULL, summary_due = 0`,
 		s.Thread.ID, s.Thread.Order, s.Thread.Title, s.N, s.N)
 	posts := make([]int64, len(s.Posts))
 	for i := range s.Posts {
@@ -142,18 +148,25 @@ func (s *Run) ResetFailures(ctx context.Context) error {
 }
 
 func (tx *tx) resetFailures() {
-	tx.execOne(`UPDATE run_state SET halted = '', context_told = 0, begun_call = (SELECT coalesce(max(id), 0) FROM call),
+	tx.execOne(`UPDATE run_state SET halted = '', context_told = 0, begun_call = (SELECT coalesce(max(id), 0)
+		FROM call),
 		begun_snapshot = (SELECT coalesce(max(id), 0) FROM snapshot)`)
 }
 
-// TellContext records what the server has told of its context, in tokens. It holds until the run is started after a halt.
+// TellContext records the server's context as known from a refusal or a cut reply, in tokens. It holds until the run is
+// started after a halt.
 func (s *Run) TellContext(ctx context.Context, tokens int) error {
-	return s.db.update(ctx, "record the server's context", func(tx *tx) { tx.execOne(`UPDATE run_state SET context_told = ?`, tokens) })
+	return s.db.update(ctx, "record the server's context", func(tx *tx) {
+		tx.execOne(`UPDATE run_state SET context_told = ?`, tokens)
+	})
 }
 
-// KeepBudget records the tokens of prompt and reply together that later processes go on with, if they are told of no other number.
+// KeepBudget records the tokens of prompt and reply together. Later processes use them unless the user sets another
+// number.
 func (s *Run) KeepBudget(ctx context.Context, tokens int) error {
-	return s.db.update(ctx, "record the context budget", func(tx *tx) { tx.execOne(`UPDATE run_state SET context_budget = ?`, tokens) })
+	return s.db.update(ctx, "record the context budget", func(tx *tx) {
+		tx.execOne(`UPDATE run_state SET context_budget = ?`, tokens)
+	})
 }
 
 // SetState sets the state of the machine that every transaction from here on records.
@@ -169,7 +182,8 @@ type Pulse struct {
 
 // Pulse returns the pulse of a run; the zero value where none has begun.
 func (s *Run) Pulse(ctx context.Context) (p Pulse, err error) {
-	err = s.db.read.QueryRowContext(ctx, `SELECT title, (SELECT coalesce(max(n), 0) FROM scene), updated_at, (SELECT coalesce(max(id), 0) FROM call)
+	err = s.db.read.QueryRowContext(ctx,
+		`SELECT title, (SELECT coalesce(max(n), 0) FROM scene), updated_at, (SELECT coalesce(max(id), 0) FROM call)
 		FROM run_state`).Scan(&p.Title, &p.Scenes, &p.Updated, &p.Calls)
 	return p, sqlite.Wrap(orNone(err), "read the run's state in %s", s.db.path)
 }

@@ -18,7 +18,10 @@ func TestBeginListsTheScenes(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(2, 1))
 	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
-	want := storage.Corpus{Title: "A story", Path: "story.db", Identity: "1", Hash: run.Corpus.Hash, Threads: 2, Scenes: 3}
+	want := storage.Corpus{
+		Title: "A story", Path: "story.db", Identity: "1", Hash: run.Corpus.Hash, Threads: 2,
+		Scenes: 3,
+	}
 	if diff := cmp.Diff(want, run.Corpus); diff != "" || len(run.Corpus.Hash) != 64 {
 		t.Errorf("corpus (-want +got):\n%s", diff)
 	}
@@ -26,8 +29,9 @@ func TestBeginListsTheScenes(t *testing.T) {
 		row, err := s.db.Scenes.Get(s.ctx, i+1)
 		s.ok(err)
 		want := &annotator.SceneRow{
-			N: i + 1, Thread: scene.Thread, Index: scene.Index, Posts: []int64{scene.Posts[0].ID, scene.Posts[1].ID}, Words: scene.Words(),
-			Hash: scene.Hash(), Opens: scene.Opens, Ends: scene.Ends, State: annotator.ScenePending,
+			N: i + 1, Thread: scene.Thread, Index: scene.Index, Posts: []int64{scene.Posts[0].ID, scene.Posts[1].ID},
+			Words: scene.Words(),
+			Hash:  scene.Hash(), Opens: scene.Opens, Ends: scene.Ends, State: annotator.ScenePending,
 		}
 		if diff := cmp.Diff(want, row); diff != "" {
 			t.Errorf("scene %d (-want +got):\n%s", i+1, diff)
@@ -41,7 +45,7 @@ func TestBeginListsTheScenes(t *testing.T) {
 	}
 }
 
-// TestBeginIsWhole has the corpus fail while its scenes are read: none is listed.
+// TestBeginIsWhole: if the corpus fails while its scenes are read, none is stored.
 func TestBeginIsWhole(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
@@ -60,7 +64,7 @@ func TestBeginIsWhole(t *testing.T) {
 	s.clean()
 }
 
-// TestExtend has a corpus grow: in its last thread, which was completed, and by a thread.
+// TestExtend extends a corpus in its last thread, which was completed, and by a thread.
 func TestExtend(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1, 1))
@@ -73,7 +77,8 @@ func TestExtend(t *testing.T) {
 	s.clean()
 	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
-	if run.Corpus.Scenes != 5 || run.Corpus.Threads != 3 || run.Corpus.Identity != "2" || run.Corpus.Hash == before.Corpus.Hash {
+	if run.Corpus.Scenes != 5 || run.Corpus.Threads != 3 || run.Corpus.Identity != "2" ||
+		run.Corpus.Hash == before.Corpus.Hash {
 		t.Errorf("the corpus is %+v", run.Corpus)
 	}
 	for n := 3; n <= 5; n++ {
@@ -116,7 +121,8 @@ func TestFirstDivergence(t *testing.T) {
 		changed, total, err := s.db.Scenes.FirstDivergence(s.ctx, all(test.scenes))
 		s.ok(err)
 		if changed != test.changed || total != test.total {
-			t.Errorf("%s: scene %d of %d has changed, want %d of %d", test.name, changed, total, test.changed, test.total)
+			t.Errorf("%s: scene %d of %d has changed, want %d of %d", test.name, changed, total, test.changed,
+				test.total)
 		}
 	}
 	broken := errors.New("the corpus fails")
@@ -173,8 +179,12 @@ func TestRunRemembers(t *testing.T) {
 	s.ok(err)
 	want := storage.RunStatus{
 		State: annotator.StateRecording, Corpus: run.Corpus, Endpoint: "http://model/v1", Model: "small",
-		Prompt:    storage.Prompt{ID: 1, Hash: promptOf("You keep a codex.").Hash, SystemPrompt: "You keep a codex.", Tools: "[]"},
-		OpenScene: 1, Turn: 1, Quarantined: 1, Calls: 2, Usage: annotator.Usage{Prompt: 112, Told: 105, Cached: 64, Completion: 5},
+		Prompt: storage.Prompt{
+			ID: 1, Hash: promptOf("You keep a codex.").Hash, SystemPrompt: "You keep a codex.",
+			Tools: "[]",
+		},
+		OpenScene: 1, Turn: 1, Quarantined: 1, Calls: 2,
+		Usage:   annotator.Usage{Prompt: 112, Told: 105, Cached: 64, Completion: 5},
 		Started: clock().UnixMilli(), Updated: clock().UnixMilli(), Halted: "no power", Holder: "the test",
 	}
 	if diff := cmp.Diff(want, run); diff != "" || run.Corpus.Path != "moved.db" || run.Corpus.Identity != "3" {

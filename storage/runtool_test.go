@@ -63,7 +63,7 @@ func TestRunToolCommitsBothOrNeither(t *testing.T) {
 	}
 }
 
-// TestRunToolFallsBack breaks rules of the schema: the row says so, and nothing else changes.
+// TestRunToolFallsBack violates constraints of the schema. The row has the error, and nothing else changes.
 func TestRunToolFallsBack(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -113,7 +113,10 @@ func TestRunToolFallsBack(t *testing.T) {
 // twice is a tool that makes the same addition two times, as no rule of the codex does.
 func twice(field annotator.Field, value string) edit {
 	return func(ctx context.Context, g *storage.Glossary) error {
-		r := annotator.Revision{Entry: 1, Field: field, New: value, At: annotator.PlaceAt(1, 0), Actor: annotator.ActorModel}
+		r := annotator.Revision{
+			Entry: 1, Field: field, New: value, At: annotator.PlaceAt(1, 0),
+			Actor: annotator.ActorModel,
+		}
 		_, err := g.Revise(ctx, []annotator.Revision{r, r})
 		return err
 	}
@@ -122,7 +125,8 @@ func twice(field annotator.Field, value string) edit {
 func TestReviseNeedsATool(t *testing.T) {
 	t.Parallel()
 	s := asked(t)
-	if err := creates("Mik", "A sailor.")(s.ctx, s.db.Glossary); err == nil || !strings.Contains(err.Error(), "reading only") {
+	if err := creates("Mik", "A sailor.")(s.ctx, s.db.Glossary); err == nil ||
+		!strings.Contains(err.Error(), "reading only") {
 		t.Errorf("outside a tool: %v", err)
 	}
 	err := s.db.Journal.RunTool(s.ctx, s.result(), nil, func(g *storage.Glossary, _ *annotator.Trace) error {
@@ -142,7 +146,7 @@ func TestReviseNeedsATool(t *testing.T) {
 	s.clean()
 }
 
-// TestCommitsWhenCancelled has a signal come while a tool works: what it did and the row that says so are both there.
+// TestCommitsWhenCancelled cancels the context while a tool runs. Both its effects and its row are committed.
 func TestCommitsWhenCancelled(t *testing.T) {
 	t.Parallel()
 	s := asked(t)
@@ -181,7 +185,8 @@ func TestRecordOnce(t *testing.T) {
 	s.record(annotator.SceneRecorded)
 	before := s.everything()
 	for _, state := range []annotator.SceneState{annotator.SceneRecorded, annotator.SceneQuarantined} {
-		if err := s.db.Scenes.Record(s.ctx, storage.Outcome{Scene: 1, Turn: 1, State: state}); annotator.KindOf(err) != annotator.Storage {
+		if err := s.db.Scenes.Record(s.ctx, storage.Outcome{Scene: 1, Turn: 1, State: state}); annotator.KindOf(
+			err) != annotator.Storage {
 			t.Errorf("recorded, then %s: %v", state, err)
 		}
 	}
@@ -209,7 +214,8 @@ func TestCallsEndOnce(t *testing.T) {
 	if err := s.db.Calls.Fail(s.ctx, c); annotator.KindOf(err) != annotator.Storage {
 		t.Errorf("failed twice: %v", err)
 	}
-	if err := s.db.Calls.Reply(s.ctx, c, []annotator.Trace{s.row(annotator.TraceReply, "late")}); annotator.KindOf(err) != annotator.Storage {
+	if err := s.db.Calls.Reply(s.ctx, c, []annotator.Trace{s.row(annotator.TraceReply, "late")}); annotator.KindOf(
+		err) != annotator.Storage {
 		t.Errorf("answered after it failed: %v", err)
 	}
 	if err := s.db.Calls.Reply(s.ctx, s.call(), nil); err == nil {

@@ -18,7 +18,8 @@ func (s *Scenes) Open(ctx context.Context, row *annotator.Trace) error {
 		tx.append(row)
 		tx.execOne(`UPDATE scene SET state = 'open', attempts = attempts + 1, started_at = coalesce(started_at, ?)
 			WHERE n = ? AND state IN ('pending', 'open')`, tx.now, row.Scene)
-		tx.execOne(`UPDATE thread_state SET status = iif(status = 'completed', status, 'in_progress'), started_at = coalesce(started_at, ?)
+		tx.execOne(`UPDATE thread_state SET status = iif(status = 'completed', status, 'in_progress'),
+			started_at = coalesce(started_at, ?)
 			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?)`, tx.now, row.Scene)
 		tx.execOne(`UPDATE run_state SET open_scene = ?, turn = ? WHERE id = 1`, row.Scene, row.Turn)
 	})
@@ -37,20 +38,19 @@ type Outcome struct {
 	FollowUp FollowUp // of a recorded scene
 }
 
-// FollowUp is what a scene tells of requests that only ask whether there is more: those after a reply of which everything
-// was done, and in which nothing said that the scene is worked through.
+// FollowUp is the result of the follow-ups of a scene: requests that only ask whether there is more. They follow a
+// reply that was applied in full and did not say that the scene is finished.
 type FollowUp string
 
 // The findings.
 const (
-	FollowUpNone    FollowUp = ""         // there was no such reply, or it tells nothing
+	FollowUpNone    FollowUp = ""         // there was no such reply, or its result is not known
 	FollowUpEdits   FollowUp = "edits"    // a follow-up brought edits
 	FollowUpNothing FollowUp = "nothing"  // it brought none
 	FollowUpLeftOut FollowUp = "left out" // there was none, because those before had brought nothing
 )
 
-// FollowUps returns what the newest scenes tell of follow-ups, newest first, at most limit; those that tell nothing are
-// passed over.
+// FollowUps returns the results of the newest scenes, newest first, at most limit. It omits scenes without a result.
 func (s *Scenes) FollowUps(ctx context.Context, limit int) ([]FollowUp, error) {
 	return readAll(ctx, s.db, "read the newest scenes", ScanValue[FollowUp],
 		`SELECT follow_up FROM scene WHERE follow_up <> '' ORDER BY turn DESC LIMIT ?`, limit)
@@ -66,25 +66,31 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 		if o.Turn != 0 && o.State == annotator.SceneQuarantined {
 			tx.dropTurn(o.Turn, o.Reason)
 		}
-		tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, follow_up = ?, recorded_at = ?,
+		tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, follow_up = ?,
+			recorded_at = ?,
 			  started_at = coalesce(started_at, ?)
-			WHERE n = ? AND state IN ('pending', 'open')`, o.State, o.Turn, o.Reason, o.Fault, o.Raw, o.FollowUp, tx.now, tx.now, o.Scene)
-		tx.exec(`UPDATE thread_state SET summary_due = 1 WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?) AND `+summaryDue, o.Scene)
+			WHERE n = ? AND state IN ('pending', 'open')`,
+			o.State, o.Turn, o.Reason, o.Fault, o.Raw, o.FollowUp, tx.now, tx.now, o.Scene)
+		tx.exec(`UPDATE thread_state SET summary_due = 1 WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?)
+			AND `+summaryDue, o.Scene)
 		tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
-		tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ? WHERE id = 1`,
+		tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ?
+			WHERE id = 1`,
 			o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)
 		tx.head.seen = max(tx.head.seen, o.Scene)
 	})
 }
 
-// Checkpoint follows Record: no scene is open from there on, the position is kept as a snapshot, and after the last
-// scene of a thread the thread is completed. Tokens are those of the window. Mentions are those of Mentions.Pending. It
-// returns the snapshot.
-func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int, mentions []SceneMentions) (annotator.Snapshot, error) {
+// Checkpoint follows Record. It closes the scene, keeps the position as a snapshot, and completes a thread after its
+// last scene. Tokens are those of the window. Mentions are those of Mentions.Pending. It returns the snapshot.
+func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int,
+	mentions []SceneMentions,
+) (annotator.Snapshot, error) {
 	taken := annotator.Snapshot{Kind: annotator.SnapshotCheckpoint, Scene: scene, Tokens: tokens}
 	err := s.db.update(ctx, fmt.Sprintf("checkpoint scene %d", scene), func(tx *tx) {
 		tx.exec(`UPDATE thread_state SET status = 'completed', completed_at = ?1
-			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?2) AND last_scene = ?2 AND status <> 'completed'`, tx.now, scene)
+			WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?2) AND last_scene = ?2 AND status <> 'completed'`,
+			tx.now, scene)
 		tx.setMentions(mentions)
 		tx.insertSnapshot(&taken)
 		tx.execOne(`UPDATE run_state SET open_scene = 0 WHERE id = 1 AND open_scene = ?`, scene)
@@ -92,14 +98,16 @@ func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int, mentions []S
 	return taken, err
 }
 
-const SceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state, attempts, turn, reason,
+const SceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state,
+	attempts, turn, reason,
 	  fault, (SELECT count(*) FROM refusal f WHERE f.scene = s.n)
 	FROM scene s JOIN thread_state USING (thread_id)`
 
 func ScanScene(rows *sql.Rows, s *annotator.SceneRow) error {
 	var posts string
 	var hash []byte
-	err := rows.Scan(&s.N, &s.Thread.ID, &s.Thread.Title, &s.Thread.Order, &s.Index, &posts, &s.Words, &hash, &s.Opens, &s.Ends,
+	err := rows.Scan(&s.N, &s.Thread.ID, &s.Thread.Title, &s.Thread.Order, &s.Index, &posts, &s.Words, &hash, &s.Opens,
+		&s.Ends,
 		&s.State, &s.Attempts, &s.Turn, &s.Reason, &s.Fault, &s.Refusals)
 	if err != nil {
 		return err
@@ -119,7 +127,8 @@ func (s *Scenes) one(ctx context.Context, missing error, where string, args ...a
 
 // Get returns the scene with the given number; NotFound if there is none.
 func (s *Scenes) Get(ctx context.Context, n int) (*annotator.SceneRow, error) {
-	missing := annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).WithReason(annotator.ReasonUnknownScene)
+	missing := annotator.Errorf(annotator.NotFound, "the story has no scene %d", n).
+		WithReason(annotator.ReasonUnknownScene)
 	return s.one(ctx, missing, ` WHERE n = ?`, n)
 }
 
@@ -132,17 +141,21 @@ func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, e
 
 // Next returns the first scene without an outcome; NotFound when all have one.
 func (s *Scenes) Next(ctx context.Context) (*annotator.SceneRow, error) {
-	return s.one(ctx, annotator.Errorf(annotator.NotFound, "every scene has an outcome"), ` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
+	return s.one(ctx, annotator.Errorf(annotator.NotFound, "every scene has an outcome"),
+		` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
 }
 
 // Quarantined returns the scenes that were refused, in story order.
 func (s *Scenes) Quarantined(ctx context.Context) ([]annotator.SceneRow, error) {
-	return readAll(ctx, s.db, "read the quarantined scenes", ScanScene, SceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
+	return readAll(ctx, s.db, "read the quarantined scenes", ScanScene,
+		SceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
 }
 
 // FirstDivergence compares the scenes of a corpus with those of the run. It returns the number of the first scene of
-// the run whose text has changed or is gone, 0 if there is none, and the number of scenes in the corpus.
-func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotator.Scene, error]) (changed, total int, err error) {
+// the run whose text has changed or is gone; 0 if there is none. It also returns the number of scenes in the corpus.
+func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotator.Scene,
+	error],
+) (changed, total int, err error) {
 	known, err := readAll(ctx, s.db, "read the scenes", ScanValue[[]byte], `SELECT hash FROM scene ORDER BY n`)
 	if err != nil {
 		return 0, 0, err
@@ -164,7 +177,8 @@ func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotato
 
 // LastRead returns the last scene, in story order, that has an outcome; NotFound where none has.
 func (s *Scenes) LastRead(ctx context.Context) (*annotator.SceneRow, error) {
-	return s.one(ctx, annotator.Errorf(annotator.NotFound, "no scene has an outcome"), ` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
+	return s.one(ctx, annotator.Errorf(annotator.NotFound, "no scene has an outcome"),
+		` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
 }
 
 // ConsecutiveFailures counts the newest scenes in a row that were quarantined for faults since Run.ResetFailures, at
@@ -173,10 +187,12 @@ func (s *Scenes) ConsecutiveFailures(ctx context.Context, limit int) (n int, rea
 	scan := func(rows *sql.Rows, s *annotator.SceneRow) error { return rows.Scan(&s.Fault, &s.Reason) }
 	const asked = `(c.state = 'quarantined' OR c.state = 'recorded' AND c.turn > 0)`
 	scenes, err := readAll(ctx, s.db, "read the newest scenes", scan, `SELECT fault, reason FROM (
-		  SELECT 1 << 62 AS at, c.fault, c.reason FROM run_state JOIN scene c ON c.n = open_scene WHERE `+asked+` -- whose checkpoint is due
+		  SELECT 1 << 62 AS at, c.fault, c.reason FROM run_state JOIN scene c ON c.n = open_scene
+		  WHERE `+asked+` -- whose checkpoint is due
 		  UNION ALL SELECT * FROM (
 		    SELECT s.id, c.fault, c.reason FROM snapshot s JOIN scene c ON c.n = s.scene
-		    WHERE s.type = 'checkpoint' AND s.id > (SELECT begun_snapshot FROM run_state) AND `+asked+` ORDER BY s.id DESC LIMIT ?1))
+		    WHERE s.type = 'checkpoint' AND s.id > (SELECT begun_snapshot FROM run_state) AND `+asked+`
+		    ORDER BY s.id DESC LIMIT ?1))
 		ORDER BY at DESC LIMIT ?1`, limit)
 	for n < len(scenes) && scenes[n].Fault != "" {
 		n++

@@ -35,7 +35,8 @@ func TestSchemaDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/schema.md differs from the migrations; regenerate it with `go test ./storage -run SchemaDocument -update` (-want +got):\n%s", diff)
+		t.Errorf("docs/schema.md differs from the migrations; regenerate it with `go test ./storage -run "+
+			"SchemaDocument -update` (-want +got):\n%s", diff)
 	}
 }
 
@@ -53,7 +54,10 @@ var meanings string
 // schemaDocument describes every table, view and column.
 func schemaDocument(t *testing.T) string {
 	t.Helper()
-	d := &schema{T: t, path: filepath.Join(t.TempDir(), "annotator.db"), comments: map[string]string{}, dropped: map[string]bool{}}
+	d := &schema{
+		T: t, path: filepath.Join(t.TempDir(), "annotator.db"), comments: map[string]string{},
+		dropped: map[string]bool{},
+	}
 	db, err := storage.OpenWriter(t.Context(), d.path, "the test", clock)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +155,7 @@ func (d *schema) readMeanings() {
 	}
 }
 
-// take returns the description of a table or column, which there must be.
+// take returns the description of a table or column, and fails if there is none.
 func (d *schema) take(name string) string {
 	d.Helper()
 	meaning := d.comments[name]
@@ -199,7 +203,8 @@ func (d *schema) table(name string) string {
 		if values := d.values(name, column); values != "" {
 			holds += " One of " + values + "."
 		}
-		text += fmt.Sprintf("| %s | %s | %s |\n", column, strings.Join(kinds, ", "), strings.ReplaceAll(holds, "|", `\|`))
+		text += fmt.Sprintf("| %s | %s | %s |\n", column, strings.Join(kinds, ", "),
+			strings.ReplaceAll(holds, "|", `\|`))
 	}
 	if err := rows.Err(); err != nil {
 		d.Fatal(err)
@@ -207,7 +212,7 @@ func (d *schema) table(name string) string {
 	return text
 }
 
-// runs demands that SQLite accepts the statements of an example.
+// runs fails unless SQLite accepts the statements of an example.
 func (d *schema) runs(statements string) {
 	d.Helper()
 	pool, err := sqlite.Open(d.Context(), d.path, sqlite.ReadOnly, 1)

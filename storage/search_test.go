@@ -14,9 +14,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// odd are the names of a codex that a search must not trip over; the entry at index i has the id i+1.
+// odd are names that may be difficult for a search. The entry at index i has the id i+1.
 var odd = []string{
-	"Dawn (character)", "Dawn (ship)", "Mik's sword", "C++", "don't", "東京大学", "vys:mana pool", "Ångström", "naïve", "NEAR", "AND",
+	"Dawn (character)", "Dawn (ship)", "Mik's sword", "C++", "don't", "東京大学", "vys:mana pool", "Ångström", "naïve",
+	"NEAR", "AND",
 }
 
 // library is a story with one entry of each odd name.
@@ -76,9 +77,12 @@ func TestSearchFinds(t *testing.T) {
 
 // hostile are searches that are syntax to FTS5, or would be if a word of them were not quoted.
 var hostile = []string{
-	"Dawn (character)", "Mik's sword", "a AND", "vys:mana pool", `""`, "-", "don't", "C++", "-x", "foo:bar", `"`, "*", "NEAR(", "",
-	strings.Repeat("(", 500), `a" OR "b`, "term : x", "^x", "x*", "{term} : x", "+", "a + b", "NOT", "OR OR", "a NOT b", "\x00", "a\x00b", "\xff",
-	"\u0301", "'; DROP TABLE trace; --", strings.Repeat("x", 100_000), strings.Repeat("y ", 10_000), "½", "①", "\U0001f600", "\u200b",
+	"Dawn (character)", "Mik's sword", "a AND", "vys:mana pool", `""`, "-", "don't", "C++", "-x", "foo:bar", `"`, "*",
+	"NEAR(", "",
+	strings.Repeat("(", 500), `a" OR "b`, "term : x", "^x", "x*", "{term} : x", "+", "a + b", "NOT", "OR OR", "a NOT b",
+	"\x00", "a\x00b", "\xff",
+	"\u0301", "'; DROP TABLE trace; --", strings.Repeat("x", 100_000), strings.Repeat("y ", 10_000), "½", "①",
+	"\U0001f600", "\u200b",
 	"\U00011f04", "\ufb01", strings.Repeat("é", 100), `\`, "%", "_",
 }
 
@@ -89,8 +93,10 @@ func TestSearchIsNeverAnError(t *testing.T) {
 		s.names(annotator.Query{Text: text})
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune(`ab ()"':*^+-{}.,`+"\x00漢")))).Draw(t, "text")
-		if _, err := (view.Glossary{Glossary: s.db.Glossary}).Search(s.ctx, annotator.Query{Text: text, Limit: 3}); err != nil {
+		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune(`ab ()"':*^+-{}.,`+"\x00漢")))).Draw(
+			t, "text")
+		if _, err := (view.Glossary{Glossary: s.db.Glossary}).Search(s.ctx,
+			annotator.Query{Text: text, Limit: 3}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -102,7 +108,8 @@ func FuzzSearch(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := (view.Glossary{Glossary: s.db.Glossary}).Search(t.Context(), annotator.Query{Text: text, Limit: 3}); err != nil {
+		if _, err := (view.Glossary{Glossary: s.db.Glossary}).Search(t.Context(),
+			annotator.Query{Text: text, Limit: 3}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -113,7 +120,8 @@ func TestSearchFilters(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(2))
 	confirmed := annotator.Confirmed
 	s.read(
-		creates("Dawn", "She sails.", "person", "sailor"), creates("Mik", "He sails.", "person"), creates("Anchor", "It sails too."),
+		creates("Dawn", "She sails.", "person", "sailor"), creates("Mik", "He sails.", "person"),
+		creates("Anchor", "It sails too."),
 		creates("Gone", "It sails no more.", "person"), retires(4), revises(2, codex.Edit{Status: &confirmed}))
 	for _, test := range []struct {
 		name  string
@@ -124,7 +132,11 @@ func TestSearchFilters(t *testing.T) {
 		{"only signs", annotator.Query{Text: "( * )"}, []string{"Anchor", "Dawn", "Mik"}},
 		{"a tag", annotator.Query{Tags: []string{"Person"}}, []string{"Dawn", "Mik"}},
 		{"all tags", annotator.Query{Tags: []string{"person", "sailor"}, Text: "sails"}, []string{"Dawn"}},
-		{"a status", annotator.Query{Statuses: []annotator.Status{annotator.Confirmed}, Text: "sails"}, []string{"Mik"}},
+		{
+			"a status",
+			annotator.Query{Statuses: []annotator.Status{annotator.Confirmed}, Text: "sails"},
+			[]string{"Mik"},
+		},
 		{"what is retired", annotator.Query{Statuses: []annotator.Status{annotator.Retired}}, []string{"Gone"}},
 		{"no more than", annotator.Query{Limit: 2}, []string{"Anchor", "Dawn"}},
 		{"names come before definitions", annotator.Query{Text: "dawn sails", Limit: 1}, []string{"Dawn"}},
@@ -133,7 +145,8 @@ func TestSearchFilters(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
-	if _, err := (view.Glossary{Glossary: s.db.Glossary}).Search(s.ctx, annotator.Query{Tags: []string{"?"}}); err == nil {
+	if _, err := (view.Glossary{Glossary: s.db.Glossary}).Search(s.ctx,
+		annotator.Query{Tags: []string{"?"}}); err == nil {
 		t.Error("a tag without a word is taken for a tag")
 	}
 }
@@ -145,7 +158,10 @@ func TestLookup(t *testing.T) {
 		creates("Dawn (ship)", "A ship."), creates("Dawn", "A time of day."), creates("Old Tom", "A cat."), retires(3),
 		revises(1, codex.Edit{Aliases: []string{"The Lady"}}), revises(2, codex.Edit{Aliases: []string{"the  LADY"}}))
 	g := s.db.Glossary
-	for name, want := range map[string]int64{"dawn (SHIP)": 1, " Dawn ": 2, "the lady": 1, "Old Tom": 0, "The": 0, "": 0, "Da\u200bwn": 2} {
+	for name, want := range map[string]int64{
+		"dawn (SHIP)": 1, " Dawn ": 2, "the lady": 1, "Old Tom": 0, "The": 0,
+		"": 0, "Da\u200bwn": 2,
+	} {
 		e, err := g.Lookup(s.ctx, name)
 		if want == 0 {
 			if annotator.KindOf(err) != annotator.NotFound {
@@ -182,7 +198,7 @@ func TestReadingByIDs(t *testing.T) {
 	}
 }
 
-// TestAllPages reads more entries than come at once, and stops when it is told to.
+// TestAllPages reads more entries than a page has, and stops when its caller does.
 func TestAllPages(t *testing.T) {
 	t.Parallel()
 	const total = 1100
@@ -237,18 +253,20 @@ func TestEntryIsReadWhole(t *testing.T) {
 	if diff := cmp.Diff(e, replayed); diff != "" {
 		t.Errorf("the replay of its revisions (-entry +replay):\n%s", diff)
 	}
-	if got := fmt.Sprint(revisions[0].Field, revisions[0].New, revisions[0].Turn, revisions[0].Trace); got != "termDawn (ship)1 5" {
+	if got := fmt.Sprint(revisions[0].Field, revisions[0].New, revisions[0].Turn,
+		revisions[0].Trace); got != "termDawn (ship)1 5" {
 		t.Errorf("the first revision is %q", got)
 	}
 }
 
-// TestWordsAreThoseOfTheIndex finds entries by words of their facts in several scripts: the fact has the words that the page
-// names, and none that counts only where no other finds anything.
+// TestWordsAreThoseOfTheIndex finds entries by words of their facts in several scripts. The fact has the words that the
+// page names. None of these is a common word.
 func TestWordsAreThoseOfTheIndex(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	facts := []string{
-		"The Égrets of Zoë’s half-moon isle.", "ÅNGSTRÖM lived at No. 42b.", "Ἀχιλλεύς fears Ἕκτωρ.", "Война и мир ёлка.", "東京 の 塔.", "한국어 이름.", "Cafe\u0301 au lait.",
+		"The Égrets of Zoë’s half-moon isle.", "ÅNGSTRÖM lived at No. 42b.", "Ἀχιλλεύς fears Ἕκτωρ.",
+		"Война и мир ёлка.", "東京 の 塔.", "한국어 이름.", "Cafe\u0301 au lait.",
 	}
 	var edits []edit
 	for i, text := range facts {
@@ -256,7 +274,8 @@ func TestWordsAreThoseOfTheIndex(t *testing.T) {
 	}
 	s.read(edits...)
 	for query, want := range map[string]int64{
-		"egrets": 1, "ZOE'S": 1, "zoe": 1, "Half-Moon": 1, "half moon isle": 1, "angstrom": 2, "42B": 2, "ἀχιλλεύς": 3, "ἕκτωρ": 3, "ВОЙНА": 4, "塔": 5, "한국어": 6, "café": 7, "CAFE au": 7,
+		"egrets": 1, "ZOE'S": 1, "zoe": 1, "Half-Moon": 1, "half moon isle": 1, "angstrom": 2, "42B": 2, "ἀχιλλεύς": 3,
+		"ἕκτωρ": 3, "ВОЙНА": 4, "塔": 5, "한국어": 6, "café": 7, "CAFE au": 7,
 	} {
 		page, err := view.At(s.db, view.Moment{}).Find(s.ctx, annotator.Query{Text: query})
 		s.ok(err)

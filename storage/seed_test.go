@@ -2,7 +2,7 @@ package storage_test
 
 import "annotator/internal/sqlite"
 
-// bulk writes rows past the program, many at once, then opens the database again.
+// bulk writes many rows at once by SQL, without the program, and opens the database again.
 func (s *story) bulk(statement string, args ...any) {
 	s.Helper()
 	pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadWrite, 1)
@@ -27,8 +27,8 @@ func (s *story) seedEntries(n int) {
 		UPDATE run_state SET entries = entries + ?1`, n)
 }
 
-// seedScenes makes the first n scenes look read: four rows, a call and a checkpoint each, a compaction every twentieth
-// scene that leaves the last thirty turns. The rows' hashes are made up.
+// seedScenes writes the rows of n scenes that are read: four rows of the journal, a call and a checkpoint each. Every
+// twentieth scene has a compaction that leaves the last thirty turns. The rows' hashes are not real.
 func (s *story) seedScenes(n int) {
 	s.Helper()
 	s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;

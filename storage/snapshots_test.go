@@ -43,7 +43,10 @@ func TestSnapshotsAreFound(t *testing.T) {
 	s.ok(err)
 	context, err := s.db.Journal.Prompt(s.ctx, snapshot.Context)
 	s.ok(err)
-	if want := (storage.Prompt{ID: 1, Hash: promptOf("You keep a codex.").Hash, SystemPrompt: "You keep a codex.", Tools: "[]"}); context != want {
+	if want := (storage.Prompt{
+		ID: 1, Hash: promptOf("You keep a codex.").Hash, SystemPrompt: "You keep a codex.",
+		Tools: "[]",
+	}); context != want {
 		t.Errorf("%+v", context)
 	}
 	if _, err := s.db.Journal.Prompt(s.ctx, 9); annotator.KindOf(err) != annotator.NotFound {
@@ -51,7 +54,7 @@ func TestSnapshotsAreFound(t *testing.T) {
 	}
 }
 
-// TestSnapshotByHand: one can be created between two scenes, with a name, and at no other time.
+// TestSnapshotByHand: a snapshot with a name can be created between two scenes, and at no other time.
 func TestSnapshotByHand(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(2))
@@ -79,17 +82,26 @@ func TestSnapshotByHand(t *testing.T) {
 	s.clean()
 }
 
-// TestEpisodesAt asks which summaries stood in the window at points of the journal between which they come and go.
+// TestEpisodesAt asks for the summaries in the window at points of the journal between which they enter and leave it.
 func TestEpisodesAt(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3))
 	s.read()
-	chunk := annotator.Episode{Kind: annotator.EpisodeChunk, Thread: 1000, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "A", By: annotator.AuthorRule}
-	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{State: annotator.WindowState{Tier: "2", Through: 1}, Reason: "full", Episodes: []annotator.Episode{chunk}}))
+	chunk := annotator.Episode{
+		Kind: annotator.EpisodeChunk, Thread: 1000, FromScene: 1, ToScene: 1, FromTurn: 1,
+		ToTurn: 1, Summary: "A", By: annotator.AuthorRule,
+	}
+	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{
+		State:  annotator.WindowState{Tier: "2", Through: 1},
+		Reason: "full", Episodes: []annotator.Episode{chunk},
+	}))
 	s.read()
 	story := chunk
 	story.Kind, story.Thread, story.Summary = annotator.EpisodeCumulative, 0, "B"
-	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{State: annotator.WindowState{Tier: "1", Through: 2}, Reason: "full", Episodes: []annotator.Episode{story}, Gone: []int64{1}}))
+	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{
+		State:  annotator.WindowState{Tier: "1", Through: 2},
+		Reason: "full", Episodes: []annotator.Episode{story}, Gone: []int64{1},
+	}))
 	s.read()
 	var got []string
 	for id := range int64(3) {
@@ -112,16 +124,25 @@ func TestEpisodesAt(t *testing.T) {
 	}
 }
 
-// TestThreadZero has the thread with the number 0 summed up in every way, as any other.
+// TestThreadZero makes all kinds of summaries of the thread with the number 0.
 func TestThreadZero(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	s.read()
 	var episodes []annotator.Episode
-	for _, kind := range []annotator.EpisodeKind{annotator.EpisodeChunk, annotator.EpisodeThread, annotator.EpisodeCumulative} {
-		episodes = append(episodes, annotator.Episode{Kind: kind, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "A", By: annotator.AuthorRule})
+	for _, kind := range []annotator.EpisodeKind{
+		annotator.EpisodeChunk, annotator.EpisodeThread,
+		annotator.EpisodeCumulative,
+	} {
+		episodes = append(episodes, annotator.Episode{
+			Kind: kind, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1,
+			Summary: "A", By: annotator.AuthorRule,
+		})
 	}
-	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{State: annotator.WindowState{Tier: "1", Through: 1}, Reason: "full", Episodes: episodes}))
+	s.ok(s.db.Episodes.Compact(s.ctx, &annotator.Compaction{
+		State:  annotator.WindowState{Tier: "1", Through: 1},
+		Reason: "full", Episodes: episodes,
+	}))
 	if all := s.episodes(""); len(all) != len(episodes) {
 		t.Errorf("%+v", all)
 	}
@@ -140,8 +161,8 @@ func (s *story) episodes(kind annotator.EpisodeKind) (all []storage.EpisodeRow) 
 	return all
 }
 
-// TestSnapshotsTakeNoSpace fills a thousand scenes with as much as a run writes about a scene of 1,500 tokens, and
-// weighs the database with and without its snapshots.
+// TestSnapshotsTakeNoSpace writes as many rows for a thousand scenes as a run writes for scenes of 1,500 tokens. It
+// compares the size of the database with and without its snapshots.
 func TestSnapshotsTakeNoSpace(t *testing.T) {
 	t.Parallel()
 	const scenes = 1000

@@ -39,20 +39,20 @@ type story struct {
 	begun    bool              // the scene at hand is open
 	due      bool              // it has ended, its checkpoint is due
 	calls    []annotator.Trace // of the newest reply, without a result yet
-	turns    int64             // so many there are
+	turns    int64             // the number of turns
 	seq      int               // of the turn's next row
 	answer   bool              // the turn's newest row is an answer in text
 	snapshot int64             // the newest; 0 before the first
 	lost     int               // calls that a process did not survive
 	kept     *mention.Cache    // of the names, where only turns change them; nil: read for each checkpoint
 
-	rows    []annotator.Trace           // of the turns, all there ever were
+	rows    []annotator.Trace           // of all turns
 	through int64                       // the turns up to this one have left the window
 	gone    map[int64]bool              // and so have these
 	past    map[int64][]annotator.Trace // the window as it was, by the journal's newest row
 }
 
-// clock stands still: what is stored does not depend on when a test runs.
+// clock always returns the same time, so that the stored rows do not depend on when a test runs.
 func clock() time.Time { return time.UnixMilli(1_700_000_000_000) }
 
 // newStory begins a run of some scenes in a new database, with a system prompt in force.
@@ -89,7 +89,7 @@ func (s *story) reopen() {
 	s.open()
 }
 
-// scenesOf makes scenes: one thread for each number, of so many scenes. Thread ids are not in story order.
+// scenesOf makes scenes: one thread for each number, with that number of scenes. Thread ids are not in story order.
 func scenesOf(threads ...int) []*annotator.Scene {
 	var scenes []*annotator.Scene
 	for i, count := range threads {
@@ -109,7 +109,7 @@ func post(id, thread int64) annotator.Post {
 	return annotator.Post{ID: id, Thread: thread, Name: "qm", Time: id, Body: bodyOf(id)}
 }
 
-// bodyOf is what post id says; each is told from the others.
+// bodyOf returns the body of a post, which is different for each id.
 func bodyOf(id int64) string { return fmt.Sprintf("Dawn – the ship – left port %d.", id) }
 
 func all(scenes []*annotator.Scene) iter.Seq2[*annotator.Scene, error] {
@@ -168,7 +168,7 @@ func (s *story) call() *annotator.Call {
 	return c
 }
 
-// reply has the model answer with text and tool calls.
+// reply records an answer of the model with text and tool calls.
 func (s *story) reply(text string, tools ...string) {
 	s.Helper()
 	c := s.call()
@@ -180,13 +180,16 @@ func (s *story) reply(text string, tools ...string) {
 		row.CallID = fmt.Sprintf("t%ds%d", s.turn, row.Seq)
 		rows = append(rows, row)
 	}
-	c.Usage = annotator.Usage{Prompt: 100 + len(text), Told: 100 + len(text), Cached: 64, Completion: len(text), Exact: true}
+	c.Usage = annotator.Usage{
+		Prompt: 100 + len(text), Told: 100 + len(text), Cached: 64, Completion: len(text),
+		Exact: true,
+	}
 	s.ok(s.db.Calls.Reply(s.ctx, c, rows))
 	s.take(rows...)
 	s.calls, s.answer = slices.Clone(rows[1:]), len(tools) == 0
 }
 
-// fail has a call to the model fail.
+// fail records a call to the model that fails.
 func (s *story) fail(kind annotator.Kind) {
 	s.Helper()
 	c := s.call()
@@ -275,7 +278,8 @@ func (s *story) namesNow() *mention.Cache {
 		return mention.NewCache(s.db.Glossary)
 	}
 	if s.turn > 0 {
-		changed, err := s.db.Glossary.ChangedIn(s.ctx, &annotator.Episode{FromTurn: s.turn, ToTurn: s.turn, ToScene: 1 << 30})
+		changed, err := s.db.Glossary.ChangedIn(s.ctx,
+			&annotator.Episode{FromTurn: s.turn, ToTurn: s.turn, ToScene: 1 << 30})
 		s.ok(err)
 		for i := range changed {
 			s.kept.Invalidate(changed[i].ID)
@@ -294,7 +298,10 @@ func (s *story) createSnapshot() {
 
 func (s *story) compact(through int64, episodes ...annotator.Episode) {
 	s.Helper()
-	c := &annotator.Compaction{State: annotator.WindowState{Tier: "5", Through: through}, Before: 100, After: 50, Reason: "full", Episodes: episodes}
+	c := &annotator.Compaction{
+		State: annotator.WindowState{Tier: "5", Through: through}, Before: 100, After: 50,
+		Reason: "full", Episodes: episodes,
+	}
 	for i := range episodes {
 		if episodes[i].Supersedes != 0 {
 			c.Gone = append(c.Gone, episodes[i].Supersedes)
@@ -306,7 +313,9 @@ func (s *story) compact(through int64, episodes ...annotator.Episode) {
 
 // window is the model of Window: the rows of the turns that are not gone.
 func (s *story) window() []annotator.Trace {
-	return slices.DeleteFunc(slices.Clone(s.rows), func(row annotator.Trace) bool { return row.Turn <= s.through || s.gone[row.Turn] })
+	return slices.DeleteFunc(slices.Clone(s.rows), func(row annotator.Trace) bool {
+		return row.Turn <= s.through || s.gone[row.Turn]
+	})
 }
 
 // edit is what a tool does to the glossary.
@@ -422,7 +431,7 @@ func sourceOf(scenes []*annotator.Scene) *storage.Source {
 // corpusBody reads the bodies of the posts that scenesOf makes.
 func corpusBody(_ context.Context, id int64) (string, error) { return bodyOf(id), nil }
 
-// clean demands that the database holds all its laws.
+// clean fails unless the database satisfies all laws.
 func (s *story) clean() {
 	s.Helper()
 	findings, err := s.db.Maintenance.Verify(s.ctx, sourceOf(s.scenes))

@@ -28,22 +28,26 @@ func (s *Threads) All(ctx context.Context) ([]annotator.Thread, error) {
 // Order returns a thread's place in story order, from 1; NotFound for a thread without scenes.
 func (s *Threads) Order(ctx context.Context, thread int64) (int, error) {
 	missing := annotator.Errorf(annotator.NotFound, "thread %d has no scenes", thread)
-	return readFirst(ctx, s.db, fmt.Sprintf("read thread %d", thread), missing, ScanValue[int], `SELECT ord FROM thread_state WHERE thread_id = ?`, thread)
+	return readFirst(ctx, s.db, fmt.Sprintf("read thread %d", thread), missing, ScanValue[int],
+		`SELECT ord FROM thread_state WHERE thread_id = ?`, thread)
 }
 
 // Before returns the ids of the threads before a place in story order, from 1.
 func (s *Threads) Before(ctx context.Context, order int) ([]int64, error) {
-	return readAll(ctx, s.db, "read the threads", ScanValue[int64], `SELECT thread_id FROM thread_state WHERE ord < ? ORDER BY ord`, order)
+	return readAll(ctx, s.db, "read the threads", ScanValue[int64], `SELECT thread_id FROM thread_state WHERE ord < ?
+		ORDER BY ord`, order)
 }
 
 // lastTurn is the newest turn of a row of thread_state in which the model has read the thread; NULL for none.
 const lastTurn = `(SELECT max(s.turn) FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.state = 'recorded')`
 
-// summaryDue is whether a row of thread_state has ended, was read by the model, and has no summary, and none of its kind was passed over
-// since. Its column summary_due is kept by this.
-const summaryDue = `EXISTS (SELECT 1 FROM scene l WHERE l.n = thread_state.last_scene AND l.state IN ('recorded', 'quarantined'))
+// summaryDue is a condition on rows of thread_state, which sets the column summary_due. The thread has ended, the model
+// has read it, it has no summary, and SkipSummaries has not been called since.
+const summaryDue = `EXISTS (SELECT 1 FROM scene l
+	WHERE l.n = thread_state.last_scene AND l.state IN ('recorded', 'quarantined'))
 	AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = thread_state.thread_id)
-	AND coalesce((SELECT max(id) FROM trace WHERE turn > 0 AND turn = ` + lastTurn + `) > (SELECT summaries_after FROM run_state), 0)`
+	AND coalesce((SELECT max(id) FROM trace WHERE turn > 0
+	  AND turn = ` + lastTurn + `) > (SELECT summaries_after FROM run_state), 0)`
 
 // endedThreads reads threads that are in the window, by a turn or by a chunk, or whose summary is due, and no other.
 const endedThreads = `WITH
@@ -63,8 +67,8 @@ const endedThreads = `WITH
 	  OR summary_due = 1
 	ORDER BY ord`
 
-// Ended returns the threads whose last scene is done, that the model has read, and that have no summary or are in the
-// window, in story order.
+// Ended returns threads whose last scene has an outcome and that the model has read, in story order. They have no
+// summary, or are in the window.
 func (s *Threads) Ended(ctx context.Context) ([]annotator.EndedThread, error) {
 	scan := func(rows *sql.Rows, t *annotator.EndedThread) error {
 		return rows.Scan(&t.ID, &t.Summarised, &t.Unanswered, &t.LastTurn)
@@ -75,7 +79,8 @@ func (s *Threads) Ended(ctx context.Context) ([]annotator.EndedThread, error) {
 // ScenesAfter returns the number of scenes of the thread after a place in story order, from 1; 0 where there is none.
 func (s *Threads) ScenesAfter(ctx context.Context, order int) (int, error) {
 	return readValue[int](ctx, s.db, "read the threads",
-		`SELECT coalesce((SELECT last_scene - first_scene + 1 FROM thread_state WHERE ord > ? ORDER BY ord LIMIT 1), 0)`, order)
+		`SELECT coalesce((SELECT last_scene - first_scene + 1 FROM thread_state WHERE ord > ? ORDER BY ord
+			LIMIT 1), 0)`, order)
 }
 
 // SkipSummaries records that the threads that have ended by now need no summary.

@@ -33,13 +33,15 @@ type Interaction struct {
 	Status    InteractionStatus `json:"status"`
 }
 
-// Interactions yields the tool calls with their results, in order: those of one turn, or all where it is 0. The items
-// of a text reply's codex updates count as calls.
+// Interactions yields the tool calls with their results, in order. They are those of one turn, or all if turn is 0. The
+// items of a text reply's codex updates count as calls.
 func (s *Journal) Interactions(ctx context.Context, turn int64) iter.Seq2[*Interaction, error] {
 	scan := func(rows *sql.Rows, i *Interaction) error {
 		return rows.Scan(&i.Trace, &i.CallID, &i.Turn, &i.Scene, &i.Tool, &i.Arguments, &i.Result, &i.Error, &i.Status)
 	}
-	return pages(ctx, s.db, turn, scan, `SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status
+	return pages(ctx, s.db, turn, scan,
+		`SELECT call_trace, call_id, turn, scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''),
+			status
 		FROM tool_interaction WHERE call_trace BETWEEN ? AND ? AND (?3 = 0 OR turn = ?3) ORDER BY call_trace`)
 }
 
@@ -66,18 +68,19 @@ type ToolDecision struct {
 func (tx *tx) appendResult(row *annotator.Trace, d *ToolDecision) {
 	tx.append(row)
 	if d != nil && d.Verdict != "" {
-		tx.execOne(`INSERT INTO tool_decision (trace_id, mode, intent, verdict, rule, reason) VALUES (?, ?, ?, ?, ?, ?)`,
+		tx.execOne(`INSERT INTO tool_decision (trace_id, mode, intent, verdict, rule, reason)
+			VALUES (?, ?, ?, ?, ?, ?)`,
 			row.ID, d.Mode, d.Intent, d.Verdict, d.Rule, d.Reason)
 	}
 }
 
-// RunTool runs a tool in the transaction that records its result: both commit, or neither. The caller sets kind,
-// turn, seq, scene, call id and tool of the row; the tool fills in the rest, and works on the glossary that it is
-// given. If the tool breaks a constraint of the schema, its transaction is rolled back, and fallback fills in the row
-// in a transaction of its own: a savepoint would have SQLite copy every page that a tool changes. The decision about
-// the call, which the tool may still change, commits with the row; nil means that there is none.
-func (s *Journal) RunTool(ctx context.Context, row *annotator.Trace, decision *ToolDecision, run func(*Glossary, *annotator.Trace) error,
-	fallback func(*annotator.Trace, error),
+// RunTool runs a tool in the transaction that records its result: both commit, or neither. The caller sets kind, turn,
+// seq, scene, call id and tool of the row. The tool sets the rest, and works on the given glossary. If the tool breaks
+// a constraint of the schema, its transaction is rolled back. Then fallback completes the row, and another transaction
+// records it. A savepoint is not used, because SQLite would copy every page that a tool changes. The decision about the
+// call, which the tool may still change, commits with the row; nil for none.
+func (s *Journal) RunTool(ctx context.Context, row *annotator.Trace, decision *ToolDecision,
+	run func(*Glossary, *annotator.Trace) error, fallback func(*annotator.Trace, error),
 ) error {
 	asked := *row
 	var cause error
@@ -111,12 +114,13 @@ type AuditFilter struct {
 	Denied bool   // only calls that were denied, or would have been
 }
 
-// NoIntent stands for calls before which no intent was declared.
+// NoIntent selects calls before which no intent was declared.
 const NoIntent = "-"
 
 const (
-	AuditQuery = `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''), coalesce(error, ''), status,
-		coalesce(result_trace, 0), coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
+	AuditQuery = `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''),
+		coalesce(error, ''), status, coalesce(result_trace, 0),
+		coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
 		FROM tool_interaction i LEFT JOIN tool_decision d ON d.trace_id = i.result_trace`
 	// AuditConditions holds for the calls that an AuditFilter lets through. ?4 to ?7 are its fields.
 	AuditConditions = `(?4 = 0 OR i.scene = ?4) AND (?5 = '' OR i.tool_name = ?5) AND (?6 = 0 OR verdict <> 'allow')
@@ -142,7 +146,8 @@ func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, 
 // RevisionsOf reads the revisions that a call made.
 func (s *Journal) RevisionsOf(ctx context.Context, call *Audited) (err error) {
 	if call.Status == Success {
-		call.Revisions, err = collect(ctx, s.db.read, ScanRevision, Revisions+` WHERE r.trace_id = ? ORDER BY r.id`, call.result)
+		call.Revisions, err = collect(ctx, s.db.read, ScanRevision, Revisions+` WHERE r.trace_id = ? ORDER BY r.id`,
+			call.result)
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// decided runs a tool of which something was decided.
+// decided runs a tool with a decision about the call.
 func (s *story) decided(d *storage.ToolDecision, run edit) {
 	s.Helper()
 	row := *s.result()
@@ -34,10 +34,14 @@ func TestAudit(t *testing.T) {
 	s.begin("scene 2")
 	s.reply("Let me see.", "glossary_create", "glossary_delete", "glossary_create", "read_post")
 	allowed := storage.ToolDecision{Mode: "annotate", Intent: "PROPOSE", Verdict: storage.Allow}
-	denied := storage.ToolDecision{Mode: "annotate", Intent: "PROPOSE", Verdict: storage.Deny, Rule: "NOT_PERMITTED", Reason: "it is not permitted"}
+	denied := storage.ToolDecision{
+		Mode: "annotate", Intent: "PROPOSE", Verdict: storage.Deny, Rule: "NOT_PERMITTED",
+		Reason: "it is not permitted",
+	}
 	s.decided(&allowed, creates("Mik", "A sailor."))
 	s.decided(&denied, nil)
-	s.decided(&allowed, creates("dawn", "A horse.")) // which the schema refuses: the decision stands beside the refusal
+	// the schema refuses it, and both the decision and the refusal are recorded
+	s.decided(&allowed, creates("dawn", "A horse."))
 	type line struct {
 		Scene     int
 		Status    storage.InteractionStatus
@@ -98,14 +102,17 @@ func TestOfScene(t *testing.T) {
 	}, noFallback))
 }
 
-// TestBranchCutsDecisions goes back to before a call was decided on.
+// TestBranchCutsDecisions branches at a point before the decision about a call.
 func TestBranchCutsDecisions(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(2))
 	s.read(creates("Dawn", "A ship."))
 	s.begin("scene 2")
 	s.reply("Let me see.", "glossary_update")
-	s.decided(&storage.ToolDecision{Mode: "annotate", Verdict: storage.WouldDeny, Rule: "INTENT_REQUIRED", Reason: "none"},
+	s.decided(&storage.ToolDecision{
+		Mode: "annotate", Verdict: storage.WouldDeny, Rule: "INTENT_REQUIRED",
+		Reason: "none",
+	},
 		revises(1, codex.Edit{Facts: factsOf("She sails.", nil)}))
 	s.reply("Done.")
 	s.record(annotator.SceneRecorded)

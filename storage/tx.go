@@ -43,7 +43,8 @@ func (tx *tx) exec(query string, args ...any) (changed int64) {
 // execOne is exec for a statement that has to change exactly one row: no row means that its state was another.
 func (tx *tx) execOne(query string, args ...any) {
 	if n := tx.exec(query, args...); n != 1 {
-		tx.fail(annotator.Errorf(annotator.Storage, "a row is not in the state it should be in (%d rows for %s)", n, query))
+		tx.fail(annotator.Errorf(annotator.Storage, "a row is not in the state it should be in (%d rows for %s)", n,
+			query))
 	}
 }
 
@@ -84,12 +85,13 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx)) error {
 	return nil
 }
 
-// checkHolder fails where another process has taken the database over, or has written to the journal. Locks should keep it
-// from that, but a lock file can be removed, and there are systems that lock nothing.
+// checkHolder fails where another process has taken the database over, or has written to the journal. Locks should keep
+// it from that, but a lock file can be removed, and there are systems that lock nothing.
 func (tx *tx) checkHolder(db *DB) {
 	var holder string
 	var last int64
-	err := tx.QueryRowContext(tx.ctx, `SELECT holder, (SELECT coalesce(max(id), 0) FROM trace) FROM run_state WHERE id = 1`).Scan(&holder, &last)
+	err := tx.QueryRowContext(tx.ctx, `SELECT holder, (SELECT coalesce(max(id), 0) FROM trace) FROM run_state
+		WHERE id = 1`).Scan(&holder, &last)
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // no run has begun
 	case err != nil:

@@ -25,7 +25,8 @@ func valuesOf(r *annotator.Revision) (ended, set *value, err error) {
 	}
 	switch r.Field {
 	case annotator.FieldStatus, annotator.FieldRetired, annotator.FieldMerge:
-		ended = &value{field: annotator.FieldStatus, key: r.Old} // the old value is the status, the new one may be a reason
+		// The old value is the status. The new value may be a reason.
+		ended = &value{field: annotator.FieldStatus, key: r.Old}
 	}
 	if err != nil {
 		err = fmt.Errorf("revision %d: %w", r.ID, err)
@@ -34,7 +35,8 @@ func valuesOf(r *annotator.Revision) (ended, set *value, err error) {
 }
 
 func valueOf(field annotator.Field, text string) (*value, error) {
-	if text == "" && field != annotator.FieldPresent && field != annotator.FieldRetired { // these two say something without a text
+	// These two fields have a meaning without a text.
+	if text == "" && field != annotator.FieldPresent && field != annotator.FieldRetired {
 		return nil, nil
 	}
 	v := &value{field: field, json: quote(text), holds: true}
@@ -89,7 +91,8 @@ func quote(text string) string {
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-// plain returns a value as a revision has it: JSON of an alias, a claim, evidence or a decision, and the text otherwise.
+// plain returns a value as a revision has it: JSON of an alias, a claim, evidence or a decision, and the text
+// otherwise.
 func plain(field annotator.Field, stored string) (text string, err error) {
 	switch field {
 	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence, annotator.FieldCuratorDecision:
@@ -104,19 +107,20 @@ func plain(field annotator.Field, stored string) (text string, err error) {
 // revisionBits is how many bits of a value's id number the revision.
 const revisionBits = 20
 
-// valueID returns the id of the value that a revision sets. It sorts by how far the story was read, so that a limit is a
-// range of ids. Revisions of one scene differ by less than the second factor.
+// valueID returns the id of the value that a revision sets. It sorts by how far the story was read, so that a limit is
+// a range of ids. Revisions of one scene differ by less than the second factor.
 func valueID(r *annotator.Revision) int64 {
 	return int64(r.Seen)<<revisionBits | r.ID&(1<<revisionBits-1)
 }
 
-// setValue records what a revision sets, and the end of what was in its place. A decision of the curator is a record only:
-// it is never in force.
+// setValue records what a revision sets, and the end of what was in its place. A decision of the curator is a record
+// only: it is never in force.
 func (tx *tx) setValue(r *annotator.Revision) {
 	ended, set, err := valuesOf(r)
 	tx.fail(err)
 	if ended != nil {
-		tx.exec(`UPDATE value SET ended_by = ?, until_seen = ? WHERE entry_id = ? AND field = ? AND key = ? AND ended_by IS NULL`,
+		tx.exec(`UPDATE value SET ended_by = ?, until_seen = ? WHERE entry_id = ? AND field = ? AND key = ?
+			AND ended_by IS NULL`,
 			r.ID, r.Seen, r.Entry, ended.field, ended.key)
 	}
 	if set == nil {

@@ -66,14 +66,17 @@ type verifier struct {
 
 // Verify checks the laws of the database, and returns a finding for each, in a fixed order. With the corpus, it also
 // compares scenes and quotations with it. It changes nothing. On a read-only file or disk, or while another program
-// writes, some checks are impossible; their findings say so.
+// writes, some checks are impossible. Their findings say so.
 func (s *Maintenance) Verify(ctx context.Context, source *Source) ([]Finding, error) {
 	t, err := s.db.read.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, sqlite.Wrap(err, "verify %s", s.db.path)
 	}
 	defer func() { _ = t.Rollback() }()
-	v := &verifier{schema: s.db.schema, path: s.db.path, q: t, glossary: &Glossary{q: t, path: s.db.path}, source: source}
+	v := &verifier{
+		schema: s.db.schema, path: s.db.path, q: t, glossary: &Glossary{q: t, path: s.db.path},
+		source: source,
+	}
 	if err := v.openToWrite(ctx); err != nil {
 		return nil, err
 	}
@@ -109,15 +112,25 @@ func (v *verifier) checks() []check {
 	}
 	checks = append(checks,
 		check{"digests", "nothing but the program has changed a row", v.verifyDigests},
-		check{"journal chain", "each row of the journal carries the hash of itself and of all before it", v.verifyChain},
+		check{
+			"journal chain", "each row of the journal carries the hash of itself and of all before it",
+			v.verifyChain,
+		},
 		check{"prompts", "a system prompt and its tools are those of their hash", v.verifyPrompts},
 		check{"corpus hash", "the hash of the corpus is made from those of the scenes", v.verifyCorpusHash},
-		check{"replay", "the codex is the sum of its revisions, each of which changes what was there, and is dated to what its turn has read", v.verifyReplay},
+		check{"replay", "the codex is the sum of its revisions, each of which changes what was there, and is dated " +
+			"to what its turn has read", v.verifyReplay},
 		check{CheckIndex, "the index agrees with the entries", v.verifyIndex})
 	if v.source != nil {
 		checks = append(checks,
-			check{CheckCorpus, "the corpus has the scenes that the run has read, with these posts and this text", v.verifyCorpus},
-			check{CheckMentions, "the mentions are where the names of live entries stand in the posts", v.verifyMentions},
+			check{
+				CheckCorpus, "the corpus has the scenes that the run has read, with these posts and this text",
+				v.verifyCorpus,
+			},
+			check{
+				CheckMentions, "the mentions are where the names of live entries stand in the posts",
+				v.verifyMentions,
+			},
 			check{CheckWords, "the words by which a scene is looked up are those of its posts", v.verifyWords},
 			check{CheckQuotations, "every quotation stands in its post, where it says", v.verifyQuotes})
 	}
@@ -147,7 +160,8 @@ func (v *verifier) verifyChain(ctx context.Context, f *Finding) error {
 		var t annotator.Trace
 		var shows, parsed string
 		var hash []byte
-		err := rows.Scan(&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Attached, &t.Reasoning, &t.CallID, &t.Tool, &t.Arguments, &t.Error,
+		err := rows.Scan(&t.ID, &t.Turn, &t.Seq, &t.Kind, &t.Scene, &t.Content, &t.Attached, &t.Reasoning, &t.CallID,
+			&t.Tool, &t.Arguments, &t.Error,
 			&t.Tokens, &shows, &parsed, &hash)
 		if err != nil {
 			return err

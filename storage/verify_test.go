@@ -19,12 +19,18 @@ import (
 	"annotator/view"
 )
 
-// damages are ways for a database to be wrong. Each breaks a law; the check that holds it must say so.
+// damages are statements that damage a database. Each violates a law, and the check of this law must fail.
 var damages = []struct {
 	check, name, sql string
 }{
-	{"log", "the file says that a log follows, and there is none", fmt.Sprintf(`PRAGMA user_version = %d`, 1<<30|len(migrations.All()))},
-	{"integrity", "a value that the schema forbids", `PRAGMA ignore_check_constraints = 1; UPDATE scene SET state = 'half' WHERE n = 1`},
+	{
+		"log", "the file says that a log follows, and there is none",
+		fmt.Sprintf(`PRAGMA user_version = %d`, 1<<30|len(migrations.All())),
+	},
+	{
+		"integrity", "a value that the schema forbids",
+		`PRAGMA ignore_check_constraints = 1; UPDATE scene SET state = 'half' WHERE n = 1`,
+	},
 	{"schema", "a trigger from outside", `CREATE TRIGGER undo AFTER INSERT ON trace BEGIN DELETE FROM claim; END`},
 	{"schema", "a view from outside", `CREATE VIEW word AS SELECT content FROM trace`},
 	{"schema", "somebody's trigger", `CREATE TRIGGER theirs AFTER INSERT ON trace BEGIN DELETE FROM revision; END`},
@@ -33,7 +39,10 @@ var damages = []struct {
 	{"journal order", "a row is gone", `DELETE FROM trace WHERE kind = 'note'`},
 	{"journal order", "a turn leaves a number out", `UPDATE trace SET seq = seq + 7 WHERE kind = 'close'`},
 	{"digests", "a time", `UPDATE call SET started_at = started_at + 1 WHERE id = 1`},
-	{"digests", "a row too many", `INSERT INTO summon (snapshot_id, asker, turn, opened_at, dismissed_at) VALUES (1, 'person', 0, 1, 1)`},
+	{
+		"digests", "a row too many",
+		`INSERT INTO summon (snapshot_id, asker, turn, opened_at, dismissed_at) VALUES (1, 'person', 0, 1, 1)`,
+	},
 	{"digests", "a digest", `UPDATE digest SET hash = zeroblob(32) WHERE name = 'call'`},
 	{"prompts", "another word", `UPDATE snapshot_context SET system_prompt = replace(system_prompt, 'keep', 'kept')`},
 	{"prompts", "other tools", `UPDATE snapshot_context SET tools = '[{}]'`},
@@ -41,14 +50,27 @@ var damages = []struct {
 	{"corpus hash", "another corpus", `UPDATE run_state SET corpus_hash = upper(corpus_hash)`},
 	{"corpus", "another post", `UPDATE scene SET posts = '[20,22]' WHERE n = 2`},
 	{"corpus", "another number of words", `UPDATE scene SET words = words + 1 WHERE n = 2`},
-	{"corpus", "one scene more", `INSERT INTO scene (n, thread_id, idx, posts, words, hash) SELECT 7, thread_id, 2, posts, words, hash FROM scene WHERE n = 6`},
+	{
+		"corpus", "one scene more",
+		`INSERT INTO scene (n, thread_id, idx, posts, words, hash) SELECT 7, thread_id, 2, posts, words, hash FROM scene WHERE n = 6`,
+	},
 	{"replay", "dated to another scene", `UPDATE revision SET at = at + 1000000 WHERE id = 1`},
-	{"replay", "dated to a post that is not there", `UPDATE revision SET at = at + 7 WHERE id = (SELECT max(id) FROM revision)`},
+	{
+		"replay", "dated to a post that is not there",
+		`UPDATE revision SET at = at + 7 WHERE id = (SELECT max(id) FROM revision)`,
+	},
 	{"replay", "dated before what was there", `UPDATE revision SET at = 1 WHERE id = 2`},
-	{"replay", "a value that another revision ended", `UPDATE value SET ended_by = (SELECT max(id) FROM revision) WHERE ended_by = (SELECT min(ended_by) FROM value WHERE field = 'claim')`},
+	{
+		"replay", "a value that another revision ended",
+		`UPDATE value SET ended_by = (SELECT max(id) FROM revision) WHERE ended_by = (SELECT min(ended_by) FROM value WHERE field = 'claim')`,
+	},
 	{"replay", "a snapshot's number of entries", `UPDATE snapshot SET entries = entries + 1 WHERE id = 1`},
-	{"digests", "when an entry was changed", `UPDATE revision SET changed_at = changed_at + 1 WHERE id = (SELECT max(id) FROM revision)`},
-	{"replay", "a name is looked up as another", `UPDATE value SET key = 'dusk' WHERE field = 'alias' AND entry_id = 1`},
+	{"digests", "when an entry was changed", `UPDATE revision SET changed_at = changed_at + 1 WHERE id = (SELECT ` +
+		`max(id) FROM revision)`},
+	{
+		"replay", "a name is looked up as another",
+		`UPDATE value SET key = 'dusk' WHERE field = 'alias' AND entry_id = 1`,
+	},
 	{"snapshots", "of another moment of the codex", `UPDATE snapshot SET revision_id = revision_id - 1 WHERE id = 2`},
 	{"snapshots", "of a question that is none", `UPDATE snapshot SET type = 'curator_fork' WHERE id = 1`},
 	{"snapshots", "with a part of the window", `UPDATE snapshot SET before_turn = 1 WHERE id = 1`},
@@ -58,27 +80,46 @@ var damages = []struct {
 	{"compactions", "another tier", `UPDATE compaction SET tier = '4' WHERE epoch = 1`},
 	{"compactions", "other turns", `UPDATE compaction SET through_turn = through_turn + 1 WHERE epoch = 2`},
 	{"threads", "out of order", `UPDATE thread_state SET ord = 9 WHERE ord = 1`},
-	{"journal chain", "a changed word", `UPDATE trace SET content = replace(content, 'see', 'sea') WHERE kind = 'reply'`},
+	{
+		"journal chain", "a changed word",
+		`UPDATE trace SET content = replace(content, 'see', 'sea') WHERE kind = 'reply'`,
+	},
 	{"journal chain", "a changed estimate", `UPDATE trace SET tokens = tokens + 1 WHERE id = 3`},
 	{"journal chain", "a changed hash", `UPDATE trace SET hash = zeroblob(32) WHERE id = 3`},
-	{"journal chain", "two rows in each other's place", `UPDATE trace SET content = (SELECT content FROM trace WHERE id = 4) WHERE id = 2`},
+	{
+		"journal chain", "two rows in each other's place",
+		`UPDATE trace SET content = (SELECT content FROM trace WHERE id = 4) WHERE id = 2`,
+	},
 	{"turns", "a row of another scene", `UPDATE trace SET scene = 3 WHERE kind = 'note'`},
 	{"turns", "a turn without its scene", `UPDATE trace SET kind = 'note' WHERE turn = 1 AND seq = 0`},
 	{"turns", "more turns than there are", `UPDATE run_state SET turn = turn + 1`},
 	{"call and result", "a result is gone", `DELETE FROM trace WHERE kind = 'tool_result' AND turn = 1`},
 	{"call and result", "an answer to nothing", `UPDATE trace SET call_id = 'other' || id WHERE kind = 'tool_result'`},
-	{"decisions", "about no result", `INSERT INTO tool_decision SELECT id, 'annotate', '', 'allow', '', '' FROM trace WHERE kind = 'scene' LIMIT 1`},
-	{"decisions", "denied, and done", `INSERT INTO tool_decision SELECT trace_id, 'annotate', '', 'deny', 'EDIT_CAP', 'no' FROM revision WHERE actor = 'model' LIMIT 1`},
+	{
+		"decisions", "about no result",
+		`INSERT INTO tool_decision SELECT id, 'annotate', '', 'allow', '', '' FROM trace WHERE kind = 'scene' LIMIT 1`,
+	},
+	{
+		"decisions", "denied, and done",
+		`INSERT INTO tool_decision SELECT trace_id, 'annotate', '', 'deny', 'EDIT_CAP', 'no' FROM revision WHERE actor = 'model' LIMIT 1`,
+	},
 	{"decisions", "none is there", `UPDATE snapshot_context SET tools = '[{"name":"select_active_intent"}]'`},
-	{"effects", "a change by a tool that failed", `UPDATE trace SET error = 'DUPLICATE' WHERE id = (SELECT max(trace_id) FROM revision)`},
+	{
+		"effects", "a change by a tool that failed",
+		`UPDATE trace SET error = 'DUPLICATE' WHERE id = (SELECT max(trace_id) FROM revision)`,
+	},
 	{"effects", "a change in another turn", `UPDATE revision SET turn = turn + 1 WHERE id = 1`},
 	{"effects", "a decision of a curator who was not asked", `UPDATE revision SET actor = 'curator' WHERE id = 1`},
-	{"merges", "into nothing", `UPDATE value SET key = 'merged', json = '"99"' WHERE field = 'status' AND ended_by IS NULL; UPDATE entry SET status = 'merged', name = NULL
-		WHERE id IN (SELECT entry_id FROM value WHERE key = 'merged')`},
+	{
+		"merges", "into nothing",
+		`UPDATE value SET key = 'merged', json = '"99"' WHERE field = 'status' AND ended_by IS NULL; UPDATE entry SET status = 'merged', name = NULL
+		WHERE id IN (SELECT entry_id FROM value WHERE key = 'merged')`,
+	},
 	{"entries", "merged into nobody knows what", `UPDATE entry SET status = 'merged', name = NULL WHERE id = 1`},
 	{"revisions", "one is gone", `DELETE FROM revision WHERE id = 2`},
 	{"replay", "the newest revision is gone", `DELETE FROM revision WHERE id = (SELECT max(id) FROM revision)`},
-	{"replay", "an unreadable value", `PRAGMA ignore_check_constraints = 1; UPDATE value SET json = '{' WHERE field = 'claim'`},
+	{"replay", "an unreadable value", `PRAGMA ignore_check_constraints = 1; UPDATE value SET json = '{' WHERE field ` +
+		`= 'claim'`},
 	{"replay", "another term", `UPDATE value SET json = '"Dusk"' WHERE field = 'term' AND entry_id = 1`},
 	{"replay", "another status", `UPDATE value SET key = 'tentative' WHERE field = 'status'`},
 	{"replay", "a value is gone", `DELETE FROM value WHERE field = 'evidence'`},
@@ -93,24 +134,31 @@ var damages = []struct {
 	{"replay", "an entry without revisions", `DELETE FROM revision WHERE entry_id = 1`},
 	{"mention counts", "a count is another", `UPDATE mention_count SET mentions = mentions + 1`},
 	{"mention counts", "a scene has none", `UPDATE mention_count SET scenes = 0`},
-	{"mention counts", "a count is gone", `DELETE FROM mention_count WHERE entry_id = (SELECT min(entry_id) FROM mention)`},
+	{"mention counts", "a count is gone", `DELETE FROM mention_count WHERE entry_id = (SELECT min(entry_id) FROM ` +
+		`mention)`},
 	{"mention counts", "a total is another", `UPDATE mention_total SET mentions = mentions + 1`},
-	{"mention counts", "a total is gone", `DELETE FROM mention_total WHERE entry_id = (SELECT min(entry_id) FROM mention)`},
+	{"mention counts", "a total is gone", `DELETE FROM mention_total WHERE entry_id = (SELECT min(entry_id) FROM ` +
+		`mention)`},
 	{"mentions", "one is gone", `DELETE FROM mention WHERE place = (SELECT min(place) FROM mention)`},
 	{"mentions", "one stands elsewhere", `UPDATE mention SET end_at = end_at + 1`},
 	{"mentions", "one that was not looked for", `UPDATE scene SET mentioned = 0`},
 	{"words", "those of a scene are gone", `DELETE FROM scene_word WHERE rowid = 1`},
-	{"words", "other words", `DELETE FROM scene_word WHERE rowid = 1; INSERT INTO scene_word (rowid, words) VALUES (1, 'ghost')`},
+	{"words", "other words", `DELETE FROM scene_word WHERE rowid = 1; INSERT INTO scene_word (rowid,` +
+		` words) VALUES (1, 'ghost')`},
 	{"words", "of a scene that is not there", `INSERT INTO scene_word (rowid, words) VALUES (99, 'ghost')`},
-	{"replay", "a value ends too early", `UPDATE value SET until_seen = from_seen, ended_by = set_by WHERE field = 'term' AND entry_id = 1`},
+	{"replay", "a value ends too early", `UPDATE value SET until_seen = from_seen,` +
+		` ended_by = set_by WHERE field = 'term' AND entry_id = 1`},
 	{"values", "a value ends too late", `UPDATE value SET until_seen = until_seen + 1 WHERE ended_by <> set_by`},
 	{"values", "a value is known too early", `UPDATE value SET from_seen = 0 WHERE field = 'claim'`},
 	{"values", "two at once", `INSERT INTO value SELECT id + 1000, entry_id, field, key || 'x', json, holds, set_by, NULL, from_seen, NULL FROM value WHERE field = 'tag' LIMIT 1;
 		UPDATE value SET field = 'tag' WHERE key = 'x'`},
 	{"full-text index", "a name that cannot be found", `INSERT INTO glossary_fts_name (glossary_fts_name, rowid, name)
 		SELECT 'delete', id, name FROM name_text LIMIT 1`},
-	{"full-text index", "a claim that cannot be found", `INSERT INTO glossary_fts_claim (glossary_fts_claim, rowid, claim)
-		SELECT 'delete', id, claim FROM claim_text LIMIT 1`},
+	{
+		"full-text index", "a claim that cannot be found",
+		`INSERT INTO glossary_fts_claim (glossary_fts_claim, rowid, claim)
+		SELECT 'delete', id, claim FROM claim_text LIMIT 1`,
+	},
 	{"full-text index", "words that nobody wrote", `INSERT INTO glossary_fts_name (rowid, name) VALUES (1, 'ghost')`},
 	{"scenes", "one is gone", `DELETE FROM scene WHERE n = 2`},
 	{"scenes", "a thread that ends too late", `UPDATE thread_state SET last_scene = last_scene + 1`},
@@ -119,8 +167,11 @@ var damages = []struct {
 	{"recorded once", "ended by a foreign turn", `UPDATE scene SET turn = 3 WHERE n = 1`},
 	{"recorded once", "two ended by one turn", `UPDATE scene SET turn = 1 WHERE n = 2`},
 	{"follow-ups", "of a scene that is not read", `UPDATE scene SET follow_up = 'nothing' WHERE state = 'pending'`},
-	{"follow-ups", "one without a second reply", `UPDATE scene SET follow_up = 'edits' WHERE turn = (SELECT min(turn) FROM trace WHERE turn > 0
-		GROUP BY turn HAVING sum(kind = 'reply') < 2)`},
+	{
+		"follow-ups", "one without a second reply",
+		`UPDATE scene SET follow_up = 'edits' WHERE turn = (SELECT min(turn) FROM trace WHERE turn > 0
+		GROUP BY turn HAVING sum(kind = 'reply') < 2)`,
+	},
 	{"follow-ups", "left out after a reply in text", `UPDATE scene SET follow_up = 'left out' WHERE n = 1`},
 	{"open scene", "two", `UPDATE scene SET state = 'open' WHERE n = 6`},
 	{"checkpoints", "none", `DELETE FROM snapshot WHERE id = 1`},
@@ -130,7 +181,8 @@ var damages = []struct {
 	{"refusals", "one is gone", `UPDATE refusal SET nth = 2`},
 	{"refusals", "of a foreign turn", `UPDATE refusal SET turn = 1`},
 	{"refusals", "in the window again", `DELETE FROM compaction WHERE only_turn <> 0`},
-	{"refusals", "quarantined for nothing", `UPDATE scene SET state = 'quarantined' WHERE n = 1; UPDATE scene SET reason = '' WHERE n = 1`},
+	{"refusals", "quarantined for nothing", `UPDATE scene SET state = 'quarantined' WHERE n = 1; UPDATE scene SET ` +
+		`reason = '' WHERE n = 1`},
 	{"refusals", "recorded, and to blame", `UPDATE scene SET fault = 'unreachable' WHERE n = 1`},
 	{"calls", "two at a time", `INSERT INTO call (turn, scene, purpose, attempt, outcome, estimate, started_at)
 		VALUES (1, 1, 'annotate', 1, 'open', 1, 1), (1, 1, 'annotate', 2, 'open', 1, 1)`},
@@ -144,30 +196,53 @@ var damages = []struct {
 	{"token sums", "tokens that no call cost", `UPDATE run_state SET prompt_tokens = prompt_tokens + 1`},
 	{"token sums", "a call is gone", `DELETE FROM call WHERE outcome = 'transient'`},
 	{"replies", "from no call", `DELETE FROM call WHERE trace_id = (SELECT min(id) FROM trace WHERE kind = 'reply')`},
-	{"replies", "a call that wrote a note", `UPDATE call SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE outcome = 'ok' AND purpose <> 'ask'`},
+	{
+		"replies", "a call that wrote a note",
+		`UPDATE call SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE outcome = 'ok' AND purpose <> 'ask'`,
+	},
 	{"compactions", "without a reason", `DELETE FROM compaction WHERE epoch = 1`},
 	{"compactions", "turns come back", `UPDATE compaction SET through_turn = 0 WHERE epoch = 2`},
-	{"compactions", "by a note", `UPDATE compaction SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE epoch = 1`},
+	{"compactions", "by a note", `UPDATE compaction SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE ` +
+		`epoch = 1`},
 	{"conversations", "one that did not end with its scene", `UPDATE summon SET dismissed_at = NULL`},
 	{"conversations", "a question is lost", `DELETE FROM summon_exchange WHERE seq = 0`},
 	{"conversations", "an answer to something else", `UPDATE call SET outcome = 'transient' WHERE purpose = 'ask'`},
 	{"conversations", "an answer that is gone", `DELETE FROM summon_exchange WHERE seq = 1`},
 	{"live entries", "one too many", `UPDATE run_state SET entries = entries + 1`},
-	{"summaries", "none of a thread", finished + `INSERT INTO episode SELECT 900, 'cumulative', 0, 0, 1, 6, 1, 9, 'x', 'rule', NULL, 1, 1, NULL, NULL, 0`},
-	{"summaries", "two of a thread", strings.Repeat(`INSERT INTO episode (kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary,
-		author, tokens, trace_id, created_at) VALUES ('thread', 1000, 0, 1, 2, 1, 2, 'x', 'rule', 1, 1, 0);`, 2)},
-	{"summaries", "a story so far that ends too early", finished + `INSERT INTO episode (kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn,
+	{"summaries", "none of a thread", finished +
+		`INSERT INTO episode SELECT 900, 'cumulative', 0, 0, 1, 6, 1, 9, 'x', 'rule', NULL, 1, 1, NULL, NULL, 0`},
+	{
+		"summaries", "two of a thread",
+		strings.Repeat(`INSERT INTO episode (kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary,
+		author, tokens, trace_id, created_at) VALUES ('thread', 1000, 0, 1, 2, 1, 2, 'x', 'rule', 1, 1, 0);`, 2),
+	},
+	{"summaries", "a story so far that ends too early", finished +
+		`INSERT INTO episode (kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn,
 		summary, author, tokens, trace_id, created_at) SELECT 'thread', thread_id, 0, 1, 2, 1, 2, 'x', 'rule', 1, 1, 0 FROM thread_state`},
-	{"facts", "replaced, and open", `UPDATE value SET json = json_set(json, '$.replaced_by', 2) WHERE field = 'claim' AND entry_id = 1 AND key = '1'`},
-	{"facts", "replaced by nothing", `UPDATE value SET json = json_set(json, '$.replaced_by', 99) WHERE field = 'claim' AND holds = 0`},
-	{"facts", "a narration with a speaker", `UPDATE value SET json = json_set(json, '$.speaker', 'Mik') WHERE field = 'claim' AND json ->> 'kind' = 'narrated'`},
+	{
+		"facts", "replaced, and open",
+		`UPDATE value SET json = json_set(json, '$.replaced_by', 2) WHERE field = 'claim' AND entry_id = 1 AND key = '1'`,
+	},
+	{"facts", "replaced by nothing", `UPDATE value SET json = json_set(json, '$.replaced_by',` +
+		` 99) WHERE field = 'claim' AND holds = 0`},
+	{
+		"facts", "a narration with a speaker",
+		`UPDATE value SET json = json_set(json, '$.speaker', 'Mik') WHERE field = 'claim' AND json ->> 'kind' = 'narrated'`,
+	},
 	{"digests", "another statement", `UPDATE value SET json = '"She lies at anchor."' WHERE field = 'present'`},
-	{"evidence", "a range too long", `UPDATE value SET json = json_set(json, '$.end', json ->> 'end' + 1) WHERE field = 'evidence'`},
-	{"quotations", "another range", `UPDATE value SET json = json_set(json, '$.start', json ->> 'start' + 1, '$.end', json ->> 'end' + 1) WHERE field = 'evidence'`},
-	{"quotations", "from a post that is not there", `UPDATE value SET json = json_set(json, '$.post', 404) WHERE field = 'evidence'`},
+	{"evidence", "a range too long", `UPDATE value SET json = json_set(json, '$.end',` +
+		` json ->> 'end' + 1) WHERE field = 'evidence'`},
+	{
+		"quotations", "another range",
+		`UPDATE value SET json = json_set(json, '$.start', json ->> 'start' + 1, '$.end', json ->> 'end' + 1) WHERE field = 'evidence'`,
+	},
+	{
+		"quotations", "from a post that is not there",
+		`UPDATE value SET json = json_set(json, '$.post', 404) WHERE field = 'evidence'`,
+	},
 }
 
-// finished makes the run one that has come to its end.
+// finished ends the run with all scenes read.
 const finished = `UPDATE scene SET state = 'recorded', started_at = 1, recorded_at = 1 WHERE state = 'pending';
 	UPDATE run_state SET state = 'NO_MORE', recorded = (SELECT count(*) FROM scene WHERE state = 'recorded');`
 
@@ -182,12 +257,16 @@ func sound(t *testing.T) []byte {
 	s.decided(&storage.ToolDecision{Mode: "annotate", Verdict: storage.Allow}, creates("Mik", "Mik is a sailor."))
 	s.note("Go on.")
 	s.record(annotator.SceneRecorded)
-	chunk := annotator.Episode{Kind: annotator.EpisodeChunk, Thread: 1000, FromScene: 1, ToScene: 1, FromTurn: 1, ToTurn: 1, Summary: "She sails.", By: annotator.AuthorRule}
+	chunk := annotator.Episode{
+		Kind: annotator.EpisodeChunk, Thread: 1000, FromScene: 1, ToScene: 1, FromTurn: 1,
+		ToTurn: 1, Summary: "She sails.", By: annotator.AuthorRule,
+	}
 	s.compact(1, chunk)
 	s.checkpoint()
 	definition := "Dawn is a ship. She sails. She sinks."
 	s.read(revises(1, codex.Edit{Facts: factsOf(definition, nil)}), revises(1, codex.Edit{
-		Facts: []codex.Fact{{Text: "She lies deep.", State: true}, {Text: "Mik dived.", Speaker: "Mik"}}, Close: []codex.Closing{{Fact: 2, By: 4}},
+		Facts: []codex.Fact{{Text: "She lies deep.", State: true}, {Text: "Mik dived.", Speaker: "Mik"}},
+		Close: []codex.Closing{{Fact: 2, By: 4}},
 	}), restates(1, "She is a wreck."), retires(2))
 	chunk.Kind, chunk.Thread, chunk.Supersedes = annotator.EpisodeCumulative, 0, 1
 	s.compact(2, chunk)
@@ -279,7 +358,7 @@ func bodyOrNotFound(_ context.Context, id int64) (string, error) {
 	return bodyOf(id), nil
 }
 
-// TestVerifyChecksAreProven demands a way to break every law.
+// TestVerifyChecksAreProven fails unless there is a damage for every law.
 func TestVerifyChecksAreProven(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
@@ -317,7 +396,7 @@ func nth(text, part []byte, n int) int {
 	return at
 }
 
-// TestVerifyBesideAStoppedWriter: another process holds the lock for writing, and does not go on.
+// TestVerifyBesideAStoppedWriter: another process holds the lock for writing, and is stopped.
 func TestVerifyBesideAStoppedWriter(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
@@ -341,23 +420,26 @@ func TestVerifyBesideAStoppedWriter(t *testing.T) {
 			unchecked[f.Check] = f.Unchecked
 		}
 	}
-	if len(unchecked) != 2 || !strings.Contains(unchecked["full-text index"], "since another program is writing to it") {
+	if len(unchecked) != 2 || !strings.Contains(unchecked["full-text index"],
+		"since another program is writing to it") {
 		t.Errorf("not checked: %v", unchecked)
 	}
 }
 
-// TestDigestsSurviveMigrations adds columns to rows that are there, and changes such rows afterwards. What was damaged
-// before is found after it, too.
+// TestDigestsSurviveMigrations adds columns to existing rows, and changes such rows afterwards. Earlier damage is also
+// found after the migration.
 func TestDigestsSurviveMigrations(t *testing.T) {
 	t.Parallel()
 	const step = `ALTER TABLE call ADD COLUMN more TEXT NOT NULL DEFAULT 'x'; ALTER TABLE call ADD COLUMN less INTEGER NOT NULL DEFAULT 7;
 		ALTER TABLE scene ADD COLUMN note TEXT; ALTER TABLE refusal ADD COLUMN note TEXT NOT NULL DEFAULT 'y'; UPDATE summon SET summary = 'z'`
 	whole := sound(t)
 	for damage, want := range map[string]string{
-		`SELECT 1`: "", `UPDATE call SET started_at = 9 WHERE id = 1`: "call", `DELETE FROM tool_decision; UPDATE scene SET words = 9 WHERE n = 1`: "scene tool_decision",
+		`SELECT 1`: "", `UPDATE call SET started_at = 9 WHERE id = 1`: "call",
+		`DELETE FROM tool_decision; UPDATE scene SET words = 9 WHERE n = 1`: "scene tool_decision",
 	} {
 		for _, change := range []string{
-			`UPDATE call SET fault = 'x'`, `UPDATE refusal SET retried_at = 5`, `UPDATE scene SET note = 'z', words = words + 1`, `DELETE FROM refusal`,
+			`UPDATE call SET fault = 'x'`, `UPDATE refusal SET retried_at = 5`,
+			`UPDATE scene SET note = 'z', words = words + 1`, `DELETE FROM refusal`,
 			`UPDATE call SET less = 8, more = 'b' WHERE id = 2`, `DELETE FROM summon_exchange`,
 			`INSERT OR REPLACE INTO snapshot_context SELECT id, hash, 'other', tools, settings, workarounds, created_at FROM snapshot_context`,
 		} {
@@ -375,7 +457,8 @@ func TestDigestsSurviveMigrations(t *testing.T) {
 			if err := pool.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if tables, err := storage.Differing(t.Context(), path, step, change); err != nil || strings.Join(tables, " ") != want {
+			if tables, err := storage.Differing(t.Context(), path, step, change); err != nil ||
+				strings.Join(tables, " ") != want {
 				t.Errorf("after %s, the migration and %s: %q differ (%v)", damage, change, tables, err)
 			}
 		}
@@ -392,14 +475,15 @@ func TestRebuildIndex(t *testing.T) {
 		INSERT INTO glossary_fts_claim (glossary_fts_claim) VALUES ('delete-all')`)
 	s.ok(err)
 	s.ok(pool.Close())
-	if found, err := (view.Glossary{Glossary: s.db.Glossary}).Search(t.Context(), annotator.Query{Text: "sails ship"}); err != nil || len(found) > 0 {
+	if found, err := (view.Glossary{Glossary: s.db.Glossary}).Search(t.Context(),
+		annotator.Query{Text: "sails ship"}); err != nil || len(found) > 0 {
 		t.Fatalf("an emptied index finds %v, %v", found, err)
 	}
 	s.ok(s.db.Maintenance.RebuildIndex(t.Context()))
 	s.clean()
 }
 
-// TestVerifyToldInPart has a check find more than it lists.
+// TestVerifyToldInPart: a check finds more violations than it lists.
 func TestVerifyToldInPart(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(30))

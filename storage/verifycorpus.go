@@ -85,12 +85,14 @@ func isScene(known *annotator.SceneRow, scene *annotator.Scene) bool {
 // verifyMentions looks for the names of the live entries in the scenes, and compares.
 func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
 	var current bool
-	err := v.q.QueryRowContext(ctx, `SELECT coalesce(max(mentions), 0) = (SELECT coalesce(max(id), 0) FROM revision) FROM run_state`).Scan(&current)
+	err := v.q.QueryRowContext(ctx, `SELECT coalesce(max(mentions), 0) = (SELECT coalesce(max(id), 0) FROM revision)
+		FROM run_state`).Scan(&current)
 	if err != nil {
 		return err
 	}
 	if !current || v.source.Finder == nil {
-		f.Unchecked = "the mentions, since entries have changed since names were looked for: the next checkpoint or start of a run does it"
+		f.Unchecked = "the mentions, since entries have changed since names were looked for: the next checkpoint or " +
+			"start of a run does it"
 		return nil
 	}
 	names, err := v.glossary.Names(ctx)
@@ -111,7 +113,8 @@ func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
 		if scene := held[m.Place.Scene()]; scene != nil {
 			scene[m] = true
 		} else {
-			f.add(fmt.Sprintf("entry %d is mentioned in scene %d, where no name was looked for", m.Entry, m.Place.Scene()))
+			f.add(fmt.Sprintf("entry %d is mentioned in scene %d, where no name was looked for", m.Entry,
+				m.Place.Scene()))
 		}
 		return err
 	}, `SELECT entry_id, place, start_at, end_at FROM mention WHERE ended_by IS NULL`)

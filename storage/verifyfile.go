@@ -12,7 +12,8 @@ import (
 func (v *verifier) openToWrite(ctx context.Context) error {
 	pool, err := sqlite.Open(ctx, v.path, sqlite.ReadWrite, 1)
 	if err == nil {
-		_, err = pool.ExecContext(ctx, `PRAGMA busy_timeout = 2000`) // a run commits in less; one that was stopped is not waited for
+		_, err = pool.ExecContext(ctx,
+			`PRAGMA busy_timeout = 2000`) // a run commits in less; one that was stopped is not waited for
 	}
 	if err == nil {
 		// SQLite opens a file that it cannot write for reading. Beginning a write transaction fails then.
@@ -68,7 +69,8 @@ func (v *verifier) verifyIndex(ctx context.Context, f *Finding) error {
 	var err error
 	if v.write != nil {
 		// The integrity check of FTS5 has the form of a write; rank = 1 compares the index with the entries.
-		_, err = v.write.ExecContext(ctx, `INSERT INTO glossary_fts_name (glossary_fts_name, rank) VALUES ('integrity-check', 1);
+		_, err = v.write.ExecContext(ctx, `INSERT INTO glossary_fts_name (glossary_fts_name, rank)
+			VALUES ('integrity-check', 1);
 			INSERT INTO glossary_fts_claim (glossary_fts_claim, rank) VALUES ('integrity-check', 1)`)
 		reason = whyReadOnly(err)
 	}

@@ -12,7 +12,8 @@ import (
 	"annotator/internal/sqlite"
 )
 
-// scenesWith identifies the scenes that have a word: how many there are, the sum of their numbers and that of the squares.
+// scenesWith identifies the scenes that have a word: how many there are, the sum of their numbers and that of the
+// squares.
 type scenesWith struct{ count, sum, squares int64 }
 
 func (w scenesWith) with(n int64) scenesWith {
@@ -25,12 +26,38 @@ const anySize = -1
 // known are the letters of common scripts that every version of FTS5's tokenizer takes for parts of words.
 var known = &unicode.RangeTable{
 	R16: []unicode.Range16{
-		{'\'', '\'', 1}, {'-', '-', 1}, {'0', '9', 1}, {'a', 'z', 1}, {0xb5, 0xb5, 1}, // ASCII, and the micro sign
-		{0xc0, 0x23f, 1}, {0x300, 0x36f, 1}, // Latin, and marks
-		{0x386, 0x386, 1}, {0x388, 0x3ce, 1}, {0x3d0, 0x3d1, 1}, {0x3d5, 0x3d6, 1}, {0x3f0, 0x3f1, 1}, {0x3f5, 0x3f5, 1}, // Greek
-		{0x400, 0x523, 1}, {0x5d0, 0x5ea, 1}, {0x621, 0x652, 1}, {0x905, 0x94d, 1}, {0xe01, 0xe3a, 1}, // Cyrillic, Hebrew, Arabic, Devanagari, Thai
-		{0x1100, 0x11a2, 1}, {0x2019, 0x2019, 1}, {0x3041, 0x3096, 1}, {0x3099, 0x309a, 1}, {0x30a1, 0x30fa, 1}, // Hangul, kana
-		{0x3400, 0x4db5, 1}, {0x4e00, 0x9fcb, 1}, {0xac00, 0xd7a3, 1}, // Han, Hangul
+		// ASCII, and the micro sign
+		{'\'', '\'', 1},
+		{'-', '-', 1},
+		{'0', '9', 1},
+		{'a', 'z', 1},
+		{0xb5, 0xb5, 1},
+		// Latin, and marks
+		{0xc0, 0x23f, 1},
+		{0x300, 0x36f, 1},
+		// Greek
+		{0x386, 0x386, 1},
+		{0x388, 0x3ce, 1},
+		{0x3d0, 0x3d1, 1},
+		{0x3d5, 0x3d6, 1},
+		{0x3f0, 0x3f1, 1},
+		{0x3f5, 0x3f5, 1},
+		// Cyrillic, Hebrew, Arabic, Devanagari, Thai
+		{0x400, 0x523, 1},
+		{0x5d0, 0x5ea, 1},
+		{0x621, 0x652, 1},
+		{0x905, 0x94d, 1},
+		{0xe01, 0xe3a, 1},
+		// Hangul, kana
+		{0x1100, 0x11a2, 1},
+		{0x2019, 0x2019, 1},
+		{0x3041, 0x3096, 1},
+		{0x3099, 0x309a, 1},
+		{0x30a1, 0x30fa, 1},
+		// Han, Hangul
+		{0x3400, 0x4db5, 1},
+		{0x4e00, 0x9fcb, 1},
+		{0xac00, 0xd7a3, 1},
 	},
 	LatinOffset: 5,
 }
@@ -53,8 +80,9 @@ func foldWord(word string) string {
 	}, word)
 }
 
-// verifyWords compares the words by which scenes are looked up with those of their posts: for each word the scenes that have it, and for
-// each scene how many words it has. A scene without a word of its own is not looked at again when a name comes that has it.
+// verifyWords compares the index of words with the posts of the scenes. It compares the scenes that have each word, and
+// the number of words of each scene. If the index lacks a word of a scene, a later name with this word is not found
+// there.
 func (v *verifier) verifyWords(ctx context.Context, f *Finding) error {
 	if v.source.Finder == nil {
 		f.Unchecked = "the words, since the posts were not read"
@@ -132,7 +160,8 @@ func (v *verifier) verifySizes(ctx context.Context, f *Finding, sizes map[int]in
 	return err
 }
 
-// decodeSize reads a number as FTS5 stores it: seven bits a byte, the highest first, of which all but the last have the eighth bit set.
+// decodeSize reads a number as FTS5 stores it: seven bits a byte, the highest first, of which all but the last have the
+// eighth bit set.
 func decodeSize(encoded []byte) (n int) {
 	for _, b := range encoded {
 		n = n<<7 | int(b&0x7f)

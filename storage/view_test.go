@@ -44,7 +44,10 @@ type seen struct {
 // see reads all that a view shows of a story with some scenes.
 func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 	t.Helper()
-	s := &seen{Named: map[string][]annotator.Entry{}, Found: map[string]view.Page{}, Revisions: map[int64][]annotator.Revision{}}
+	s := &seen{
+		Named: map[string][]annotator.Entry{}, Found: map[string]view.Page{},
+		Revisions: map[int64][]annotator.Revision{},
+	}
 	ctx := context.Background()
 	ok := func(err error) {
 		t.Helper()
@@ -65,11 +68,15 @@ func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 	}
 	s.ByID, err = v.EntriesByID(ctx, ids)
 	ok(err)
-	for _, text := range []string{"Dawn", "dawn (SHIP)", "Mik's sword", "漢字", "one two", "Vys", "four OR three", "C++ one", ""} {
+	for _, text := range []string{
+		"Dawn", "dawn (SHIP)", "Mik's sword", "漢字", "one two", "Vys", "four OR three",
+		"C++ one", "",
+	} {
 		s.Named[text], err = v.Named(ctx, text)
 		ok(err)
 		for _, tags := range [][]string{nil, {"ship"}} {
-			s.Found[text+"|"+strconv.Itoa(len(tags))], err = v.Find(ctx, annotator.Query{Text: text, Tags: tags, Offset: len(tags), Limit: 3})
+			s.Found[text+"|"+strconv.Itoa(len(tags))], err = v.Find(ctx,
+				annotator.Query{Text: text, Tags: tags, Offset: len(tags), Limit: 3})
 			ok(err)
 		}
 	}
@@ -134,7 +141,8 @@ func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 				counted += c.Count
 			}
 		}
-		if counted != len(list) || len(list) > 0 && !slices.Contains(all, view.EntryCount{Entry: id, Count: len(list)}) {
+		if counted != len(list) || len(list) > 0 && !slices.Contains(all,
+			view.EntryCount{Entry: id, Count: len(list)}) {
 			t.Errorf("entry %d has %d mentions, %d by thread, and the most are of %v", id, len(list), counted, all)
 		}
 	}
@@ -150,7 +158,7 @@ func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 }
 
 // TestViewDoesNotDependOnWhatComesLater compares the view up to each snapshot with the same view of a branch of it, in
-// which nothing later has taken place. Scenes say how far they are read, which no reader takes for the story.
+// which nothing later has taken place. The state of the scenes differs, which is not part of the story.
 func TestViewDoesNotDependOnWhatComesLater(t *testing.T) {
 	t.Parallel()
 	dir, n := t.TempDir(), 0
@@ -183,8 +191,8 @@ func TestViewDoesNotDependOnWhatComesLater(t *testing.T) {
 	})
 }
 
-// pointsBefore returns the points whose view a branch at a snapshot has to share: the snapshot, and the scenes and posts before it
-// but for those that one of the two is still to read again.
+// pointsBefore returns the points at which a view of a branch at a snapshot has to be the same. They are the snapshot,
+// and the scenes and posts before it. Scenes that are to be read again in either database are left out.
 func (s *story) pointsBefore(snapshot int64, branch *storage.DB) []view.Point {
 	s.Helper()
 	points := []view.Point{{Kind: view.PointSnapshot, ID: snapshot}}
@@ -216,7 +224,8 @@ func (s *story) seenAt(db *storage.DB, point view.Point) *seen {
 	seen := see(s, view.At(db, m), s.scenes)
 	for _, scenes := range seen.Scenes {
 		for i := range scenes {
-			scenes[i].State, scenes[i].Attempts, scenes[i].Refusals, scenes[i].Turn, scenes[i].Reason, scenes[i].Fault = "", 0, 0, 0, "", ""
+			scenes[i].State, scenes[i].Attempts, scenes[i].Refusals, scenes[i].Turn, scenes[i].Reason, scenes[i].Fault =
+				"", 0, 0, 0, "", ""
 		}
 	}
 	return seen

@@ -20,15 +20,15 @@ const (
 	heavyClaims  = 2_000 // of which 40 hold at a time
 )
 
-// longCodex makes a story of benchScenes with benchEntries: of each a name, an alias, a tag, four claims with a quotation
-// each over the rest of the story, and a confirmation.
+// longCodex makes a story of benchScenes with benchEntries. Each entry has a name, an alias, a tag, and a confirmation.
+// It has four claims with a quotation each, spread over the rest of the story.
 func longCodex(b *testing.B) *storage.DB {
 	b.Helper()
 	threads := make([]int, benchScenes/50)
 	for i := range threads {
 		threads[i] = 50
 	}
-	dir := os.Getenv("ANNOTATOR_BENCH_DIR") // keeps the database for the next time
+	dir := os.Getenv("ANNOTATOR_BENCH_DIR") // keeps the database for the next run
 	if dir == "" {
 		dir = b.TempDir()
 	}
@@ -105,8 +105,12 @@ func BenchmarkView(b *testing.B) {
 		}},
 		{"search of a name", func(ctx context.Context, v *view.View) error { return found(ctx, v, "name777") }},
 		{"search of a common word", func(ctx context.Context, v *view.View) error { return found(ctx, v, "captain") }},
-		{"search of rare and common words", func(ctx context.Context, v *view.View) error { return found(ctx, v, "the harbour 777") }},
-		{"search of common words", func(ctx context.Context, v *view.View) error { return found(ctx, v, "the captain of the ship") }},
+		{"search of rare and common words", func(ctx context.Context, v *view.View) error {
+			return found(ctx, v, "the harbour 777")
+		}},
+		{"search of common words", func(ctx context.Context, v *view.View) error {
+			return found(ctx, v, "the captain of the ship")
+		}},
 		{"search inside names", func(ctx context.Context, v *view.View) error { return found(ctx, v, "ame777") }},
 		{"entry", func(ctx context.Context, v *view.View) error {
 			_, err := v.Entry(ctx, 777)
@@ -145,7 +149,10 @@ func BenchmarkView(b *testing.B) {
 			return err
 		}},
 		{"cast by thread", func(ctx context.Context, v *view.View) error {
-			_, err := v.MentionCounts(ctx, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+			_, err := v.MentionCounts(ctx, []int64{
+				1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+				20,
+			})
 			return err
 		}},
 		{"most mentioned", func(ctx context.Context, v *view.View) error {
@@ -175,7 +182,8 @@ func BenchmarkView(b *testing.B) {
 		for _, limit := range []string{"no limit", "scene:10000", "scene:1000", "snapshot:10000"} {
 			b.Run(fmt.Sprintf("%s/%s", a.name, limit), func(b *testing.B) {
 				for b.Loop() {
-					if err := a.ask(b.Context(), view.At(db, limits[limit])); err != nil && annotator.KindOf(err) != annotator.NotFound {
+					if err := a.ask(b.Context(), view.At(db, limits[limit])); err != nil &&
+						annotator.KindOf(err) != annotator.NotFound {
 						b.Fatal(err)
 					}
 				}

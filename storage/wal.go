@@ -10,12 +10,13 @@ import (
 // walPages is the size from which CheckpointWAL copies the log. SQLite itself would copy it during some commit.
 const walPages = 4000
 
-// walAge is the time after which CheckpointWAL copies a log of any size: a file that is moved or copied without its log
-// lacks no more than that.
+// walAge is the time after which CheckpointWAL copies a log of any size. A file that is moved or copied without its log
+// lacks at most the changes of this time.
 const walAge = 10 * time.Second
 
-// CheckpointWAL copies a write-ahead log that is long or old into the database file. The next transaction then starts the
-// log over. It does not wait for readers: what they still need stays in the log. It returns the number of pages that stay.
+// CheckpointWAL copies a write-ahead log that is long or old into the database file. The next transaction then starts
+// the log over. It does not wait for readers: what they still need stays in the log. It returns the number of pages
+// that stay.
 func (s *Maintenance) CheckpointWAL(ctx context.Context) (left int, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var busy, log, moved int
@@ -26,8 +27,8 @@ func (s *Maintenance) CheckpointWAL(ctx context.Context) (left int, err error) {
 	return s.db.writeBack(ctx)
 }
 
-// writeBack copies the log into the database file, and then marks the file. See mark. ctx does not cancel it: a file that is
-// marked alone would be taken for one without its log.
+// writeBack copies the log into the database file, and then marks the file. See mark. ctx does not cancel it: a file
+// that is marked alone would be taken for one without its log.
 func (db *DB) writeBack(ctx context.Context) (left int, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if err := db.checkFiles(ctx); err != nil {

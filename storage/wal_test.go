@@ -17,8 +17,8 @@ import (
 // worth of pages.
 const walBound = (4000 + 200) * 4200
 
-// blank ends n scenes that have nothing to ask, with their checkpoints, and returns how many pages CheckpointWAL had to
-// leave in the log in the end. CheckpointWAL must never wait for anybody.
+// blank ends n scenes without a call to the model, with their checkpoints. It returns how many pages CheckpointWAL left
+// in the log at the end. CheckpointWAL must never wait for readers.
 func (s *story) blank(n int) (left int) {
 	s.Helper()
 	for range n {
@@ -29,7 +29,7 @@ func (s *story) blank(n int) (left int) {
 		start := time.Now()
 		left, err = s.db.Maintenance.CheckpointWAL(s.ctx)
 		s.ok(err)
-		if took := time.Since(start); took >= 10*time.Second { // as long as SQLite waits for who is in its way
+		if took := time.Since(start); took >= 10*time.Second { // SQLite waits for a lock that long
 			s.Fatalf("CheckpointWAL took %v", took)
 		}
 	}
@@ -44,8 +44,8 @@ func (s *story) log() int64 {
 	return info.Size()
 }
 
-// TestCheckpointWAL keeps the write-ahead log short. A reader that stays on one version of the database has it grow
-// meanwhile, but nobody waits for that reader, and after it the log is short again.
+// TestCheckpointWAL keeps the write-ahead log short. While a reader uses one state of the database, the log grows, but
+// nothing waits for the reader. Afterwards the log is short again.
 func TestCheckpointWAL(t *testing.T) {
 	t.Parallel()
 	longtest.Only(t, "some thousands of transactions")
@@ -78,8 +78,8 @@ func TestCheckpointWAL(t *testing.T) {
 // logBound is the most that the log comes to with readers, in bytes.
 const logBound = 64 << 20
 
-// write commits n transactions of a megabyte each, and returns the most that the log came to, in bytes, and how long the
-// slowest took.
+// write commits n transactions of a megabyte each, and returns the most that the log came to, in bytes, and how long
+// the slowest took.
 func (s *story) write(n int) (most int64, slowest time.Duration) {
 	s.Helper()
 	text := strings.Repeat("A long reply. ", 1<<20/14)
@@ -92,7 +92,8 @@ func (s *story) write(n int) (most int64, slowest time.Duration) {
 	return most, slowest
 }
 
-// reads begins transactions that read one state for some time each, until it is stopped, and returns how many there were.
+// reads begins transactions that read one state for some time each, until it is stopped, and returns how many there
+// were.
 func (s *story) reads(lengths func() time.Duration) (stop func() int) {
 	s.Helper()
 	pool, err := sqlite.Open(s.ctx, s.path, sqlite.ReadOnly, 1)
@@ -132,13 +133,14 @@ func (s *story) reads(lengths func() time.Duration) (stop func() int) {
 	return func() int { close(over); return <-ended }
 }
 
-// TestLogBesideReaders writes while fifty readers overlap, with transactions from a millisecond to seconds: the log stays short, and
-// no reader is disturbed.
+// TestLogBesideReaders writes while fifty readers overlap, with transactions from a millisecond to seconds. The log
+// stays short, and no reader fails.
 func TestLogBesideReaders(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	s.begin("scene 1")
-	for _, longest := range longtest.Pick([]time.Duration{time.Second}, []time.Duration{50 * time.Millisecond, time.Second, 10 * time.Second}) {
+	for _, longest := range longtest.Pick([]time.Duration{time.Second},
+		[]time.Duration{50 * time.Millisecond, time.Second, 10 * time.Second}) {
 		random := rand.New(rand.NewPCG(1, 2))
 		var mu sync.Mutex
 		length := func() time.Duration {
@@ -156,15 +158,16 @@ func TestLogBesideReaders(t *testing.T) {
 		for _, stop := range stops {
 			reads += stop()
 		}
-		t.Logf("readers of up to %v: %d reads, log of at most %d MiB, %v in all, the slowest transaction %v", longest, reads, most>>20, took, slowest)
+		t.Logf("readers of up to %v: %d reads, log of at most %d MiB, %v in all, the slowest transaction %v", longest,
+			reads, most>>20, took, slowest)
 		if most > logBound || reads == 0 {
 			t.Errorf("readers of up to %v: the log came to %d bytes, beside %d reads", longest, most, reads)
 		}
 	}
 }
 
-// TestReaderThatNeverEnds: after some time a run goes on beside it, says so once, and the log is short again when the reader has
-// ended.
+// TestReaderThatNeverEnds: after some time a run no longer waits for a reader, and reports this once. When the reader
+// has ended, the log is short again.
 func TestReaderThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
@@ -177,7 +180,8 @@ func TestReaderThatNeverEnds(t *testing.T) {
 	most, slowest := s.write(100)
 	stop()
 	if most < logBound || slowest < 6*time.Second || told != 1 {
-		t.Errorf("the log came to %d bytes, the slowest transaction took %v, and %d times it was told", most, slowest, told)
+		t.Errorf("the log came to %d bytes, the slowest transaction took %v, and %d times it was told", most, slowest,
+			told)
 	}
 	if s.write(2); s.log() > walBound {
 		t.Errorf("after the reader the log has %d bytes", s.log())

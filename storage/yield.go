@@ -9,12 +9,13 @@ import (
 
 // Yield is what the scenes that were read have brought, over the whole run.
 type Yield struct {
-	Scenes   int    // recorded, for which the model was asked
-	Left     int    // scenes without an outcome
-	Embedded bool   // by the embedded model, which makes no call only where a text has no names
-	Replied  int    // scenes in which the model replied, refused ones included; counted only while there is no call
-	Entries  int    // ever made
-	Called   bool   // a reply made a tool call, or its codex_updates had an element; whether it succeeded does not matter
+	Scenes   int  // recorded, for which the model was asked
+	Left     int  // scenes without an outcome
+	Embedded bool // by the embedded model, which makes no call only where a text has no names
+	Replied  int  // scenes in which the model replied, refused ones included; counted only while there is no call
+	Entries  int  // ever made
+	// Called reports whether a reply made a tool call or had an element in codex_updates, with success or without.
+	Called   bool
 	Accepted bool   // a tool call succeeded; the declaration of an intent is not counted
 	Refused  int    // tool calls that failed; counted only while none succeeded
 	Code     string // of the newest of these
@@ -27,12 +28,15 @@ func (s *Run) Yield(ctx context.Context, embedded string) (Yield, error) {
 	err := s.db.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM scene WHERE state = 'recorded' AND turn > 0),
 		(SELECT count(*) FROM scene WHERE state IN ('pending', 'open')), (SELECT count(*) FROM entry),
 		(SELECT endpoint = ? FROM run_state), EXISTS (SELECT 1 FROM trace WHERE kind IN ('tool_call', 'update')),
-		EXISTS (SELECT 1 `+calls+` AND error = '')`, embedded).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Embedded, &y.Called, &y.Accepted)
+		EXISTS (SELECT 1 `+calls+` AND error = '')`,
+		embedded).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Embedded, &y.Called, &y.Accepted)
 	if err == nil && !y.Called {
-		err = s.db.read.QueryRowContext(ctx, `SELECT count(DISTINCT scene) FROM trace WHERE kind = 'reply'`).Scan(&y.Replied)
+		err = s.db.read.QueryRowContext(ctx, `SELECT count(DISTINCT scene) FROM trace
+			WHERE kind = 'reply'`).Scan(&y.Replied)
 	}
 	if err == nil && !y.Accepted {
-		err = s.db.read.QueryRowContext(ctx, `SELECT count(*), coalesce((SELECT error `+calls+` ORDER BY id DESC LIMIT 1), '') `+calls).
+		err = s.db.read.QueryRowContext(ctx,
+			`SELECT count(*), coalesce((SELECT error `+calls+` ORDER BY id DESC LIMIT 1), '') `+calls).
 			Scan(&y.Refused, &y.Code)
 	}
 	return y, sqlite.Wrap(err, "read what the run has brought in %s", s.db.path)
@@ -49,12 +53,15 @@ const (
 func (y *Yield) Warning() error {
 	switch {
 	case y.silent():
-		return annotator.Errorf(annotator.NoCalls, "no reply of the model has made a tool call, in %d scenes of this run", y.Replied)
+		return annotator.Errorf(annotator.NoCalls,
+			"no reply of the model has made a tool call, in %d scenes of this run", y.Replied)
 	case !y.Accepted && (y.Refused >= suspiciousRefusals || y.Refused > 0 && y.Left == 0):
-		return annotator.Errorf(annotator.NoCalls, "every tool call of this run was refused: %d so far, the newest with %s", y.Refused, y.Code).
+		return annotator.Errorf(annotator.NoCalls,
+			"every tool call of this run was refused: %d so far, the newest with %s", y.Refused, y.Code).
 			WithReason(annotator.ReasonCallsRefused)
 	case y.Entries == 0 && y.Scenes >= suspiciousScenes:
-		return annotator.Errorf(annotator.NoCalls, "%d scenes were read, and no entry was made", y.Scenes).WithReason(annotator.ReasonNoEntries)
+		return annotator.Errorf(annotator.NoCalls, "%d scenes were read, and no entry was made", y.Scenes).
+			WithReason(annotator.ReasonNoEntries)
 	}
 	return nil
 }
