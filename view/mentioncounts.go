@@ -168,7 +168,8 @@ func (v *View) Companions(ctx context.Context, entry int64, limit int) ([]EntryC
 // companionsOfMany compares an entry with the others, in the order of their mentions. An entry shares at most as many
 // scenes as it has mentions. So it stops when enough entries share more scenes than the next one has mentions.
 func (v *View) companionsOfMany(ctx context.Context, entry int64, scenes sceneSet,
-	limit int) (best []EntryCount, err error) {
+	limit int,
+) (best []EntryCount, err error) {
 	for compared, next := 0, 8*limit; ; compared, next = compared+next, 8*next {
 		others, err := v.everMentioned(ctx, compared, next)
 		if err != nil {

@@ -34,7 +34,8 @@ func (v *View) lastPlace() int64 {
 
 // Mentions returns the mentions of an entry, in the story's order, and how many there are without offset and limit.
 func (v *View) Mentions(ctx context.Context, entry int64,
-	offset, limit int) (found []SharedMention, total int, err error) {
+	offset, limit int,
+) (found []SharedMention, total int, err error) {
 	where := fmt.Sprintf(` FROM mention m WHERE m.entry_id = ?2 AND m.place <= %d AND %s`,
 		v.lastPlace(), v.visible("m"))
 	if err := v.r.Row(ctx, `SELECT count(*)`+where, v.r.Limit.Bound(), entry).Scan(&total); err != nil {

@@ -167,7 +167,8 @@ func placeMoment(ctx context.Context, db *storage.DB, n, rank int, mustBeRead bo
 
 // Between returns the entries that changed between two snapshots, as they were at each. New ones are only in after.
 func Between(ctx context.Context, db *storage.DB,
-	from, to *annotator.Snapshot) (before, after []annotator.Entry, err error) {
+	from, to *annotator.Snapshot,
+) (before, after []annotator.Entry, err error) {
 	ids, err := storage.Rows(ctx, db.Reader(storage.Limit{}), "read the revisions", storage.ScanValue[int64],
 		`SELECT DISTINCT entry_id FROM revision WHERE id > ? AND id <= ? ORDER BY 1`,
 		from.Revision, to.Revision)
@@ -181,7 +182,8 @@ func Between(ctx context.Context, db *storage.DB,
 }
 
 func entriesAt(ctx context.Context, db *storage.DB, snapshot *annotator.Snapshot,
-	ids []int64) ([]annotator.Entry, error) {
+	ids []int64,
+) ([]annotator.Entry, error) {
 	m, err := MomentOf(ctx, db, snapshot)
 	if err != nil {
 		return nil, err

@@ -159,7 +159,8 @@ func (v *View) LatestScenes(ctx context.Context, limit int) ([]SceneEnd, error) 
 
 // ToolCalls returns the newest tool calls that a filter lets through, newest first, with ids below before (0: any).
 func (v *View) ToolCalls(ctx context.Context, f storage.AuditFilter, before int64,
-	limit int) ([]storage.Audited, error) {
+	limit int,
+) ([]storage.Audited, error) {
 	x, err := v.records(ctx)
 	if err != nil {
 		return nil, err

@@ -133,7 +133,8 @@ func (s *search) filter(query annotator.Query) (clause string, args []any, err e
 // ranked returns the entries that match the words and pass the filters, best first, and the words that found them. The
 // words are empty if the text was looked for inside names.
 func (s *search) ranked(ctx context.Context, query annotator.Query,
-	words []string) (ids []int64, by []string, err error) {
+	words []string,
+) (ids []int64, by []string, err error) {
 	rare, err := s.rare(ctx, words)
 	if err != nil {
 		return nil, nil, err
@@ -299,7 +300,8 @@ func (s *search) filtered(ctx context.Context, query annotator.Query, ids []int6
 // sorted returns the entries by their scores, after those with exactly this name. These may have no score: of a common
 // word only the first rows are read.
 func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[int64]score,
-	err error) ([]int64, error) {
+	err error,
+) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -222,13 +222,15 @@ func (v *View) Quotations(ctx context.Context, posts []int64) ([]Quotation, erro
 
 // readAll returns all rows of a query.
 func readAll[T any](ctx context.Context, v *View, what string, scan func(*sql.Rows, *T) error, query string,
-	args ...any) ([]T, error) {
+	args ...any,
+) ([]T, error) {
 	return storage.Rows(ctx, v.r, what, scan, query, args...)
 }
 
 // readFirst is readAll for the first row. The error is missing where there is none.
 func readFirst[T any](ctx context.Context, v *View, what string, missing error, scan func(*sql.Rows, *T) error,
-	query string, args ...any) (first T, err error) {
+	query string, args ...any,
+) (first T, err error) {
 	all, err := readAll(ctx, v, what, scan, query, args...)
 	if err == nil && len(all) == 0 {
 		err = missing
