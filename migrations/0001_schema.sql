@@ -285,7 +285,10 @@ CREATE UNIQUE INDEX value_now ON value (entry_id, field, key) WHERE ended_by IS 
 CREATE UNIQUE INDEX value_single ON value (entry_id, field) WHERE ended_by IS NULL AND field IN ('term', 'present', 'status', 'lock');
 CREATE UNIQUE INDEX value_ended ON value (ended_by, set_by) WHERE ended_by IS NOT NULL;
 CREATE INDEX value_entry ON value (entry_id, field, key, holds, from_seen, until_seen, set_by, ended_by);
-CREATE INDEX value_key ON value (field, key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field IN ('term', 'alias', 'tag', 'status');
+CREATE INDEX value_term ON value (key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field = 'term';
+CREATE INDEX value_alias ON value (key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field = 'alias';
+CREATE INDEX value_tag ON value (key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field = 'tag';
+CREATE INDEX value_status ON value (key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field = 'status';
 CREATE INDEX value_post ON value (json ->> 'post') WHERE field = 'evidence';
 
 -- Names and claims have a full-text index each. In one index of two columns, a search of names would also read the claims with

@@ -200,7 +200,8 @@ func (v *verifier) verifyQuotes(ctx context.Context, f *Finding) error {
 			f.add(fmt.Sprintf("evidence %d is not what post %d says at %d to %d", id, post, start, end))
 		}
 		return nil
-	}, `SELECT id, post_id, start_at, end_at, quote FROM evidence ORDER BY post_id, id`)
+	}, `SELECT id, coalesce(post_id, 0), coalesce(start_at, 0), coalesce(end_at, 0), coalesce(quote, '')
+		FROM evidence ORDER BY post_id, id`)
 }
 
 // quotedAt reports whether body has quote at a range of code points.
