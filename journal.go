@@ -100,6 +100,8 @@ type Usage struct {
 
 // Minus returns what was used since an earlier count.
 func (u Usage) Minus(before Usage) Usage {
-	return Usage{u.Prompt - before.Prompt, u.Told - before.Told, u.Cached - before.Cached,
-		u.Completion - before.Completion, u.Exact}
+	return Usage{
+		u.Prompt - before.Prompt, u.Told - before.Told, u.Cached - before.Cached,
+		u.Completion - before.Completion, u.Exact,
+	}
 }

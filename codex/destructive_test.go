@@ -33,8 +33,10 @@ func TestDestructive(t *testing.T) {
 		"a fact more": {codex.Edit{Facts: factsOf("It is a Ship. It sails at night.")}, false},
 		"an alias":    {codex.Edit{Aliases: []string{"the Grey Lady"}}, false},
 		"a tag more":  {codex.Edit{Tags: []string{"object", "group"}}, false},
-		"another fact": {codex.Edit{Facts: factsOf("It was painted black."),
-			Close: []codex.Closing{{Fact: 2, By: 3}}}, true},
+		"another fact": {codex.Edit{
+			Facts: factsOf("It was painted black."),
+			Close: []codex.Closing{{Fact: 2, By: 3}},
+		}, true},
 		"a fact less":          {codex.Edit{Close: []codex.Closing{{Fact: 1}}}, true},
 		"another name":         {codex.Edit{Name: new("Dusk (ship)")}, true},
 		"another tag":          {codex.Edit{Tags: []string{"group"}}, true},

@@ -71,8 +71,10 @@ func (f *Fact) clean() (Fact, error) {
 	if err != nil {
 		return Fact{}, err
 	}
-	c := Fact{Text: strings.Join(strings.Fields(text), " "), Kind: f.Kind, Speaker: CleanName(f.Speaker),
-		State: f.State, Evidence: f.Evidence}
+	c := Fact{
+		Text: strings.Join(strings.Fields(text), " "), Kind: f.Kind, Speaker: CleanName(f.Speaker),
+		State: f.State, Evidence: f.Evidence,
+	}
 	if n := utf8.RuneCountInString(c.Speaker); n > MaxName {
 		return Fact{}, refuse("TOO_LONG", "the speaker has %d characters; at most %d", n, MaxName)
 	}

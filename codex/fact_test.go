@@ -19,16 +19,24 @@ func TestFactLine(t *testing.T) {
 	t.Parallel()
 	for want, claim := range map[string]annotator.Claim{
 		"1: She sails.": {ID: 1, Text: "She sails.", Kind: annotator.Narrated},
-		"2 (claimed by Tobin Vane): She fled.": {ID: 2, Text: "She fled.", Kind: annotator.Claimed,
-			Speaker: "Tobin Vane"},
-		"3 (claimed, state): She is poor.": {ID: 3, Text: "She is poor.", Kind: annotator.Claimed,
-			State: true},
+		"2 (claimed by Tobin Vane): She fled.": {
+			ID: 2, Text: "She fled.", Kind: annotator.Claimed,
+			Speaker: "Tobin Vane",
+		},
+		"3 (claimed, state): She is poor.": {
+			ID: 3, Text: "She is poor.", Kind: annotator.Claimed,
+			State: true,
+		},
 		"4 (inferred): She lies.": {ID: 4, Text: "She lies.", Kind: annotator.Inferred},
-		"5 (state): She is a wick.": {ID: 5, Text: "She is a wick.", Kind: annotator.Narrated,
-			State: true},
+		"5 (state): She is a wick.": {
+			ID: 5, Text: "She is a wick.", Kind: annotator.Narrated,
+			State: true,
+		},
 		"A part of another entry.": {Text: "A part of another entry."},
-		"6: What a damaged database makes of a narration.": {ID: 6,
-			Text: "What a damaged database makes of a narration.", Speaker: "Tobin"},
+		"6: What a damaged database makes of a narration.": {
+			ID:   6,
+			Text: "What a damaged database makes of a narration.", Speaker: "Tobin",
+		},
 	} {
 		if got := codex.FactLine(&claim); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -59,10 +67,14 @@ func (h *tracked) apply(t rapid.TB, revisions []annotator.Revision) {
 
 func someFact(t *rapid.T) codex.Fact {
 	f := codex.Fact{
-		Text: rapid.SampledFrom([]string{"She sails.", "she  SAILS.", "She is a wick. She is young.", "She sank.",
-			"Sie sinkt.", "彼女は沈む。"}).Draw(t, "text"),
-		Kind: rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Narrated, annotator.Claimed,
-			annotator.Inferred}).Draw(t, "kind"),
+		Text: rapid.SampledFrom([]string{
+			"She sails.", "she  SAILS.", "She is a wick. She is young.", "She sank.",
+			"Sie sinkt.", "彼女は沈む。",
+		}).Draw(t, "text"),
+		Kind: rapid.SampledFrom([]annotator.ClaimKind{
+			"", annotator.Narrated, annotator.Claimed,
+			annotator.Inferred,
+		}).Draw(t, "kind"),
 		Speaker: rapid.SampledFrom([]string{"", "", "Mik", "the Archivist"}).Draw(t, "speaker"),
 		State:   rapid.Bool().Draw(t, "state"),
 	}
@@ -90,8 +102,10 @@ func TestFactsStayUntilClosed(t *testing.T) {
 		for scene := range rapid.IntRange(1, 12).Draw(t, "scenes") {
 			edit := codex.Edit{Actor: annotator.ActorModel, At: annotator.PlaceAt(scene+1, 0)}
 			if rapid.Bool().Draw(t, "close") {
-				edit.Close = []codex.Closing{{Fact: rapid.Int64Range(0, 9).Draw(t, "which"),
-					By: rapid.Int64Range(0, 9).Draw(t, "by")}}
+				edit.Close = []codex.Closing{{
+					Fact: rapid.Int64Range(0, 9).Draw(t, "which"),
+					By:   rapid.Int64Range(0, 9).Draw(t, "by"),
+				}}
 			} else {
 				edit.Facts = []codex.Fact{someFact(t)}
 			}
@@ -175,12 +189,16 @@ func TestClosedByAnother(t *testing.T) {
 		}
 		return err
 	}
-	if err := add(codex.Edit{Facts: []codex.Fact{{Text: "She is a wick.", State: true},
-		{Text: "She is young."}}}); err != nil {
+	if err := add(codex.Edit{Facts: []codex.Fact{
+		{Text: "She is a wick.", State: true},
+		{Text: "She is young."},
+	}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := add(codex.Edit{Facts: []codex.Fact{{Text: "She is a lamplighter.", State: true}},
-		Close: []codex.Closing{{Fact: 1, By: 3}}}); err != nil {
+	if err := add(codex.Edit{
+		Facts: []codex.Fact{{Text: "She is a lamplighter.", State: true}},
+		Close: []codex.Closing{{Fact: 1, By: 3}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if c := h.entry.Claims[slices.IndexFunc(h.entry.Claims, func(c annotator.Claim) bool {
@@ -188,8 +206,10 @@ func TestClosedByAnother(t *testing.T) {
 	})]; c.Until == 0 || c.ReplacedBy != 3 {
 		t.Errorf("fact 1 is %+v", c)
 	}
-	for closing, code := range map[codex.Closing]string{{Fact: 1}: "NOT_FOUND", {Fact: 9}: "NOT_FOUND",
-		{Fact: 2, By: 1}: "NOT_FOUND", {Fact: 2, By: 2}: "SAME"} {
+	for closing, code := range map[codex.Closing]string{
+		{Fact: 1}: "NOT_FOUND", {Fact: 9}: "NOT_FOUND",
+		{Fact: 2, By: 1}: "NOT_FOUND", {Fact: 2, By: 2}: "SAME",
+	} {
 		refusal := (*codex.Refusal)(nil)
 		if err := add(codex.Edit{Close: []codex.Closing{closing}}); !errors.As(err, &refusal) || refusal.Code != code {
 			t.Errorf("%+v: %v, want %s", closing, err, code)
@@ -238,8 +258,10 @@ func TestPresentIsNotOutdated(t *testing.T) {
 		"a state that ended after":         {annotator.Claim{State: true, Until: at(5, 0), Revision: 8}, false},
 		"one that is not recorded yet":     {annotator.Claim{State: true, Revision: math.MaxInt64}, false},
 	} {
-		e := &annotator.Entry{Present: "She sails.", PresentAt: at(4, 2), PresentRevision: 7,
-			Claims: []annotator.Claim{test.claim}}
+		e := &annotator.Entry{
+			Present: "She sails.", PresentAt: at(4, 2), PresentRevision: 7,
+			Claims: []annotator.Claim{test.claim},
+		}
 		if got := codex.Present(e); (got == "She sails.") != test.shown || !test.shown && got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -263,8 +285,10 @@ func TestFactIndex(t *testing.T) {
 		e := annotator.Entry{Term: "Dawn", Status: annotator.Tentative}
 		index := codex.NewFactIndex(&e)
 		for range rapid.IntRange(1, 20).Draw(t, "edits") {
-			fact := codex.Fact{Text: rapid.SampledFrom([]string{"She sails.", "SHE  sails.", "She is é.",
-				"She is e\u0301."}).Draw(t, "text")}
+			fact := codex.Fact{Text: rapid.SampledFrom([]string{
+				"She sails.", "SHE  sails.", "She is é.",
+				"She is e\u0301.",
+			}).Draw(t, "text")}
 			if rapid.Bool().Draw(t, "claimed") {
 				fact.Kind, fact.Speaker = annotator.Claimed,
 					rapid.SampledFrom([]string{"Mik", "mik", "Ann"}).Draw(t, "speaker")

@@ -105,8 +105,10 @@ func TestBestClaim(t *testing.T) {
 		{ID: 5, From: 25, Ord: -1, Text: "Nothing here.", Speaker: "Hob the cook"},
 		{ID: 6, From: 5, Text: "A harbour."},
 	}
-	for words, want := range map[string]int64{"lamp harbour": 4, "lamp": 4, "harbour": 6, "burns": 1, "cook": 5,
-		"lamp cook burns": 1, "whale": 0, "": 0} {
+	for words, want := range map[string]int64{
+		"lamp harbour": 4, "lamp": 4, "harbour": 6, "burns": 1, "cook": 5,
+		"lamp cook burns": 1, "whale": 0, "": 0,
+	} {
 		var got int64
 		if c := codex.NewWords(strings.Fields(words)).Best(claims); c != nil {
 			got = c.ID

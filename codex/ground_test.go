@@ -66,8 +66,10 @@ func TestQuoteIsWords(t *testing.T) {
 	if got, _ := codex.Ground("a heart at the heartland, at the heart", "at the heart"); got.Start != 26 {
 		t.Errorf("%+v is no place of whole words", got)
 	}
-	for quote, reason := range map[string]string{"from the hear": "whole words", "the … lamps": "several passages",
-		"Nobody spoke": ""} {
+	for quote, reason := range map[string]string{
+		"from the hear": "whole words", "the … lamps": "several passages",
+		"Nobody spoke": "",
+	} {
 		found, why := codex.FindQuote([]annotator.Post{{ID: 1, Body: body + " The lamps are the lamps."}}, quote)
 		if found != nil || !strings.Contains(why, reason) || (why == "") != (reason == "") {
 			t.Errorf("%q: %+v, %q", quote, found, why)
@@ -82,8 +84,10 @@ type storyText struct {
 }
 
 // words of several scripts. Those of Chinese are single characters.
-var sampleWords = []string{"a", "art", "heart", "the", "hear", "don't", "can’t", "10,000", "3.5", "été",
-	"e\u0301te\u0301", "дом", "домой", "사람", "사람은", "राजा", "灯", "他", "x"}
+var sampleWords = []string{
+	"a", "art", "heart", "the", "hear", "don't", "can’t", "10,000", "3.5", "été",
+	"e\u0301te\u0301", "дом", "домой", "사람", "사람은", "राजा", "灯", "他", "x",
+}
 
 func drawText(t *rapid.T) storyText {
 	var s storyText
@@ -111,8 +115,10 @@ func TestWholeWordsAreFound(t *testing.T) {
 		first := rapid.IntRange(0, len(s.words)-2).Draw(t, "first")
 		last := rapid.IntRange(first+1, len(s.words)-1).Draw(t, "last")
 		quote := s.text[s.words[first].Start:s.words[last].End]
-		for _, written := range []string{quote, norm.NFC.String(quote), norm.NFD.String(quote), typed.Replace(quote),
-			"“" + quote + ".”"} {
+		for _, written := range []string{
+			quote, norm.NFC.String(quote), norm.NFD.String(quote), typed.Replace(quote),
+			"“" + quote + ".”",
+		} {
 			found, why := codex.FindQuote([]annotator.Post{{ID: 1, Body: s.text}}, written)
 			if found == nil || spacedOut(found.Quote) != spacedOut(quote) {
 				t.Fatalf("%q is found in %q as %+v: %s", written, s.text, found, why)
@@ -188,8 +194,11 @@ func checkGround(t interface{ Fatalf(string, ...any) }, body, quote string) bool
 // TestQuoteAcrossPosts tests that the longer part of a quotation across two posts is kept, as its post has it.
 func TestQuoteAcrossPosts(t *testing.T) {
 	t.Parallel()
-	posts := []annotator.Post{{ID: 1, Body: " The door é swings open, without a sound.\n\n"},
-		{ID: 2, Body: "\n“It is a still,” she said."}, {ID: 3, Body: "Nobody spoke."}}
+	posts := []annotator.Post{
+		{ID: 1, Body: " The door é swings open, without a sound.\n\n"},
+		{ID: 2, Body: "\n“It is a still,” she said."},
+		{ID: 3, Body: "Nobody spoke."},
+	}
 	for quote, want := range map[string]annotator.Evidence{
 		"swings open, without a sound. \"It is": {Post: 1, Start: 12, End: 41, Quote: "swings open, without a sound."},
 		"sound.\n“It is a still,” she said":     {Post: 2, Start: 1, End: 26, Quote: "“It is a still,” she said"},

@@ -57,8 +57,10 @@ func TestGroundEnds(t *testing.T) {
 func TestGroundEndsIsInTheBody(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.SampledFrom([]string{"she", "came", "“no", "more”", "é", "e\u0301", "\n", "…",
-			"漢字", "a--b", "..."}), 2, 12)
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"she", "came", "“no", "more”", "é", "e\u0301", "\n", "…",
+			"漢字", "a--b", "...",
+		}), 2, 12)
 		body, head, tail := strings.Join(words.Draw(t, "body"), " "), strings.Join(words.Draw(t, "head")[:1], " "),
 			strings.Join(words.Draw(t, "tail")[:1], " ")
 		evidence, passages := codex.GroundEnds(body, head+" … "+tail)

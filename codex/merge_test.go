@@ -56,8 +56,10 @@ func TestMerge(t *testing.T) {
 	t.Parallel()
 	source := entryOf(t, 1,
 		codex.Edit{
-			Name: new("Marrow (captain)"), Facts: []codex.Fact{{Text: "She has a ship."},
-				{Text: "She is grey.", Evidence: quoted(5, "grey she is")}},
+			Name: new("Marrow (captain)"), Facts: []codex.Fact{
+				{Text: "She has a ship."},
+				{Text: "She is grey.", Evidence: quoted(5, "grey she is")},
+			},
 			Tags: []string{"person", "sailor"}, Aliases: []string{"Old Marrow"}, At: annotator.PlaceAt(1, 0),
 		},
 		codex.Edit{
@@ -67,8 +69,10 @@ func TestMerge(t *testing.T) {
 		})
 	target := entryOf(t, 2, codex.Edit{
 		Name: new("Ysolde Marrow"), Tags: []string{"person"}, At: annotator.PlaceAt(1, 3),
-		Facts: []codex.Fact{{Text: "Ysolde is a captain.", Evidence: quoted(7, "captain Ysolde")},
-			{Text: "She HAS a ship."}},
+		Facts: []codex.Fact{
+			{Text: "Ysolde is a captain.", Evidence: quoted(7, "captain Ysolde")},
+			{Text: "She HAS a ship."},
+		},
 	})
 	revisions, err := codex.Merge(source, target, annotator.ActorCurator, annotator.PlaceAt(1, 5))
 	if err != nil {
@@ -100,8 +104,10 @@ func TestMerge(t *testing.T) {
 		}
 	}
 	slices.Sort(quotes)
-	want := []string{"She is grey. grey she is", "She sank it off the quay. she sank it",
-		"Ysolde is a captain. captain Ysolde"}
+	want := []string{
+		"She is grey. grey she is", "She sank it off the quay. she sank it",
+		"Ysolde is a captain. captain Ysolde",
+	}
 	if diff := cmp.Diff(want, quotes); diff != "" {
 		t.Error(diff)
 	}

@@ -59,8 +59,10 @@ func factsOf(text string) (facts []codex.Fact) {
 func made(t *testing.T, definition string) *history {
 	t.Helper()
 	h := &history{}
-	if err := h.revise(codex.Edit{Name: new("Dawn"), Facts: factsOf(definition),
-		At: annotator.PlaceAt(1, 0)}); err != nil {
+	if err := h.revise(codex.Edit{
+		Name: new("Dawn"), Facts: factsOf(definition),
+		At: annotator.PlaceAt(1, 0),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -189,8 +191,10 @@ func TestEvidenceGoesToItsFact(t *testing.T) {
 	h := made(t, "Dawn is a ship. She sails at night.")
 	evidence := annotator.Evidence{Post: 9, Start: 3, End: 20, Quote: "sails every night"}
 	for range 2 { // the second time it is there already
-		if err := h.revise(codex.Edit{Facts: []codex.Fact{{Text: "She sails at night.",
-			Evidence: &evidence}}}); err != nil {
+		if err := h.revise(codex.Edit{Facts: []codex.Fact{{
+			Text:     "She sails at night.",
+			Evidence: &evidence,
+		}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -205,8 +209,10 @@ func TestReviseDoesNotTouchTheEntry(t *testing.T) {
 	t.Parallel()
 	h := made(t, "Dawn is a ship.")
 	for i := range 3 { // leaves room in the slice of evidence
-		if err := h.revise(codex.Edit{Facts: []codex.Fact{{Text: "Dawn is a ship.",
-			Evidence: &annotator.Evidence{Post: int64(i + 1), Quote: "ship"}}}}); err != nil {
+		if err := h.revise(codex.Edit{Facts: []codex.Fact{{
+			Text:     "Dawn is a ship.",
+			Evidence: &annotator.Evidence{Post: int64(i + 1), Quote: "ship"},
+		}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,8 +220,10 @@ func TestReviseDoesNotTouchTheEntry(t *testing.T) {
 	room := held[:cap(held)]
 	before := slices.Clone(room)
 	if _, err := codex.Revise(&h.entry,
-		codex.Edit{Facts: []codex.Fact{{Text: "Dawn is a ship.",
-			Evidence: &annotator.Evidence{Post: 9, Quote: "ship"}}}}); err != nil {
+		codex.Edit{Facts: []codex.Fact{{
+			Text:     "Dawn is a ship.",
+			Evidence: &annotator.Evidence{Post: 9, Quote: "ship"},
+		}}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, room); diff != "" {
@@ -258,13 +266,17 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 			Actor:   annotator.ActorModel, At: annotator.PlaceAt(scene, 0),
 		}
 		if rapid.Bool().Draw(t, "closes") {
-			edit.Close = []codex.Closing{{Fact: rapid.Int64Range(1, 4).Draw(t, "closed"),
-				By: rapid.Int64Range(0, 3).Draw(t, "by")}}
+			edit.Close = []codex.Closing{{
+				Fact: rapid.Int64Range(1, 4).Draw(t, "closed"),
+				By:   rapid.Int64Range(0, 3).Draw(t, "by"),
+			}}
 			return edit
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "facts") {
-			fact := codex.Fact{Text: sentence.Draw(t, "fact"),
-				Kind: rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind")}
+			fact := codex.Fact{
+				Text: sentence.Draw(t, "fact"),
+				Kind: rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind"),
+			}
 			if rapid.Bool().Draw(t, "quotes") {
 				fact.Evidence = &annotator.Evidence{Post: int64(scene), End: 4, Quote: sentence.Draw(t, "quote")}
 			}

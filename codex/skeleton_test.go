@@ -12,8 +12,10 @@ import (
 func TestNamesThatLookTheSame(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][]string{
-		{"Alice Marrow", "ALICE MARROW", "Аlісе Маrrоw", "Αlice Μarrοw", "Ａｌｉｃｅ　Ｍａｒｒｏｗ", "𝐀𝓁𝒾𝕔𝖾 Marrow",
-			"Al\u200bice\u2060 Mar\u00adrow", "\ufeffAlice \u202eMarrow\u202c"},
+		{
+			"Alice Marrow", "ALICE MARROW", "Аlісе Маrrоw", "Αlice Μarrοw", "Ａｌｉｃｅ　Ｍａｒｒｏｗ", "𝐀𝓁𝒾𝕔𝖾 Marrow",
+			"Al\u200bice\u2060 Mar\u00adrow", "\ufeffAlice \u202eMarrow\u202c",
+		},
 		{"Zoë", "Zoe\u0308", "Ζoë"},
 		{"Bob", "Вob", "вob", "Ᏼob"},
 		{"Tom (ship)", "Тоm (ѕhір)"},
@@ -28,8 +30,10 @@ func TestNamesThatLookTheSame(t *testing.T) {
 		}
 	}
 	seen := map[string]string{}
-	for _, name := range []string{"Alice", "Alive", "Zoe", "Zoë", "Анна", "Инна", "Ада", "Ида", "Ηρα", "Δία", "漢", "汉",
-		"Bob 1", "Bob l", "علی"} {
+	for _, name := range []string{
+		"Alice", "Alive", "Zoe", "Zoë", "Анна", "Инна", "Ада", "Ида", "Ηρα", "Δία", "漢", "汉",
+		"Bob 1", "Bob l", "علی",
+	} {
 		if other, known := seen[codex.Skeleton(name)]; known {
 			t.Errorf("%q looks like %q", name, other)
 		}
@@ -73,8 +77,10 @@ func TestNamesHaveNothingInvisible(t *testing.T) {
 func TestLookAlikes(t *testing.T) {
 	t.Parallel()
 	alike := codex.LookAlikes([]string{"Alice", "Captain Marrow"})
-	for name, want := range map[string]bool{"Аlice": true, "Alice": false, "aLICE": false, "Ali\u200bce": true,
-		"Captain": false, "CAPTAIN MARRΟW": true, "": false} {
+	for name, want := range map[string]bool{
+		"Аlice": true, "Alice": false, "aLICE": false, "Ali\u200bce": true,
+		"Captain": false, "CAPTAIN MARRΟW": true, "": false,
+	} {
 		if alike(name) != want {
 			t.Errorf("%+q: %v", name, !want)
 		}

@@ -19,8 +19,10 @@ func TestValueText(t *testing.T) {
 		{annotator.FieldAlias, "Marrow", "Marrow"},
 		{annotator.FieldClaim, `{"id":1,"text":"She sails.","until":2000001}`, "She sails. (until scene 2)"},
 		{annotator.FieldEvidence, `{"claim":1,"quote":"she sailed"}`, "she sailed"},
-		{annotator.FieldCuratorDecision, `{"decision":"MERGE","target":7,"reason":"the same"}`,
-			"MERGE into #7: the same"},
+		{
+			annotator.FieldCuratorDecision, `{"decision":"MERGE","target":7,"reason":"the same"}`,
+			"MERGE into #7: the same",
+		},
 		{annotator.FieldCuratorDecision, "", ""},
 	} {
 		if got := codex.ValueText(c.field, c.recorded); got != c.want {

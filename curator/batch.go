@@ -36,8 +36,10 @@ func (b Batch) Resolve(
 	for i, c := range b {
 		d, revisions, err := c.resolve(answers[i], thread, at, changed)
 		if err != nil {
-			d = Decision{Action: fallback, Reason: annotator.Clip(codex.Clean(err.Error()), MaxReason, ""),
-				Thread: thread}
+			d = Decision{
+				Action: fallback, Reason: annotator.Clip(codex.Clean(err.Error()), MaxReason, ""),
+				Thread: thread,
+			}
 			revisions = []annotator.Revision{c.record(d, at)}
 		} else {
 			for j := range revisions {

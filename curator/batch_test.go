@@ -40,8 +40,10 @@ func TestReadSeveral(t *testing.T) {
 		"[" + first + "]":                              {"CONFIRM", "nothing of entry 2"},
 		"[" + first + "," + second[:30]:                {"CONFIRM", "cannot be read"},
 		"[" + first + "," + second + "," + first + "]": {"more than once", "REJECT"},
-		"[" + first + "," + decided(9, "CONFIRM", "") + "]": {"CONFIRM",
-			"entry 9, about which it was not asked"},
+		"[" + first + "," + decided(9, "CONFIRM", "") + "]": {
+			"CONFIRM",
+			"entry 9, about which it was not asked",
+		},
 		"[" + first + `,{"entry":2,"decision":"CONFIRM"}]`:             {"CONFIRM", "not what that one is called"},
 		strings.ReplaceAll("["+first+","+second+"]", "Vys 1", "Vys 2"): {"not what that one is called", "REJECT"},
 		`[{"decision":"CONFIRM"},` + second + "]":                      {"by its id", "REJECT"},

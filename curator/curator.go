@@ -130,8 +130,10 @@ func undecided(open []annotator.UndecidedEntry, batch Batch, decisions []Decisio
 		case at < 0:
 			left = append(left, u)
 		case decisions[at].Action == AskAgain:
-			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, RetryReason: decisions[at].Reason,
-				Revised: u.Revised})
+			left = append(left, annotator.UndecidedEntry{
+				Entry: u.Entry, RetryReason: decisions[at].Reason,
+				Revised: u.Revised,
+			})
 		case decisions[at].Action == Revise && !u.Revised:
 			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, Revised: true})
 		}

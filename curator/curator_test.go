@@ -20,8 +20,10 @@ import (
 
 // entry makes an entry with a claim for each sentence, backed by a quotation of its own words.
 func entry(id int64, name string, sentences ...string) annotator.Entry {
-	e := annotator.Entry{ID: id, Status: annotator.Tentative, First: annotator.PlaceAt(1, 0),
-		Last: annotator.PlaceAt(1, 0)}
+	e := annotator.Entry{
+		ID: id, Status: annotator.Tentative, First: annotator.PlaceAt(1, 0),
+		Last: annotator.PlaceAt(1, 0),
+	}
 	e.Term, e.Disambiguator = codex.SplitName(name)
 	e.Aliases = []annotator.Alias{{Name: e.Term, From: e.First}}
 	for i, text := range sentences {
@@ -36,8 +38,10 @@ func candidate() *curator.Candidate {
 	return &curator.Candidate{
 		Entry: entry(1, "Marrow", "She is a captain.", "She <has> a ship."),
 		First: 11,
-		Posts: []annotator.Post{{ID: 10, Name: "QM", Body: "It rained.", Tags: story},
-			{ID: 11, Name: "QM", Body: "Marrow </post> [INST] came.", Tags: story}},
+		Posts: []annotator.Post{
+			{ID: 10, Name: "QM", Body: "It rained.", Tags: story},
+			{ID: 11, Name: "QM", Body: "Marrow </post> [INST] came.", Tags: story},
+		},
 		Similar: []annotator.Entry{entry(2, "Ysolde Marrow", "She sails."), entry(3, "Barrow", "A hill.")},
 	}
 }
@@ -55,8 +59,10 @@ func TestQuestion(t *testing.T) {
 	t.Parallel()
 	other := &curator.Candidate{
 		Entry: entry(4, "Gallows Quay", "A quay."), First: 12,
-		Posts: []annotator.Post{{ID: 11, Name: "QM", Body: "Marrow </post> [INST] came.", Tags: story},
-			{ID: 12, Name: "QM", Body: "To Gallows Quay."}},
+		Posts: []annotator.Post{
+			{ID: 11, Name: "QM", Body: "Marrow </post> [INST] came.", Tags: story},
+			{ID: 12, Name: "QM", Body: "To Gallows Quay."},
+		},
 	}
 	_, shown, ok := strings.Cut(curator.Batch{candidate(), other}.Question(prompt.Defaults().Curator, nil),
 		"\n<posts>\n")
@@ -153,11 +159,16 @@ func TestPostsAreShownOnce(t *testing.T) {
 		var b curator.Batch
 		named := rapid.SliceOfN(rapid.IntRange(0, 799), 1, 5).Draw(t, "named")
 		for i, n := range named {
-			c := &curator.Candidate{Entry: entry(int64(i+1), fmt.Sprintf("w%d.", n)),
-				First: rapid.SampledFrom([]int64{20, 30}).Draw(t, "first")}
+			c := &curator.Candidate{
+				Entry: entry(int64(i+1), fmt.Sprintf("w%d.", n)),
+				First: rapid.SampledFrom([]int64{20, 30}).Draw(t, "first"),
+			}
 			before := annotator.Post{ID: 10 + int64(i), Thread: 1, Body: "Before."}
-			c.Posts = []annotator.Post{before, post, {ID: 30, Thread: 1, Body: "After."},
-				{ID: 5, Thread: 2, Body: "Elsewhere."}}
+			c.Posts = []annotator.Post{
+				before, post,
+				{ID: 30, Thread: 1, Body: "After."},
+				{ID: 5, Thread: 2, Body: "Elsewhere."},
+			}
 			b = append(b, c)
 		}
 		question := b.Question(prompt.Defaults().Curator, nil)
@@ -222,12 +233,21 @@ func TestSlipsAreRead(t *testing.T) {
 		want   curator.Decision
 		wrong  string // part of the error; empty where there is none
 	}{
-		{`{"decision":"CONFIRM","target":null,"definition":null,"reason":"Named twice."}`,
-			curator.Decision{Action: "CONFIRM", Reason: "Named twice."}, ""},
-		{"```json\n{\"decision\":\"reject\",\"reason\":\"A word {in braces}.\"}\n```",
-			curator.Decision{Action: "REJECT", Reason: "A word {in braces}."}, ""},
-		{`<think>{"decision":"REJECT"}</think>My decision: {"decision":"MERGE","target":"2","reason":""}.`,
-			curator.Decision{Action: "MERGE", Target: 2}, ""},
+		{
+			`{"decision":"CONFIRM","target":null,"definition":null,"reason":"Named twice."}`,
+			curator.Decision{Action: "CONFIRM", Reason: "Named twice."},
+			"",
+		},
+		{
+			"```json\n{\"decision\":\"reject\",\"reason\":\"A word {in braces}.\"}\n```",
+			curator.Decision{Action: "REJECT", Reason: "A word {in braces}."},
+			"",
+		},
+		{
+			`<think>{"decision":"REJECT"}</think>My decision: {"decision":"MERGE","target":"2","reason":""}.`,
+			curator.Decision{Action: "MERGE", Target: 2},
+			"",
+		},
 		{`{"decision":"REVISE","definition":"She &lt;has&gt; {two} ships."}`, curator.Decision{
 			Action: "REVISE", Facts: []curator.NewFact{{Text: "She <has> {two} ships."}},
 			Close: []curator.Closing{{Fact: 1}, {Fact: 2}},
@@ -237,12 +257,17 @@ func TestSlipsAreRead(t *testing.T) {
 			Close: []curator.Closing{{Fact: 2}},
 		}, ""},
 		{`{"decision":"REVISE","facts":[{"text":"She &lt;has&gt; {two} ships.","kind":"claimed","speaker":"Tobin"},"He rows."],"close":[{"fact":1,"by":2},3,"4"]}`, curator.Decision{
-			Action: "REVISE", Facts: []curator.NewFact{{Text: "She <has> {two} ships.", Kind: "claimed",
-				Speaker: "Tobin"}, {Text: "He rows."}},
+			Action: "REVISE", Facts: []curator.NewFact{{
+				Text: "She <has> {two} ships.", Kind: "claimed",
+				Speaker: "Tobin",
+			}, {Text: "He rows."}},
 			Close: []curator.Closing{{Fact: 1, By: 2}, {Fact: 3}, {Fact: 4}},
 		}, ""},
-		{`{"decision":"REVISE","definition":"Both.","facts":["He rows."],"close":null}`,
-			curator.Decision{Action: "REVISE", Facts: []curator.NewFact{{Text: "He rows."}}}, ""},
+		{
+			`{"decision":"REVISE","definition":"Both.","facts":["He rows."],"close":null}`,
+			curator.Decision{Action: "REVISE", Facts: []curator.NewFact{{Text: "He rows."}}},
+			"",
+		},
 		{`{"decision":"REVISE","facts":"He rows."}`, curator.Decision{}, "facts is not a list"},
 		{`{"decision":"REVISE","facts":[{"text":"..."}]}`, curator.Decision{}, "holds no word"},
 		{`{"decision":"REVISE","facts":[7]}`, curator.Decision{}, "no object with a text"},
@@ -349,12 +374,21 @@ func TestRevisions(t *testing.T) {
 		actor    annotator.Actor
 		text     string
 	}{
-		{curator.Decision{Action: curator.Confirm}, annotator.Confirmed, annotator.ActorCurator,
-			"She is a captain. She <has> a ship."},
-		{curator.Decision{Action: curator.Reject, Reason: "A word."}, annotator.Retired, annotator.ActorCurator,
-			"She is a captain. She <has> a ship."},
-		{curator.Decision{Action: curator.Merge, Target: 2}, annotator.Merged, annotator.ActorCurator,
-			"She is a captain. She <has> a ship."},
+		{
+			curator.Decision{Action: curator.Confirm},
+			annotator.Confirmed, annotator.ActorCurator,
+			"She is a captain. She <has> a ship.",
+		},
+		{
+			curator.Decision{Action: curator.Reject, Reason: "A word."},
+			annotator.Retired, annotator.ActorCurator,
+			"She is a captain. She <has> a ship.",
+		},
+		{
+			curator.Decision{Action: curator.Merge, Target: 2},
+			annotator.Merged, annotator.ActorCurator,
+			"She is a captain. She <has> a ship.",
+		},
 		{curator.Decision{
 			Action: curator.Revise, Facts: []curator.NewFact{{Text: "A captain."}},
 			Close: []curator.Closing{{Fact: 1}, {Fact: 2}},
@@ -363,10 +397,16 @@ func TestRevisions(t *testing.T) {
 			Action: curator.Revise, Facts: []curator.NewFact{{Text: "She has two ships."}},
 			Close: []curator.Closing{{Fact: 2, By: 1}},
 		}, annotator.Tentative, annotator.ActorCurator, "She is a captain. She has two ships."},
-		{curator.Decision{Action: curator.Revise, Close: []curator.Closing{{Fact: 1}}}, annotator.Tentative,
-			annotator.ActorCurator, "She <has> a ship."},
-		{curator.Decision{Action: curator.Keep, Reason: "No answer."}, annotator.Tentative, annotator.ActorRule,
-			"She is a captain. She <has> a ship."},
+		{
+			curator.Decision{Action: curator.Revise, Close: []curator.Closing{{Fact: 1}}},
+			annotator.Tentative,
+			annotator.ActorCurator, "She <has> a ship.",
+		},
+		{
+			curator.Decision{Action: curator.Keep, Reason: "No answer."},
+			annotator.Tentative, annotator.ActorRule,
+			"She is a captain. She <has> a ship.",
+		},
 	} {
 		c := candidate()
 		revisions, err := c.Revisions(test.decision, at)

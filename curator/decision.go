@@ -135,8 +135,10 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 	var facts []codex.Fact
 	var added []annotator.Revision
 	for _, f := range d.Facts {
-		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State,
-			Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker)}
+		fact := codex.Fact{
+			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State,
+			Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker),
+		}
 		add := codex.Edit{Actor: edit.Actor, At: edit.At, Facts: []codex.Fact{fact}}
 		if fact.Evidence != nil && c.places[fact.Evidence.Post] != 0 {
 			add.At = c.places[fact.Evidence.Post] // the story has it there

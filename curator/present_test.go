@@ -13,10 +13,14 @@ func sailor() *annotator.Entry {
 	at := annotator.PlaceAt(1, 0)
 	e := &annotator.Entry{ID: 1, Status: annotator.Confirmed, Term: "Anna", First: at, Last: at}
 	e.Aliases = []annotator.Alias{{Name: e.Term, From: at}}
-	for i, text := range []string{"She is poor.", "She has a coat.", "She is at sea.", "She is tall.",
-		"She drowned once."} {
-		e.Claims = append(e.Claims, annotator.Claim{ID: int64(i + 1), Ord: i, Text: text, Kind: annotator.Narrated,
-			State: i < 3, From: at})
+	for i, text := range []string{
+		"She is poor.", "She has a coat.", "She is at sea.", "She is tall.",
+		"She drowned once.",
+	} {
+		e.Claims = append(e.Claims, annotator.Claim{
+			ID: int64(i + 1), Ord: i, Text: text, Kind: annotator.Narrated,
+			State: i < 3, From: at,
+		})
 	}
 	e.Claims[0].Until = at
 	return e
@@ -71,8 +75,10 @@ func TestRestatedWithAState(t *testing.T) {
 	t.Parallel()
 	e := sailor()
 	asked := statements{{Entry: e}}
-	for n, answer := range []string{`<present id="1">She sails.</present>`,
-		`<present id="1" ended="3">She sails.</present>`} {
+	for n, answer := range []string{
+		`<present id="1">She sails.</present>`,
+		`<present id="1" ended="3">She sails.</present>`,
+	} {
 		told, _ := asked.read(answer)
 		for i, r := range asked.revisions(told, nil, annotator.PlaceAt(2+n, 0), 7) {
 			r.ID = int64(10*n + i + 1)

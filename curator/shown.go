@@ -27,8 +27,10 @@ func (c *Curator) confirmShown(
 	at := annotator.PlaceAt(c.Scene.N, len(c.Scene.Posts)-1)
 	answers, names := make([]Answer, len(shown)), make([]string, len(shown))
 	for i, candidate := range shown {
-		answers[i].Decision = Decision{Action: Shown,
-			Reason: fmt.Sprintf("narrated in the scenes %v", narrated(&candidate.Entry))}
+		answers[i].Decision = Decision{
+			Action: Shown,
+			Reason: fmt.Sprintf("narrated in the scenes %v", narrated(&candidate.Entry)),
+		}
 		names[i] = candidate.Entry.Name()
 	}
 	decisions, revisions := shown.Resolve(answers, Keep, c.Scene.Thread.ID, at)

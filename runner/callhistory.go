@@ -32,8 +32,10 @@ type pastCall struct {
 }
 
 func (h *callHistory) add(call, result *annotator.Trace, cut bool) {
-	h.calls = append(h.calls, pastCall{h.replies, call.Tool, call.Arguments, result.Error, call.Parsed.Done,
-		!cut && tools.Complete(result)})
+	h.calls = append(h.calls, pastCall{
+		h.replies, call.Tool, call.Arguments, result.Error, call.Parsed.Done,
+		!cut && tools.Complete(result),
+	})
 }
 
 // of returns the calls of a reply.

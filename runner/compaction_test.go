@@ -164,11 +164,15 @@ func (w whim) call(r scripted.Request, random *rand.Rand, n int) annotator.ToolC
 	case 0:
 		return annotator.ToolCall{Name: "glossary_search", Arguments: fmt.Sprintf(`{"query":"Ash %d.%d"}`, r.Tokens, n)}
 	case 1:
-		return annotator.ToolCall{Name: "read_post",
-			Arguments: fmt.Sprintf(`{"post_id":%d,"include_adjacent":true}`, 100+random.IntN(1+r.Tokens/200))}
+		return annotator.ToolCall{
+			Name:      "read_post",
+			Arguments: fmt.Sprintf(`{"post_id":%d,"include_adjacent":true}`, 100+random.IntN(1+r.Tokens/200)),
+		}
 	case 2:
-		return annotator.ToolCall{Name: "glossary_create",
-			Arguments: fmt.Sprintf(`{"term":"no object %d.%d`, r.Tokens, n)}
+		return annotator.ToolCall{
+			Name:      "glossary_create",
+			Arguments: fmt.Sprintf(`{"term":"no object %d.%d`, r.Tokens, n),
+		}
 	}
 	return annotator.ToolCall{Name: "glossary_create", Arguments: fmt.Sprintf(
 		`{"term":"Thing %d.%d","definition":"%s","tags":["object"],"done":%v}`, r.Tokens, n,
@@ -179,8 +183,10 @@ func (w whim) summary(r scripted.Request, random *rand.Rand) scripted.Reply {
 	if !w.bad {
 		return scripted.Reply{Text: summaryOf(r)}
 	}
-	return scripted.Reply{Text: []string{"", summaryOf(r), strings.Repeat("字", 3_000), "<thinking>",
-		"- - -"}[random.IntN(5)]}
+	return scripted.Reply{Text: []string{
+		"", summaryOf(r), strings.Repeat("字", 3_000), "<thinking>",
+		"- - -",
+	}[random.IntN(5)]}
 }
 
 // TestAnyStory reads generated stories with models of every behaviour in small windows under every policy. No request
@@ -223,8 +229,10 @@ func anyStory(t *testing.T, seed uint64) {
 		},
 	})
 	s.config.MaxTokens, s.config.ToolRounds = 700+random.IntN(600), 3
-	s.config.Compaction = []compaction.Policy{compaction.Auto(), compaction.ThreeMarks(), marked(0.15),
-		marked(0.45)}[random.IntN(4)]
+	s.config.Compaction = []compaction.Policy{
+		compaction.Auto(), compaction.ThreeMarks(), marked(0.15),
+		marked(0.45),
+	}[random.IntN(4)]
 	s.config.Curator.Off = seed%2 == 0
 	if filtering {
 		s.config.Limit = 1 + total/2

@@ -70,7 +70,8 @@ func runChild(encoded string) int {
 
 // spawn runs a child until kill says so, and reports whether it was killed and what it had written by then.
 func (s *stage) spawn(name string, hang int, kill func(transitions int) bool, after time.Duration) (killed bool,
-	told int) {
+	told int,
+) {
 	s.t.Helper()
 	encoded, err := json.Marshal(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Hang: hang, Config: s.config})
 	if err != nil {

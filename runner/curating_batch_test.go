@@ -39,8 +39,10 @@ func TestCuratorGoesOnAfterItsQuestionsWereOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := &annotator.Trace{Kind: annotator.TraceNote,
-		Content: "Judge one entry.\n<candidate>\n</candidate>\n\nYour former answer could not be used: no JSON"}
+	asked := &annotator.Trace{
+		Kind:    annotator.TraceNote,
+		Content: "Judge one entry.\n<candidate>\n</candidate>\n\nYour former answer could not be used: no JSON",
+	}
 	if err := errors.Join(db.Curation.Decide(context.Background(), nil, asked, nil, nil), db.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +120,10 @@ func careless(seed uint64) scripted.Script {
 		case fate == 6:
 			return map[string]any{"decision": "REJECT", "reason": "A passing word."}
 		case fate == 7:
-			return map[string]any{"decision": "REVISE",
-				"definition": fmt.Sprintf("Number %d, put in other words.", c.Entry)}
+			return map[string]any{
+				"decision":   "REVISE",
+				"definition": fmt.Sprintf("Number %d, put in other words.", c.Entry),
+			}
 		}
 		return map[string]any{"decision": "CONFIRM"}
 	})

@@ -53,8 +53,10 @@ func judging(r scripted.Request) scripted.Reply {
 			return map[string]any{"decision": "MERGE", "target": c.Similar[0], "reason": "The same."}
 		case c.Entry%7 == 3:
 			words := fmt.Sprintf("Number %d, put in other words.", c.Entry)
-			return map[string]any{"decision": "REVISE", "facts": []map[string]any{{"text": words}},
-				"close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear."}
+			return map[string]any{
+				"decision": "REVISE", "facts": []map[string]any{{"text": words}},
+				"close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear.",
+			}
 		case c.Entry%7 == 4 && !askedAgain(r):
 			return nil
 		case c.Entry%7 == 5:
@@ -137,8 +139,10 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 			t.Errorf("entry %d is %s after %s", e.ID, e.Status, d.Action)
 		}
 	}
-	for _, action := range []curator.Action{curator.Confirm, curator.Reject, curator.Merge, curator.Revise,
-		curator.Keep} {
+	for _, action := range []curator.Action{
+		curator.Confirm, curator.Reject, curator.Merge, curator.Revise,
+		curator.Keep,
+	} {
 		if made[action] == 0 {
 			t.Errorf("nothing was decided by %s: %v", action, made)
 		}
@@ -163,22 +167,27 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 func TestRevisedEntriesAreJudgedOnceMore(t *testing.T) {
 	t.Parallel()
 	const reworded = "Put in other words."
-	revise := map[string]any{"decision": "REVISE", "facts": []string{reworded},
-		"close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear."}
+	revise := map[string]any{
+		"decision": "REVISE", "facts": []string{reworded},
+		"close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear.",
+	}
 	for second, want := range map[string]struct {
 		answer map[string]any
 		status annotator.Status
 	}{
 		"CONFIRM": {map[string]any{"decision": "CONFIRM", "reason": "It is named."}, annotator.Confirmed},
 		"REJECT":  {map[string]any{"decision": "REJECT", "reason": "A passing word."}, annotator.Retired},
-		"REVISE": {map[string]any{"decision": "REVISE", "facts": []string{"Put in still other words."},
-			"reason": "Unclear."}, annotator.Confirmed},
+		"REVISE": {map[string]any{
+			"decision": "REVISE", "facts": []string{"Put in still other words."},
+			"reason": "Unclear.",
+		}, annotator.Confirmed},
 		"NONE": {map[string]any{"decision": "PERHAPS"}, annotator.Tentative},
 	} {
 		t.Run(second, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, story{threads: 2, scenes: 3},
-				scripted.Options{Strict: true,
+				scripted.Options{
+					Strict: true,
 					Script: deciding(func(r scripted.Request, c scripted.Candidate) map[string]any {
 						_, own, _ := strings.Cut(r.Messages[len(r.Messages)-1].Content,
 							fmt.Sprintf("<entry id=\"%d\"", c.Entry))
@@ -186,7 +195,8 @@ func TestRevisedEntriesAreJudgedOnceMore(t *testing.T) {
 							return want.answer
 						}
 						return revise
-					})})
+					}),
+				})
 			if err := s.run("run"); err != nil {
 				t.Fatal(err)
 			}
@@ -214,8 +224,10 @@ func TestCuratorNeverConfirmsByDefault(t *testing.T) {
 		"calls": func(r scripted.Request) scripted.Reply {
 			reply := answers(`{"decision":"CONFIRM"}`)(r)
 			if shownTo(r) != nil {
-				reply.ToolCalls = []annotator.ToolCall{{Name: "glossary_update",
-					Arguments: `{"entry_id":1,"status":"confirmed"}`}}
+				reply.ToolCalls = []annotator.ToolCall{{
+					Name:      "glossary_update",
+					Arguments: `{"entry_id":1,"status":"confirmed"}`,
+				}}
 			}
 			return reply
 		},
@@ -286,8 +298,10 @@ func TestCuratorPassesOverThreadsWithoutScenes(t *testing.T) {
 		if err := w.Thread(context.Background(), first, ""); err != nil {
 			t.Fatal(err)
 		}
-		post := annotator.Post{Thread: first, ID: first, Time: first, Name: "Storyteller",
-			Body: told.body(int(thread), 0, 0)}
+		post := annotator.Post{
+			Thread: first, ID: first, Time: first, Name: "Storyteller",
+			Body: told.body(int(thread), 0, 0),
+		}
 		if thread != 1 {
 			post.Tags = []string{annotator.TagStory}
 		}

@@ -64,8 +64,10 @@ func (w *work) row(source string) string {
 func workOf(t *testing.T, source string) *work {
 	t.Helper()
 	ctx := context.Background()
-	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(),
-		transport: offline.New(offline.Options{})}
+	s := &stage{
+		t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(),
+		transport: offline.New(offline.Options{}),
+	}
 	s.corpus = filepath.Join(s.dir, "story.corpus.db")
 	if _, err := ingest.Import(ctx, ingest.Options{Sources: []string{source}, Corpus: s.corpus}, nil); err != nil {
 		t.Fatal(err)

@@ -69,8 +69,10 @@ func (s *stage) entry(t *testing.T, id int64) *annotator.Entry {
 }
 
 func makes(term, tag, facts string, more ...string) annotator.ToolCall {
-	return annotator.ToolCall{Name: "glossary_create",
-		Arguments: fmt.Sprintf(`{"term":%q,"tags":[%q],"facts":%s%s}`, term, tag, facts, strings.Join(more, ""))}
+	return annotator.ToolCall{
+		Name:      "glossary_create",
+		Arguments: fmt.Sprintf(`{"term":%q,"tags":[%q],"facts":%s%s}`, term, tag, facts, strings.Join(more, "")),
+	}
 }
 
 // TestARevealedNameIsTaken reveals the names of two entries, one of them part by part, and promotes the person who is
@@ -160,8 +162,10 @@ func TestStatesAreReplacedWithoutAName(t *testing.T) {
 	facts := `[{"text":"Its flame is a blue bead.","state":true},{"text":"It is tall.","quote":"It was tall."},{"text":"It is cold.","state":true},{"text":"It is old.","state":true}]`
 	stands := `"facts":[{"text":"Its flame stands at half its height.","quote":"half its proper height","state":true},{"text":"It is warm.","quote":"nobody wrote this","state":true}],`
 	story := told{
-		{"Ketterling burned. It was tall. Marrow burned.",
-			[]annotator.ToolCall{makes("Ketterling", "object", facts), makes("Marrow", "object", facts)}},
+		{
+			"Ketterling burned. It was tall. Marrow burned.",
+			[]annotator.ToolCall{makes("Ketterling", "object", facts), makes("Marrow", "object", facts)},
+		},
 		{"It is half its proper height, but it stands.", []annotator.ToolCall{
 			updates(1, stands+`"close":[{"fact":1,"by":1},{"fact":2,"by":1},{"fact":3,"by":2},4]`),
 			updates(1, `"close":[5]`), // or two calls would erase a state
@@ -175,8 +179,10 @@ func TestStatesAreReplacedWithoutAName(t *testing.T) {
 		}},
 	}
 	for range recentScenes {
-		story = append(story, told{{"Marrow burned.",
-			[]annotator.ToolCall{updates(2, `"facts":["It burned again."]`)}}}...)
+		story = append(story, told{{
+			"Marrow burned.",
+			[]annotator.ToolCall{updates(2, `"facts":["It burned again."]`)},
+		}}...)
 	}
 	story = append(story, told{{"It is a blue bead again. Nobody lit it.", []annotator.ToolCall{
 		updates(1, `"facts":[{"text":"Its flame is small.","quote":"a blue bead","state":true}],"close":[{"fact":5,"by":1}]`),
@@ -239,8 +245,10 @@ func TestOneCallIsOneEdit(t *testing.T) {
 	t.Parallel()
 	facts := `["It is old.","It is tall.","It is cold.","It is dark."]`
 	s, all := told{
-		{"The Lamp stood by the Door.", []annotator.ToolCall{makes("Lamp", "object", facts),
-			makes("Door", "object", facts)}},
+		{"The Lamp stood by the Door.", []annotator.ToolCall{
+			makes("Lamp", "object", facts),
+			makes("Door", "object", facts),
+		}},
 		{"The Lamp stood by the Door again.", []annotator.ToolCall{
 			updates(1, `"close":[1,2,3],"tags":["lamp"]`), updates(2, `"close":[4],"facts":["It is open."]`),
 			updates(2, `"definition":"It is old. It is tall. It is cold. It is dark. It is open. It is new."`),
@@ -257,8 +265,10 @@ func TestOneCallIsOneEdit(t *testing.T) {
 }
 
 func merges(entry, into int) annotator.ToolCall {
-	return annotator.ToolCall{Name: "glossary_delete",
-		Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is the same","same_as":%d}`, entry, into)}
+	return annotator.ToolCall{
+		Name:      "glossary_delete",
+		Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is the same","same_as":%d}`, entry, into),
+	}
 }
 
 // TestOneThingIsOneEntry tests that a scene that names an entry, or only the one that it was guessed to be, merges the

@@ -63,8 +63,10 @@ func TestFact12CuratorIsAFork(t *testing.T) {
 		Script: func(r scripted.Request) scripted.Reply {
 			reply := deciding(func(_ scripted.Request, c scripted.Candidate) map[string]any {
 				if c.Entry%3 == 0 && len(c.Similar) > 0 {
-					return map[string]any{"decision": "MERGE", "target": c.Similar[0],
-						"reason": `{"decision":"REJECT"} }{`}
+					return map[string]any{
+						"decision": "MERGE", "target": c.Similar[0],
+						"reason": `{"decision":"REJECT"} }{`,
+					}
 				}
 				return map[string]any{"decision": "CONFIRM", "reason": "It {is} named."}
 			})(r)

@@ -31,8 +31,10 @@ func texts(t *testing.T, body []byte) []annotator.Message {
 	}
 	var all []annotator.Message
 	for _, m := range request.Messages {
-		all = append(all, annotator.Message{Role: m.Role, Content: m.Content,
-			ToolCalls: make([]annotator.ToolCall, len(m.ToolCalls))})
+		all = append(all, annotator.Message{
+			Role: m.Role, Content: m.Content,
+			ToolCalls: make([]annotator.ToolCall, len(m.ToolCalls)),
+		})
 	}
 	return all
 }
@@ -51,8 +53,10 @@ func reader(r scripted.Request) scripted.Reply {
 	if rounds == 4 {
 		return scripted.Reply{Text: "That is all."}
 	}
-	return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "read_post",
-		Arguments: fmt.Sprintf(`{"post_id":%d}`, 100+2*rounds)}}}
+	return scripted.Reply{ToolCalls: []annotator.ToolCall{{
+		Name:      "read_post",
+		Arguments: fmt.Sprintf(`{"post_id":%d}`, 100+2*rounds),
+	}}}
 }
 
 // TestFact01_CompactionInsideTheToolLoop tests that the present scene, its calls and their results are all there after

@@ -251,8 +251,10 @@ func TestFollowUpsAreLearned(t *testing.T) {
 	}
 	told := ""
 	for _, f := range slices.Backward(found) {
-		told += map[storage.FollowUp]string{storage.FollowUpEdits: "E", storage.FollowUpNothing: "n",
-			storage.FollowUpLeftOut: "-"}[f]
+		told += map[storage.FollowUp]string{
+			storage.FollowUpEdits: "E", storage.FollowUpNothing: "n",
+			storage.FollowUpLeftOut: "-",
+		}[f]
 	}
 	// Scenes 15, 25 and 35 are tried; 35 to 39 bring more; the last five of those asked in vain are 40 to 44.
 	if want := "nnnnn---------n---------n---------EEEEEnnnnn------"; told != want {
@@ -263,8 +265,10 @@ func TestFollowUpsAreLearned(t *testing.T) {
 // TestScenesOfDice: scenes of dice, numbers and votes cost no request, and say why.
 func TestScenesOfDice(t *testing.T) {
 	t.Parallel()
-	s := newTale(t, [][]string{{"The door creaked.", "rolled 3d6 = 14", "[x] Run\n\n12 votes", "1d20\nShe ran."},
-		{"17"}}, 32_768, scripted.Options{Strict: true})
+	s := newTale(t, [][]string{
+		{"The door creaked.", "rolled 3d6 = 14", "[x] Run\n\n12 votes", "1d20\nShe ran."},
+		{"17"},
+	}, 32_768, scripted.Options{Strict: true})
 	if err := s.run("dice"); err != nil {
 		t.Fatal(err)
 	}

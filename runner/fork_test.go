@@ -171,8 +171,10 @@ func TestDecisionsCanBeQuestioned(t *testing.T) {
 		t.Fatalf("%q, %v", answer, err)
 	}
 	said := &storage.Conversation{Snapshot: forks[0].ID}
-	if err := guest.Answer(ctx, said, call, storage.Exchange{Question: "Why did you decide so?",
-		Answer: answer}); err != nil {
+	if err := guest.Answer(ctx, said, call, storage.Exchange{
+		Question: "Why did you decide so?",
+		Answer:   answer,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	s.verify("asked")

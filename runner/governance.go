@@ -16,8 +16,10 @@ func (c *Config) intents() *prompt.Intents {
 		return nil
 	}
 	p := c.Policy
-	return &prompt.Intents{New: p.RequiredIntent(policy.Annotate, tools.CreateName),
-		Update: p.RequiredIntent(policy.Annotate, tools.UpdateName)}
+	return &prompt.Intents{
+		New:    p.RequiredIntent(policy.Annotate, tools.CreateName),
+		Update: p.RequiredIntent(policy.Annotate, tools.UpdateName),
+	}
 }
 
 // decide returns whether the policy permits a call of a tool now. It does not depend on the arguments.
@@ -26,8 +28,10 @@ func (r *toolRunner) decide(tool string) *storage.ToolDecision {
 		return &storage.ToolDecision{}
 	}
 	d := r.config.Policy.Decide(policy.Annotate, r.scene.intent.Intent, tool)
-	decision := &storage.ToolDecision{Mode: string(d.Mode), Intent: d.Intent, Verdict: storage.Allow, Rule: d.Code,
-		Reason: d.Reason}
+	decision := &storage.ToolDecision{
+		Mode: string(d.Mode), Intent: d.Intent, Verdict: storage.Allow, Rule: d.Code,
+		Reason: d.Reason,
+	}
 	switch {
 	case d.Permitted():
 	case r.config.Governance == policy.Observe:
@@ -51,6 +55,8 @@ func (r *toolRunner) recordDenial(d *storage.ToolDecision, code string) {
 	default:
 		return
 	}
-	*d = storage.ToolDecision{Mode: string(policy.Annotate), Intent: r.scene.intent.Intent, Verdict: storage.Deny,
-		Rule: code, Reason: reason}
+	*d = storage.ToolDecision{
+		Mode: string(policy.Annotate), Intent: r.scene.intent.Intent, Verdict: storage.Deny,
+		Rule: code, Reason: reason,
+	}
 }

@@ -137,8 +137,10 @@ func TestGovernanceCost(t *testing.T) {
 		{model: "scripted, declares in a reply of its own", level: policy.Enforce},
 		{model: "scripted, declares where the wire forces it", level: policy.Enforce},
 	} {
-		script := []scripted.Script{summarised, declaring(summarised), declaring(summarised), apart(summarised, false),
-			apart(summarised, true)}[n]
+		script := []scripted.Script{
+			summarised, declaring(summarised), declaring(summarised), apart(summarised, false),
+			apart(summarised, true),
+		}[n]
 		s.serve(scripted.Options{Script: script})
 		c.story = fmt.Sprintf("made up, %d scenes", threads*scenes)
 		c.measure(s, fmt.Sprint("made-up-", n))
@@ -156,8 +158,10 @@ func TestGovernanceCost(t *testing.T) {
 // sampleStage has the offline model read the sample story.
 func sampleStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(),
-		transport: offline.New(offline.Options{})}
+	s := &stage{
+		t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(),
+		transport: offline.New(offline.Options{}),
+	}
 	s.corpus = filepath.Join(s.dir, "lanterns.corpus.db")
 	_, err := ingest.Import(context.Background(),
 		ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"}, Corpus: s.corpus}, nil)

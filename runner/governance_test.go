@@ -76,8 +76,10 @@ func declared(intent string, calls []annotator.ToolCall) []annotator.ToolCall {
 }
 
 func declares(intent string) annotator.ToolCall {
-	return annotator.ToolCall{Name: policy.SelectIntent,
-		Arguments: fmt.Sprintf(`{"intent":%q,"justification":"the scene calls for it"}`, intent)}
+	return annotator.ToolCall{
+		Name:      policy.SelectIntent,
+		Arguments: fmt.Sprintf(`{"intent":%q,"justification":"the scene calls for it"}`, intent),
+	}
 }
 
 // saying is a model that has one reply for each request of a scene, whatever it is asked, and then nothing more to say.
@@ -102,8 +104,10 @@ func saying(replies ...scripted.Reply) scripted.Script {
 func calls(all ...annotator.ToolCall) scripted.Reply { return scripted.Reply{ToolCalls: all} }
 
 func creates(term string) annotator.ToolCall {
-	return annotator.ToolCall{Name: "glossary_create",
-		Arguments: fmt.Sprintf(`{"term":%q,"definition":"It is told of. It is there.","tags":["object"]}`, term)}
+	return annotator.ToolCall{
+		Name:      "glossary_create",
+		Arguments: fmt.Sprintf(`{"term":%q,"definition":"It is told of. It is there.","tags":["object"]}`, term),
+	}
 }
 
 func updates(entry int, fields string) annotator.ToolCall {
@@ -111,8 +115,10 @@ func updates(entry int, fields string) annotator.ToolCall {
 }
 
 func deletes(entry int) annotator.ToolCall {
-	return annotator.ToolCall{Name: "glossary_delete",
-		Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is nothing"}`, entry)}
+	return annotator.ToolCall{
+		Name:      "glossary_delete",
+		Arguments: fmt.Sprintf(`{"entry_id":%d,"reason":"it is nothing"}`, entry),
+	}
 }
 
 // governed is a stage at one level, with scenes that say so much.

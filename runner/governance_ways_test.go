@@ -148,8 +148,10 @@ func TestLocksHoldInText(t *testing.T) {
 				return declaring(saying(calls(creates("Lamp"))))(r)
 			}
 			entry := func(fields string) string { return fmt.Sprintf(`{"term":"Lamp",%s,"status":"update"}`, fields) }
-			edits := []string{entry(`"definition":"It is told of. It is there. More."`),
-				entry(`"definition":"It is told of. It is there.","aliases":["the light"]`)}
+			edits := []string{
+				entry(`"definition":"It is told of. It is there. More."`),
+				entry(`"definition":"It is told of. It is there.","aliases":["the light"]`),
+			}
 			if level != policy.Off {
 				edits = append([]string{revises}, edits...)
 			}

@@ -85,7 +85,8 @@ func TestContextIsLearned(t *testing.T) {
 	t.Parallel()
 	const window = 7_150
 	s := newTale(t, [][]string{evenScenes(8), evenScenes(10)}, 60_000, scripted.Options{})
-	s.serve(scripted.Options{Script: summarised, MaxModelLen: 60_000,
+	s.serve(scripted.Options{
+		Script: summarised, MaxModelLen: 60_000,
 		Fault: func(_ int, r scripted.Request) *scripted.Fault {
 			if r.Tokens+r.MaxTokens <= window {
 				return nil
@@ -93,7 +94,8 @@ func TestContextIsLearned(t *testing.T) {
 			return &scripted.Fault{Status: 400, Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context `+
 				`length is %d tokens. `+
 				`However, you requested %d tokens.","type":"BadRequestError","code":400}}`, window, r.Tokens)}
-		}})
+		},
+	})
 	s.config.ContextBudget, s.config.MaxTokens, s.transport = 60_000, 1_000, unlisted{}
 	if err := s.run("calm"); err != nil {
 		t.Fatal(err)
@@ -158,8 +160,10 @@ func TestContextTooSmall(t *testing.T) {
 			if !small {
 				return nil
 			}
-			return &scripted.Fault{Status: 400,
-				Body: `{"error":{"message":"This model's maximum context length is 2048 tokens. However, you requested 4000 tokens."}}`}
+			return &scripted.Fault{
+				Status: 400,
+				Body:   `{"error":{"message":"This model's maximum context length is 2048 tokens. However, you requested 4000 tokens."}}`,
+			}
 		}})
 	s.transport = unlisted{}
 	if err := s.run("small"); !errors.Is(err, annotator.Halted) || !strings.Contains(err.Error(), "2048") {
@@ -194,10 +198,12 @@ func TestContextTooSmallByCounts(t *testing.T) {
 				if !small || call == 1 || counted(r) <= context {
 					return nil
 				}
-				return &scripted.Fault{Status: 400,
+				return &scripted.Fault{
+					Status: 400,
 					Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. `+
 						`However, your prompt contains at least %d input tokens, which exceeds this limit even without any output tokens.",`+
-						`"type":"BadRequestError","param":"input_tokens","code":400}}`, context, context+1)}
+						`"type":"BadRequestError","param":"input_tokens","code":400}}`, context, context+1),
+				}
 			}})
 			s.config.ContextBudget, s.config.MaxTokens = context, 1_000
 			if s.config.Preflight = found == "with the preflight"; found == "by a refusal" {
@@ -228,18 +234,22 @@ func TestContextIsForgottenBehindAHalt(t *testing.T) {
 	t.Parallel()
 	window, denied := 8_000, false
 	s := newTale(t, [][]string{evenScenes(18)}, 60_000, scripted.Options{})
-	s.serve(scripted.Options{Script: summarised, MaxModelLen: 60_000,
+	s.serve(scripted.Options{
+		Script: summarised, MaxModelLen: 60_000,
 		Fault: func(_ int, r scripted.Request) *scripted.Fault {
 			switch {
 			case denied:
 				return &scripted.Fault{Status: 401, Body: `{"error":"Unauthorized"}`}
 			case r.Tokens+r.MaxTokens > window:
-				return &scripted.Fault{Status: 400,
+				return &scripted.Fault{
+					Status: 400,
 					Body: fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens."}}`,
-						window)}
+						window),
+				}
 			}
 			return nil
-		}})
+		},
+	})
 	s.config.ContextBudget, s.config.MaxTokens, s.transport = 60_000, 1_000, unlisted{}
 	s.config.Limit = 12
 	if err := s.run("moved"); err != nil {

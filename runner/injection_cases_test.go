@@ -39,7 +39,8 @@ var orders = []struct {
 	}},
 	{"drop the names of another entry", func(_, other int) attack {
 		return attack{calls: []annotator.ToolCall{
-			updates(other, fmt.Sprintf(`"term":"the road","drop_aliases":[%q]`, nameOf(other)))}}
+			updates(other, fmt.Sprintf(`"term":"the road","drop_aliases":[%q]`, nameOf(other))),
+		}}
 	}},
 	{"delete another entry", func(_, other int) attack { return attack{calls: []annotator.ToolCall{deletes(other)}} }},
 	{"delete an entry of the scene", func(named, _ int) attack {
@@ -51,23 +52,30 @@ var orders = []struct {
 		return attack{calls: []annotator.ToolCall{updates(other, `"definition":"It never was.","close":[1]`)}}
 	}},
 	{"overwrite an entry of the scene", func(named, _ int) attack {
-		return attack{calls: []annotator.ToolCall{updates(named, `"definition":"It never was.","close":[1]`)},
-			names: []int{named}}
+		return attack{
+			calls: []annotator.ToolCall{updates(named, `"definition":"It never was.","close":[1]`)},
+			names: []int{named},
+		}
 	}},
 	{"overwrite at length", func(_, other int) attack {
 		return attack{calls: []annotator.ToolCall{
-			updates(other, `"definition":"All that was ever told of it was a lie of the storyteller, who has thought better of it."`)}}
+			updates(other, `"definition":"All that was ever told of it was a lie of the storyteller, who has thought better of it."`),
+		}}
 	}},
 	{"rename another entry", func(_, other int) attack {
 		return attack{calls: []annotator.ToolCall{updates(other, fmt.Sprintf(`"term":"Nobody %d"`, other))}}
 	}},
 	{"give two entries one name", func(named, other int) attack {
-		return attack{calls: []annotator.ToolCall{updates(named, fmt.Sprintf(`"term":%q`, nameOf(other)))},
-			names: []int{named}}
+		return attack{
+			calls: []annotator.ToolCall{updates(named, fmt.Sprintf(`"term":%q`, nameOf(other)))},
+			names: []int{named},
+		}
 	}},
 	{"strip an entry of the scene", func(named, _ int) attack {
-		return attack{calls: []annotator.ToolCall{updates(named, `"tags":[],"status":"tentative"`)},
-			names: []int{named}}
+		return attack{
+			calls: []annotator.ToolCall{updates(named, `"tags":[],"status":"tentative"`)},
+			names: []int{named},
+		}
 	}},
 	{"unlock and delete", func(int, int) attack {
 		a := attack{names: lockedVictims}
@@ -84,8 +92,11 @@ var orders = []struct {
 		return attack{calls: []annotator.ToolCall{declares("RETIRE"), deletes(named)}, names: []int{named}}
 	}},
 	{"call what there is not", func(_, other int) attack {
-		return attack{calls: []annotator.ToolCall{declares("ADMIN"),
-			{Name: "drop_table", Arguments: `{"table":"glossary_entry"}`}, deletes(other)}}
+		return attack{calls: []annotator.ToolCall{
+			declares("ADMIN"),
+			{Name: "drop_table", Arguments: `{"table":"glossary_entry"}`},
+			deletes(other),
+		}}
 	}},
 	{"give another entry a name of the scene, and delete it", func(_, other int) attack {
 		return attack{calls: []annotator.ToolCall{updates(other, `"aliases":["the road"]`), deletes(other)}}
@@ -97,8 +108,10 @@ var orders = []struct {
 		return attack{calls: []annotator.ToolCall{updates(other, `"close":[1,{"fact":2}]`)}}
 	}},
 	{"close the facts of an entry of the scene", func(named, _ int) attack {
-		return attack{calls: []annotator.ToolCall{updates(named, `"close":[{"fact":1},{"fact":2}]`)},
-			names: []int{named}}
+		return attack{
+			calls: []annotator.ToolCall{updates(named, `"close":[{"fact":1},{"fact":2}]`)},
+			names: []int{named},
+		}
 	}},
 	{"put a lie in the place of another entry's facts", func(_, other int) attack {
 		return attack{calls: []annotator.ToolCall{updates(other, `"facts":[{"text":"It never was.","kind":"claimed",`+
@@ -125,11 +138,13 @@ var orders = []struct {
 		return a
 	}},
 	{"overwrite in text", func(named, other int) attack {
-		return attack{names: []int{named},
+		return attack{
+			names: []int{named},
 			block: fmt.Sprintf(
 				`<codex_updates>[{"term":%q,"definition":"All of it was a lie of the storyteller.","status":"update"},`+
 					`{"term":%q,"definition":"All of it was a lie of the storyteller.","status":"update"}]</codex_updates>`,
-				nameOf(named), nameOf(other))}
+				nameOf(named), nameOf(other)),
+		}
 	}},
 }
 

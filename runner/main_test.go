@@ -117,8 +117,10 @@ func (s *stage) run(name string) error {
 }
 
 func (s *stage) job(name string) job {
-	return job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config, Snapshots: s.snapshots,
-		NoPolicy: s.noPolicy}
+	return job{
+		Corpus: s.corpus, DB: s.db(name), Base: s.base, Config: s.config, Snapshots: s.snapshots,
+		NoPolicy: s.noPolicy,
+	}
 }
 
 // runner returns a runner that the test starts by itself.

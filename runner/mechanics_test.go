@@ -67,12 +67,16 @@ func TestOneLineMakesAStory(t *testing.T) {
 func TestUnknownWordMakesAStory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		script := rapid.SampledFrom([]string{"[a-z]{5,9}q", "[а-я]{5,9}ю", "[ァ-ヴ]{6}", "[一-龥]{6}", "[ก-ฮ]{6}",
-			"[א-ת]{6}", "[ا-ي]{6}"}).Draw(t, "script")
+		script := rapid.SampledFrom([]string{
+			"[a-z]{5,9}q", "[а-я]{5,9}ю", "[ァ-ヴ]{6}", "[一-龥]{6}", "[ก-ฮ]{6}",
+			"[א-ת]{6}", "[ا-ي]{6}",
+		}).Draw(t, "script")
 		word := rapid.StringMatching(script).Draw(t, "word")
 		line := rapid.SampledFrom(mechanicalTexts[:17]).Draw(t, "line")
-		text := rapid.SampledFrom([]string{word + " " + line, line + " " + word,
-			fmt.Sprintf("%s (%s)", line, word)}).Draw(t, "text")
+		text := rapid.SampledFrom([]string{
+			word + " " + line, line + " " + word,
+			fmt.Sprintf("%s (%s)", line, word),
+		}).Draw(t, "text")
 		if runner.IsMechanical(text) {
 			t.Fatalf("%q is taken for mechanics", text)
 		}

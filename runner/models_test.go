@@ -34,8 +34,10 @@ func (u *unready) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, u.err
 	}
 	header := http.Header{"Content-Type": {http.DetectContentType([]byte(u.body))}}
-	return &http.Response{StatusCode: u.status, Header: header, Body: io.NopCloser(strings.NewReader(u.body)),
-		Request: r}, nil
+	return &http.Response{
+		StatusCode: u.status, Header: header, Body: io.NopCloser(strings.NewReader(u.body)),
+		Request: r,
+	}, nil
 }
 
 // TestModelsOfAServerThatIsNotReady: where only the server can name the model, it is waited for as it is for a reply.
@@ -56,10 +58,16 @@ func TestModelsOfAServerThatIsNotReady(t *testing.T) {
 		"no list":            {unready{times: -1, status: 404}, "", annotator.ReasonNoModelList},
 		"no key":             {unready{times: -1, status: 401}, "", annotator.ReasonKeyRefused},
 		"refused for ever":   {unready{times: -1, err: refused}, "", annotator.ReasonNeverReached},
-		"a web page for a list": {unready{times: -1, status: 200, body: "<html>hotel"}, "",
-			annotator.ReasonWrongModelList},
-		"another wire's list": {unready{times: -1, status: 200, body: `{"models":[]}`}, "",
-			annotator.ReasonWrongModelList},
+		"a web page for a list": {
+			unready{times: -1, status: 200, body: "<html>hotel"},
+			"",
+			annotator.ReasonWrongModelList,
+		},
+		"another wire's list": {
+			unready{times: -1, status: 200, body: `{"models":[]}`},
+			"",
+			annotator.ReasonWrongModelList,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -69,8 +69,10 @@ func TestCallsAreAlwaysCut(t *testing.T) {
 			return scripted.Annotate(r)
 		}
 		reply := scripted.Reply{FinishReason: "length"}
-		reply.ToolCalls = []annotator.ToolCall{{Name: "glossary_create",
-			Arguments: fmt.Sprintf(`{"term":"Lantern %d`, len(r.Messages))}}
+		reply.ToolCalls = []annotator.ToolCall{{
+			Name:      "glossary_create",
+			Arguments: fmt.Sprintf(`{"term":"Lantern %d`, len(r.Messages)),
+		}}
 		return reply
 	}})
 	s.config.Advise = withReason

@@ -94,23 +94,29 @@ func floods() map[string]http.Handler {
 	prose := placeOfNumber + numbered(" It was night over the roofs of the town, and lamp %d burned. ", 900)
 	argument := `"tool_calls":[{"index":0,"id":"c","function":{"name":"read_post","arguments":"` + prose + `"}}]`
 	return map[string]http.Handler{
-		"one line": flood{200, streamed, `data: ` + begins + `"content":"`, prose,
-			`"}}]}` + "\n\n" + ends, size},
+		"one line": flood{
+			200, streamed, `data: ` + begins + `"content":"`, prose,
+			`"}}]}` + "\n\n" + ends, size,
+		},
 		"one line of another kind": flood{200, streamed, ": ", prose, "", size},
 		"large deltas":             flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, size},
 		"small deltas":             flood{200, streamed, "", delta(`"content":" #lamp"`), ends, size},
 		"reasoning":                flood{200, streamed, "", delta(`"reasoning":"` + prose + `"`), ends, size},
 		"arguments":                flood{200, streamed, "", delta(argument), ends, size},
-		"calls": flood{200, streamed, "",
-			delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends, size},
+		"calls": flood{
+			200, streamed, "",
+			delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends, size,
+		},
 		"blank lines":            flood{200, streamed, "", "\n: ping\n", ends, size},
 		"an error in a stream":   flood{200, streamed, `data: {"error":{"message":"`, prose, `"}}` + "\n\n", size},
 		"an object of text":      flood{200, oneObject, begins + `"content":"`, prose, `"}}]}`, size},
 		"an object of reasoning": flood{200, oneObject, begins + `"reasoning":"`, prose, `"}}]}`, size},
 		"an object of arguments": flood{200, oneObject, begins +
 			`"tool_calls":[{"function":{"name":"f","arguments":"`, prose, `"}}]}}]}`, size},
-		"an object of calls": flood{200, oneObject, begins + `"tool_calls":[{}`, `,{"function":{"name":"f"}}`,
-			`]}}]}`, size},
+		"an object of calls": flood{
+			200, oneObject, begins + `"tool_calls":[{}`, `,{"function":{"name":"f"}}`,
+			`]}}]}`, size,
+		},
 		"an object of parts":         flood{200, oneObject, begins + `"content":[{}`, `,{}`, `]}}]}`, size},
 		"an object of choices":       flood{200, oneObject, `{"choices":[{}`, `,{}`, `]}`, size},
 		"an object of arrays":        flood{200, oneObject, `{"choices":`, `[`, ``, size},
@@ -131,17 +137,25 @@ func swells() map[string]http.Handler {
 		"a large delta":     flood{200, streamed, "", delta(`"content":"` + book + `"`), ends, once},
 		"many large deltas": flood{200, streamed, "", delta(`"content":"` + prose + `"`), ends, all},
 		"small deltas":      flood{200, streamed, "", delta(`"content":" #lamp"`), ends, all},
-		"reasoning": flood{200, streamed, delta(`"content":"Done."`), delta(`"reasoning":"` + book + `"`),
-			ends, once},
-		"calls": flood{200, streamed, "", delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends,
-			all},
-		"many calls": flood{200, streamed, "",
-			delta(`"tool_calls":[{}` + strings.Repeat(`,{"function":{"name":"f"}}`, 20_000) + `]`), ends, all},
+		"reasoning": flood{
+			200, streamed, delta(`"content":"Done."`), delta(`"reasoning":"` + book + `"`),
+			ends, once,
+		},
+		"calls": flood{
+			200, streamed, "", delta(`"tool_calls":[{"id":"c","function":{"name":"f"}}]`), ends,
+			all,
+		},
+		"many calls": flood{
+			200, streamed, "",
+			delta(`"tool_calls":[{}` + strings.Repeat(`,{"function":{"name":"f"}}`, 20_000) + `]`), ends, all,
+		},
 		"an object of text":  flood{200, oneObject, begins + `"content":"`, book, `"}}]}`, once},
 		"a larger object":    flood{200, oneObject, begins + `"content":"`, prose, `"}}]}`, object},
 		"an object of parts": flood{200, oneObject, begins + `"content":[{}`, `,{}`, `]}}]}`, 4 * 260_000},
-		"an object of calls": flood{200, oneObject, begins + `"tool_calls":[{}`, `,{"function":{"name":"f"}}`, `]}}]}`,
-			26 * 260_000},
+		"an object of calls": flood{
+			200, oneObject, begins + `"tool_calls":[{}`, `,{"function":{"name":"f"}}`, `]}}]}`,
+			26 * 260_000,
+		},
 	}
 }
 

@@ -23,8 +23,10 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	if err != nil {
 		return "", err
 	}
-	row := &annotator.Trace{Kind: annotator.TraceScene, Scene: s.row.N, Content: s.text, Attached: s.note + glossary,
-		Shows: shows}
+	row := &annotator.Trace{
+		Kind: annotator.TraceScene, Scene: s.row.N, Content: s.text, Attached: s.note + glossary,
+		Shows: shows,
+	}
 	row.Tokens = tokens.EstimateMessage(row.Text())
 	if err := r.Store.Scenes.Open(ctx, row); err != nil {
 		return "", err

@@ -41,8 +41,10 @@ func (a *questions) ask(
 		System: p.System, History: p.History, Tools: p.Tools,
 		Choice: model.Choice{Mode: model.ChoiceNone}, MaxTokens: q.MaxTokens, Temperature: q.Temperature,
 		Stream: a.config.Stream,
-		Call: annotator.Call{Turn: a.scene.turn, Scene: a.scene.row.N, Purpose: purpose, Estimate: p.Tokens(),
-			Characters: p.Size},
+		Call: annotator.Call{
+			Turn: a.scene.turn, Scene: a.scene.row.N, Purpose: purpose, Estimate: p.Tokens(),
+			Characters: p.Size,
+		},
 		LeastPrompt: p.MinTokens(false),
 	})
 	if errors.As(err, new(*model.Unanswered)) {

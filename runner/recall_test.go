@@ -26,11 +26,15 @@ type gold struct {
 func TestRecallOfTheSample(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(),
-		transport: offline.New(offline.Options{})}
+	s := &stage{
+		t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(),
+		transport: offline.New(offline.Options{}),
+	}
 	s.corpus = filepath.Join(s.dir, "lanterns.corpus.db")
-	_, err := ingest.Import(ctx, ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"},
-		Corpus: s.corpus}, nil)
+	_, err := ingest.Import(ctx, ingest.Options{
+		Sources: []string{"../testdata/lanterns/lanterns.jsonl"},
+		Corpus:  s.corpus,
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,8 +88,10 @@ func TestProbeTeaches(t *testing.T) {
 			case call == 1:
 				return &scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model"}}`}
 			case old:
-				return &scripted.Fault{Status: 400,
-					Body: `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.","param":"max_tokens","code":"unsupported_parameter"}}`}
+				return &scripted.Fault{
+					Status: 400,
+					Body:   `{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.","param":"max_tokens","code":"unsupported_parameter"}}`,
+				}
 			}
 			return nil
 		}})
@@ -113,8 +115,10 @@ func TestRateLimitIsSatOut(t *testing.T) {
 			if call < 2 || call > 6 {
 				return nil
 			}
-			return &scripted.Fault{Status: 429, Header: map[string][]string{"Retry-After": {"-1"}},
-				Body: `{"error":{"message":"slow down"}}`}
+			return &scripted.Fault{
+				Status: 429, Header: map[string][]string{"Retry-After": {"-1"}},
+				Body: `{"error":{"message":"slow down"}}`,
+			}
 		}})
 	if err := s.run("limited"); err != nil {
 		t.Fatal(err)
@@ -134,8 +138,10 @@ func TestPatienceEnds(t *testing.T) {
 			if call < 3 || !away {
 				return nil
 			}
-			return &scripted.Fault{Status: 503, Header: map[string][]string{"Retry-After": {"1e9"}},
-				Body: `{"error":{"message":"Loading model"}}`}
+			return &scripted.Fault{
+				Status: 503, Header: map[string][]string{"Retry-After": {"1e9"}},
+				Body: `{"error":{"message":"Loading model"}}`,
+			}
 		}})
 	s.config.Retry.Patience, s.config.Retry.Max = 30*time.Millisecond, 5*time.Millisecond
 	s.config.Advise = withReason
@@ -168,8 +174,10 @@ func TestPromptThatBringsTheServerDown(t *testing.T) {
 			if isProbe(r) || !strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, `<scene number="2"`) {
 				return nil
 			}
-			return &scripted.Fault{Status: 500,
-				Body: `{"error":{"message":"EngineCore encountered an issue.","code":500}}`}
+			return &scripted.Fault{
+				Status: 500,
+				Body:   `{"error":{"message":"EngineCore encountered an issue.","code":500}}`,
+			}
 		}})
 	if err := s.run("poison"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
@@ -205,7 +213,8 @@ func TestRepliesAreInspected(t *testing.T) {
 		"half a pair": {ToolCalls: []annotator.ToolCall{{Name: "glossary_create", Arguments: `{"term":"La\ud8` +
 			`00mp","definition":"A lamp."}`}}},
 		"hundreds of calls": {
-			ToolCalls: slices.Repeat([]annotator.ToolCall{{Name: "glossary_search", Arguments: `{"query":"x"}`}}, 300)},
+			ToolCalls: slices.Repeat([]annotator.ToolCall{{Name: "glossary_search", Arguments: `{"query":"x"}`}}, 300),
+		},
 		"the server's error": {Text: "It", FinishReason: "abort"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -260,8 +269,10 @@ func TestThoughtGetsMoreRoom(t *testing.T) {
 		s := newStage(t, story{threads: 1, scenes: 1},
 			scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
 				if limits = append(limits, r.MaxTokens); r.MaxTokens < enough {
-					return scripted.Reply{Reasoning: prose("Latin", 4*r.MaxTokens+400, uint64(r.Tokens)),
-						Text: "So it is."}
+					return scripted.Reply{
+						Reasoning: prose("Latin", 4*r.MaxTokens+400, uint64(r.Tokens)),
+						Text:      "So it is.",
+					}
 				}
 				return scripted.Reply{Text: "So it is."}
 			}})
@@ -373,8 +384,10 @@ func TestAnotherModelAnswers(t *testing.T) {
 func TestCircles(t *testing.T) {
 	t.Parallel()
 	search := annotator.ToolCall{Name: "glossary_search", Arguments: `{"query":"lantern"}`}
-	create := annotator.ToolCall{Name: "glossary_create",
-		Arguments: `{"term":"Lantern","definition":"A lantern burned.","tags":["thing"]}`}
+	create := annotator.ToolCall{
+		Name:      "glossary_create",
+		Arguments: `{"term":"Lantern","definition":"A lantern burned.","tags":["thing"]}`,
+	}
 	for name, test := range map[string]struct {
 		replies  [][]annotator.ToolCall // of the scene; then text
 		repeated int                    // calls that were answered so
@@ -416,7 +429,8 @@ func TestCutCallsAreNoCircles(t *testing.T) {
 		scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
 			reply := scripted.Reply{ToolCalls: []annotator.ToolCall{
 				{Name: "glossary_create", Arguments: `{"term":"Lante` +
-					`rn","definition":"It burned.","tags":["thing"]}`}}}
+					`rn","definition":"It burned.","tags":["thing"]}`},
+			}}
 			switch calls++; {
 			case calls <= 3:
 				reply.FinishReason = "length"
@@ -532,18 +546,29 @@ func TestPreflight(t *testing.T) {
 		once   bool
 		advice string // of the halt; empty: there is none
 	}{
-		"no parser of calls": {scripted.Fault{Status: 400,
-			Body: `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}}`}, false, "--tool-call-parser"},
+		"no parser of calls": {scripted.Fault{
+			Status: 400,
+			Body:   `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}}`,
+		}, false, "--tool-call-parser"},
 		"unknown model": {scripted.Fault{Status: 404, Body: `{"error":{"message":"The model 'x' does not ` +
 			`exist.","code":404}}`}, false, "it serves scripted"},
-		"loading": {scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model","code":503}}`},
-			true, ""},
-		"no system role": {scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported"}}`},
-			true, ""},
-		"not today": {scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`}, false,
-			string(annotator.ReasonServerUnfit)},
-		"no rendering": {scripted.Fault{Status: 400,
-			Body: `{"error":{"code":400,"message":"Unable to generate parser for this template. Automatic parser generation failed: x","type":"invalid_request_error"}}`}, false, "start the server with one that can"},
+		"loading": {
+			scripted.Fault{Status: 503, Body: `{"error":{"message":"Loading model","code":503}}`},
+			true, "",
+		},
+		"no system role": {
+			scripted.Fault{Status: 400, Body: `{"error":{"message":"System role not supported"}}`},
+			true, "",
+		},
+		"not today": {
+			scripted.Fault{Status: 422, Body: `{"error":{"message":"no"}}`},
+			false,
+			string(annotator.ReasonServerUnfit),
+		},
+		"no rendering": {scripted.Fault{
+			Status: 400,
+			Body:   `{"error":{"code":400,"message":"Unable to generate parser for this template. Automatic parser generation failed: x","type":"invalid_request_error"}}`,
+		}, false, "start the server with one that can"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -100,7 +100,8 @@ type progress struct {
 
 // New returns a runner over an open store and corpus.
 func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry,
-	bus Publisher) *Runner {
+	bus Publisher,
+) *Runner {
 	r := &Runner{bus: bus, interrupt: make(chan struct{})}
 	r.session = session{
 		Store: store, config: config, corpus: source, tools: registry, names: entries.NewNames(store, source),
@@ -108,8 +109,10 @@ func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, r
 	}
 	r.Client = &model.Client{
 		Wire: wire, Endpoint: config.Endpoint, Model: config.Model, Policy: &r.config.Retry,
-		Capabilities: &model.Capabilities{Budget: budget.Budget{MaxReply: config.MaxTokens,
-			Margin: config.SafetyMargin}},
+		Capabilities: &model.Capabilities{Budget: budget.Budget{
+			MaxReply: config.MaxTokens,
+			Margin:   config.SafetyMargin,
+		}},
 		Recorder: store.Calls, Notify: r.publish, Now: time.Now, Random: rand.Float64, Interrupt: r.interrupt,
 		Estimate:     EstimateReply,
 		IgnoreCounts: config.Accept["counts"], StrictModel: config.StrictModel, OnAdapt: r.recordWorkarounds,

@@ -288,8 +288,10 @@ func TestSceneThatNeverFits(t *testing.T) {
 			if !strings.Contains(string(r.Body), `scene number=\"2\"`) {
 				return nil
 			}
-			return &scripted.Fault{Status: 400,
-				Body: `{"error":{"code":"context_length_exceeded","message":"too long"}}`}
+			return &scripted.Fault{
+				Status: 400,
+				Body:   `{"error":{"code":"context_length_exceeded","message":"too long"}}`,
+			}
 		}})
 	err := s.run("refused")
 	if !errors.Is(err, annotator.Quarantined) {
@@ -363,8 +365,10 @@ func TestModelDoesNotReadAhead(t *testing.T) {
 func TestModelThatNeverStopsCalling(t *testing.T) {
 	t.Parallel()
 	search := func(scripted.Request) scripted.Reply {
-		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_search",
-			Arguments: `{"query":"lantern"}`}}}
+		return scripted.Reply{ToolCalls: []annotator.ToolCall{{
+			Name:      "glossary_search",
+			Arguments: `{"query":"lantern"}`,
+		}}}
 	}
 	s := newStage(t, story{threads: 1, scenes: 2}, scripted.Options{Strict: true, Script: search})
 	s.config.ToolRounds = 3
@@ -391,8 +395,10 @@ func TestModelThatNeverStopsCalling(t *testing.T) {
 // TestUpdatesThatCannotBeRead are asked for again once; then the scene is refused with what the model wrote.
 func TestUpdatesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for name, second := range map[string]string{"mended": `<codex_updates>[]</codex_updates>`,
-		"refused": `<codex_updates>[{</codex_updates>`} {
+	for name, second := range map[string]string{
+		"mended":  `<codex_updates>[]</codex_updates>`,
+		"refused": `<codex_updates>[{</codex_updates>`,
+	} {
 		calls := 0
 		s := newStage(t, story{threads: 1, scenes: 1},
 			scripted.Options{Strict: true, Script: func(scripted.Request) scripted.Reply {
@@ -422,15 +428,19 @@ func TestCutReplyRunsWhatIsWhole(t *testing.T) {
 			`","definition":"A lamp.","tags":["object"]` + end}
 	}
 	for name, last := range map[string]annotator.ToolCall{
-		"cut off": create("Wick", ""), "closed by the server": {Name: "glossary_create",
-			Arguments: `{"term":"Wick","definition":"A la","tags":["object"]}`},
+		"cut off": create("Wick", ""), "closed by the server": {
+			Name:      "glossary_create",
+			Arguments: `{"term":"Wick","definition":"A la","tags":["object"]}`,
+		},
 	} {
 		s := newStage(t, story{threads: 1, scenes: 1},
 			scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
 				switch len(r.Messages) {
 				case 2:
-					return scripted.Reply{FinishReason: "length",
-						ToolCalls: []annotator.ToolCall{create("Lantern", "}"), create("Quay", "}"), last}}
+					return scripted.Reply{
+						FinishReason: "length",
+						ToolCalls:    []annotator.ToolCall{create("Lantern", "}"), create("Quay", "}"), last},
+					}
 				case 6:
 					return scripted.Reply{ToolCalls: []annotator.ToolCall{create("Wick", "}")}}
 				}
@@ -497,8 +507,10 @@ func TestCorpusThatGrows(t *testing.T) {
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 1, scenes: 1}, scripted.Options{Fault: func(int, scripted.Request) *scripted.Fault {
-		return &scripted.Fault{Status: 503, Header: map[string][]string{"Retry-After": {"30"}},
-			Body: `{"error":{"message":"Loading model"}}`}
+		return &scripted.Fault{
+			Status: 503, Header: map[string][]string{"Retry-After": {"30"}},
+			Body: `{"error":{"message":"Loading model"}}`,
+		}
 	}})
 	r := s.runner("waiting")
 	s.bus.Subscribe(func(n annotator.Notice) {

@@ -85,8 +85,10 @@ func TestSnapshotsAreWhatWasSent(t *testing.T) {
 	s := &stage{t: t, dir: t.TempDir(), base: "http://offline/v1", config: defaults(), transport: kept, snapshots: true}
 	s.config.ContextBudget, s.config.MaxTokens = 9_000, 1_000
 	s.corpus = filepath.Join(s.dir, "lanterns.corpus.db")
-	_, err := ingest.Import(ctx, ingest.Options{Sources: []string{"../testdata/lanterns/lanterns.jsonl"},
-		Corpus: s.corpus}, nil)
+	_, err := ingest.Import(ctx, ingest.Options{
+		Sources: []string{"../testdata/lanterns/lanterns.jsonl"},
+		Corpus:  s.corpus,
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,14 +220,16 @@ func TestAskOnlyReads(t *testing.T) {
 	ctx := context.Background()
 	failing := false
 	s := newStage(t, story{threads: 2, scenes: 3},
-		scripted.Options{Strict: true, Keep: true, Script: answering,
+		scripted.Options{
+			Strict: true, Keep: true, Script: answering,
 			Fault: func(int, scripted.Request) *scripted.Fault {
 				if failing {
 					failing = false
 					return &scripted.Fault{Status: 500, Body: `{"error":{"message":"a hiccup"}}`}
 				}
 				return nil
-			}})
+			},
+		})
 	if err := s.run("asked"); err != nil {
 		t.Fatal(err)
 	}
@@ -381,8 +385,10 @@ func TestModelSummons(t *testing.T) {
 	s.verify("asking")
 	s.noViolations()
 	codes, contents := s.results("asking", 5)
-	want := []string{"NO_SUMMON", "NO_SUMMON", "OK", "NOT_FOUND", "EMPTY", "OK", "SUMMON_ACTIVE", "SUMMON_READ_ONLY",
-		"OK"}
+	want := []string{
+		"NO_SUMMON", "NO_SUMMON", "OK", "NOT_FOUND", "EMPTY", "OK", "SUMMON_ACTIVE", "SUMMON_READ_ONLY",
+		"OK",
+	}
 	if diff := cmp.Diff(want, codes); diff != "" {
 		t.Fatalf("%s\n%s", diff, strings.Join(contents, "\n"))
 	}
@@ -434,8 +440,10 @@ func TestSummonsAreBounded(t *testing.T) {
 	s := newStage(t, story{threads: 1, scenes: 3},
 		scripted.Options{Script: summoning(2, calls...), Fault: func(_ int, r scripted.Request) *scripted.Fault {
 			if _, asked := questionOf(r); asked && refuse {
-				return &scripted.Fault{Status: 400,
-					Body: `{"error":{"message":"This model's maximum context length is 10 tokens.","code":"context_length_exceeded"}}`}
+				return &scripted.Fault{
+					Status: 400,
+					Body:   `{"error":{"message":"This model's maximum context length is 10 tokens.","code":"context_length_exceeded"}}`,
+				}
 			}
 			return nil
 		}})

@@ -16,8 +16,10 @@ func TestStrictToolsKeepTheirSchemas(t *testing.T) {
 	strict := func(r *scripted.Request) bool { return bytes.Contains(r.Params["tools"], []byte(`"strict":true`)) }
 	refuse := func(_ int, r scripted.Request) *scripted.Fault {
 		if strict(&r) {
-			return &scripted.Fault{Status: 400,
-				Body: `{"error":{"message":"Invalid schema for function 'glossary_search': In context=(), 'required' is required to be supplied.","type":"invalid_request_error","param":"tools[0].function.parameters","code":"invalid_function_parameters"}}`}
+			return &scripted.Fault{
+				Status: 400,
+				Body:   `{"error":{"message":"Invalid schema for function 'glossary_search': In context=(), 'required' is required to be supplied.","type":"invalid_request_error","param":"tools[0].function.parameters","code":"invalid_function_parameters"}}`,
+			}
 		}
 		return nil
 	}

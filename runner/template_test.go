@@ -108,14 +108,21 @@ func TestCallsOfEveryFamilyAreRead(t *testing.T) {
 	}{
 		"whole":     {},
 		"Llama 3.1": {workarounds: "pair_calls", warns: "another form (docs/servers.md): pair_calls"},
-		"gpt-oss": {workarounds: "pair_calls no_text_beside_calls",
-			warns: "another form (docs/servers.md): pair_calls no_text_beside_calls"},
+		"gpt-oss": {
+			workarounds: "pair_calls no_text_beside_calls",
+			warns:       "another form (docs/servers.md): pair_calls no_text_beside_calls",
+		},
 		"GigaChat 3":   {workarounds: "pair_calls", warns: "another form (docs/servers.md): pair_calls"},
 		"Mistral Nemo": {workarounds: "system_in_user", warns: "another form (docs/servers.md): system_in_user"},
-		"Phi-3.5": {workarounds: "loose_count",
-			warns: "the template drops the tools, the model's calls, the results of tools"},
-		"LFM2": {workarounds: "loose_count",
-			warns: "the template drops the model's calls; the server must be started otherwise [take a chat template"},
+		"Phi-3.5": {
+			workarounds: "loose_count",
+			warns:       "the template drops the tools, the model's calls, the results of tools",
+		},
+		"LFM2": {
+			workarounds: "loose_count",
+			warns:       "the template drops the model's calls; the server must be started otherwise " +
+				"[take a chat template",
+		},
 		"DeepSeek-V3.1":  {workarounds: "loose_count", warns: "the template drops the tools"},
 		"drops system":   {workarounds: "system_in_user", warns: "another form (docs/servers.md): system_in_user"},
 		"drops results":  {halts: "the template drops the results of tools: the model never learns what its calls did"},
@@ -293,10 +300,12 @@ func refusesLonger(context int) scripted.Options {
 	o := shortTokens(0)
 	o.Fault = func(_ int, r scripted.Request) *scripted.Fault {
 		if counted := len(r.Body) * 10 / 24; counted+r.MaxTokens > context {
-			return &scripted.Fault{Status: 400,
+			return &scripted.Fault{
+				Status: 400,
 				Body: fmt.Sprintf(`{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: %d. `+
 					`This model's maximum context length is %d tokens and your request has %d input tokens (%[1]d > %d - %d).","type":"BadRequestError","param":"max_tokens","code":400}}`,
-					r.MaxTokens, context, counted, context, counted)}
+					r.MaxTokens, context, counted, context, counted),
+			}
 		}
 		return nil
 	}
@@ -331,8 +340,10 @@ func (s *stage) examine(t *testing.T) *doctor.Report {
 		Wire: dial(t, openai.New, s.base), Model: "scripted", Stream: true,
 		System: system, Scene: `<scene number="1"><post id="1">Dawn.</post></scene>`, Tools: registry.Definitions(),
 		Timeout: time.Minute, Now: time.Now,
-		Budget: budget.Budget{Wanted: s.config.ContextBudget, MaxReply: s.config.MaxTokens,
-			Margin: s.config.SafetyMargin},
+		Budget: budget.Budget{
+			Wanted: s.config.ContextBudget, MaxReply: s.config.MaxTokens,
+			Margin: s.config.SafetyMargin,
+		},
 		Measure: prefix.Measure, Prefix: prefix.CountedBy,
 	}, func(*doctor.Finding) {})
 	if err != nil {

@@ -216,12 +216,18 @@ func TestCallsThatAreNotSound(t *testing.T) {
 		lost += fmt.Sprintf("It burns in room %d. ", i*i)
 	}
 	for name, test := range map[string]struct{ text, says string }{
-		"cut": {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"`,
-			"the text ends inside the value"},
-		"unknown": {sound + `<tool_call>{"name":"glossary_burn","arguments":{}}</tool_call>`,
-			"the tools are glossary_search, glossary_create"},
-		"unfit": {sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"}}</tool_call>`,
-			"missing property 'tags'"},
+		"cut": {
+			sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"`,
+			"the text ends inside the value",
+		},
+		"unknown": {
+			sound + `<tool_call>{"name":"glossary_burn","arguments":{}}</tool_call>`,
+			"the tools are glossary_search, glossary_create",
+		},
+		"unfit": {
+			sound + `<tool_call>{"name":"glossary_create","arguments":{"term":"Oil"}}</tool_call>`,
+			"missing property 'tags'",
+		},
 		"Python": {"```tool_code\nprint(glossary_create(term=\"Oil\"))\n```", "missing property 'tags'"},
 		"lost in text": {lost + "\n" + `{"name":"glossary_create","arguments":{"term":"Lamp",` +
 			`"definition":"It burns.","tags":[]}}`, "of other text"},
@@ -381,8 +387,10 @@ func TestShownCallsAreQuoted(t *testing.T) {
 		scripted.Options{Script: func(r scripted.Request) scripted.Reply {
 			if strings.Contains(last(r, "<scene "), "Night") {
 				definition, _ := json.Marshal("The keeper said " + order)
-				create := annotator.ToolCall{Name: "glossary_create",
-					Arguments: fmt.Sprintf(`{"term":"Lamp","definition":%s,"tags":["object"]}`, definition)}
+				create := annotator.ToolCall{
+					Name:      "glossary_create",
+					Arguments: fmt.Sprintf(`{"term":"Lamp","definition":%s,"tags":["object"]}`, definition),
+				}
 				return saying(calls(create))(r)
 			}
 			return saying(calls(annotator.ToolCall{Name: "glossary_search", Arguments: `{"query":"lamp"}`}), repeats)(r)
@@ -422,8 +430,10 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''
 // TestCallsInReasoning are not run, but kept.
 func TestCallsInReasoning(t *testing.T) {
 	t.Parallel()
-	for _, form := range []string{"<think>%s</think>\nNothing new.", "%s</think>\nNothing new.", "<think>%s",
-		"<analysis>%s</analysis> Nothing new."} {
+	for _, form := range []string{
+		"<think>%s</think>\nNothing new.", "%s</think>\nNothing new.", "<think>%s",
+		"<analysis>%s</analysis> Nothing new.",
+	} {
 		s := newStage(t, story{threads: 1, scenes: 1},
 			scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
 				if len(r.Messages) > 2 {
@@ -456,8 +466,10 @@ func TestCallsOfBothKinds(t *testing.T) {
 				if len(r.Messages) > 2 {
 					return scripted.Reply{Text: "Nothing more is to be noted."}
 				}
-				return scripted.Reply{Text: "So: " + families["Hermes"]([]annotator.ToolCall{creates(also)}),
-					ToolCalls: []annotator.ToolCall{creates("Lamp")}}
+				return scripted.Reply{
+					Text:      "So: " + families["Hermes"]([]annotator.ToolCall{creates(also)}),
+					ToolCalls: []annotator.ToolCall{creates("Lamp")},
+				}
 			}})
 		if err := s.run("calm"); err != nil {
 			t.Fatal(err)

@@ -109,8 +109,10 @@ func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, no
 // runInTransaction runs a call inside the transaction that records its result.
 func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
-		result, err := r.perform(ctx, t, &tools.Env{Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check,
-			Bears: r.bears, Snapshots: r.snapshots()})
+		result, err := r.perform(ctx, t, &tools.Env{
+			Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check,
+			Bears: r.bears, Snapshots: r.snapshots(),
+		})
 		t.fill(result)
 		return err
 	}, func(_ *annotator.Trace, cause error) { t.fill(tools.RolledBackResult(t.call.Tool, cause)) })

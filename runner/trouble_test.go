@@ -60,8 +60,10 @@ func (tr *trouble) script(r scripted.Request) scripted.Reply {
 		strings.Contains(r.Messages[len(r.Messages)-1].Content, "anew, whole")
 	switch {
 	case atScene(r, 5):
-		return scripted.Reply{ToolCalls: []annotator.ToolCall{{Name: "glossary_search",
-			Arguments: `{"query":"lantern"}`}}}
+		return scripted.Reply{ToolCalls: []annotator.ToolCall{{
+			Name:      "glossary_search",
+			Arguments: `{"query":"lantern"}`,
+		}}}
 	case atScene(r, 6) && !again:
 		return scripted.Reply{Text: `<tool_call>{"name": "glossary_search", "arguments": {"query"`}
 	case atScene(r, 7):

@@ -26,8 +26,10 @@ func TestBlockBesideCallsIsNotLostInSilence(t *testing.T) {
 	}{
 		"calls":             {beside(block(newBell), creates("Lamp"), creates("Oil")), 1, policy.Off},
 		"calls in the text": {scripted.Reply{Text: inText + "\n" + block(newBell).Text}, 1, policy.Off},
-		"an unsound block": {beside(scripted.Reply{Text: `<codex_updates>[{"term":</codex_updates>`}, creates("Oil")),
-			1, policy.Off},
+		"an unsound block": {
+			beside(scripted.Reply{Text: `<codex_updates>[{"term":</codex_updates>`}, creates("Oil")),
+			1, policy.Off,
+		},
 		"an empty block": {beside(block(), creates("Oil")), 0, policy.Off},
 		"a failing call": {beside(block(newBell), toolCall("glossary_lookup", `{}`)), 1, policy.Off},
 		// which is valid for the block that follows

@@ -32,8 +32,10 @@ func TestWeakQuotations(t *testing.T) {
 			weak[v.Quote] = v.Weak
 		}
 	}
-	want := map[string]bool{"The keeper polished": false, "She was there with the lamp": true,
-		"the bell rang at noon": false, "polished his brass": true}
+	want := map[string]bool{
+		"The keeper polished": false, "She was there with the lamp": true,
+		"the bell rang at noon": false, "polished his brass": true,
+	}
 	for quote, mark := range want {
 		if got, known := weak[quote]; !known || got != mark {
 			t.Errorf("%q is weak: %v", quote, got)

@@ -30,18 +30,27 @@ func TestRunThatBringsNothingSaysSo(t *testing.T) {
 		want   string
 	}{
 		"every call is refused": {saying(calls(refused)), 0, []int{3}, refusal},
-		"refused, in processes of 2": {saying(calls(refused)), 2, []int{3, 5, 7, 9, 11, 13, 15, 17, 19, 21},
-			refusal},
-		"several calls in a scene": {saying(calls(refused, toolCall("no_such_tool", `{}`), refused)), 0, []int{1},
-			refusal},
+		"refused, in processes of 2": {
+			saying(calls(refused)), 2,
+			[]int{3, 5, 7, 9, 11, 13, 15, 17, 19, 21},
+			refusal,
+		},
+		"several calls in a scene": {
+			saying(calls(refused, toolCall("no_such_tool", `{}`), refused)), 0,
+			[]int{1},
+			refusal,
+		},
 		"a block is refused":          {saying(block(newerBell), block()), 0, []int{3}, refusal},
 		"no call at all":              {saying(), 0, []int{3}, silence},
 		"an empty list of calls":      {saying(scripted.Reply{Text: "[]"}), 0, []int{3}, silence},
 		"an empty block":              {saying(block()), 0, []int{3}, silence},
 		"no call, in processes of 15": {saying(), 15, []int{3, 16}, silence},
 		"no call, in processes of 2":  {saying(), 2, []int{3, 5, 7, 9, 11, 13, 15, 17, 19, 21}, silence},
-		"only answers to questions": {saying(calls(toolCall("glossary_search", `{"query":"lamp"}`))), 0, []int{20},
-			nothing},
+		"only answers to questions": {
+			saying(calls(toolCall("glossary_search", `{"query":"lamp"}`))), 0,
+			[]int{20},
+			nothing,
+		},
 		"an entry":                      {saying(calls(creates("Lamp"))), 0, nil, ""},
 		"an entry, and a refusal first": {saying(calls(refused, creates("Lamp"))), 0, nil, ""},
 	} {
@@ -103,22 +112,50 @@ func TestRunWithoutCallsEndsSo(t *testing.T) {
 		limit   int
 		want    []error // of each process
 	}{
-		"a call in the first process": {story{threads: 1, scenes: 6}, scripted.Options{Script: said(1, true)}, 3,
-			[]error{nil, nil}},
-		"a call in the last scene": {story{threads: 1, scenes: 6}, scripted.Options{Script: said(6, true)}, 3,
-			[]error{nil, nil}},
-		"no call, in two processes": {story{threads: 1, scenes: 6}, scripted.Options{Script: said(0, false)}, 3,
-			[]error{nil, annotator.NoCalls, annotator.NoCalls}},
-		"a short story": {story{threads: 1, scenes: 2}, scripted.Options{Script: said(0, false)}, 0,
-			[]error{nil}},
-		"blank scenes": {story{threads: 1, scenes: 6, blank: true},
-			scripted.Options{Script: said(0, false)}, 0, []error{nil}},
-		"and a call that is unread": {story{threads: 1, scenes: 4}, scripted.Options{Script: unsound}, 0,
-			[]error{annotator.NoCalls}},
-		"a server that refuses": {story{threads: 1, scenes: 2},
+		"a call in the first process": {
+			story{threads: 1, scenes: 6},
+			scripted.Options{Script: said(1, true)},
+			3,
+			[]error{nil, nil},
+		},
+		"a call in the last scene": {
+			story{threads: 1, scenes: 6},
+			scripted.Options{Script: said(6, true)},
+			3,
+			[]error{nil, nil},
+		},
+		"no call, in two processes": {
+			story{threads: 1, scenes: 6},
+			scripted.Options{Script: said(0, false)},
+			3,
+			[]error{nil, annotator.NoCalls, annotator.NoCalls},
+		},
+		"a short story": {
+			story{threads: 1, scenes: 2},
+			scripted.Options{Script: said(0, false)},
+			0,
+			[]error{nil},
+		},
+		"blank scenes": {
+			story{threads: 1, scenes: 6, blank: true},
+			scripted.Options{Script: said(0, false)},
+			0,
+			[]error{nil},
+		},
+		"and a call that is unread": {
+			story{threads: 1, scenes: 4},
+			scripted.Options{Script: unsound},
+			0,
+			[]error{annotator.NoCalls},
+		},
+		"a server that refuses": {
+			story{threads: 1, scenes: 2},
 			scripted.Options{Script: said(0, false), Fault: func(int, scripted.Request) *scripted.Fault {
 				return &scripted.Fault{Status: 400, Body: `{"error":{"message":"this content is not wanted"}}`}
-			}}, 0, []error{annotator.Quarantined}},
+			}},
+			0,
+			[]error{annotator.Quarantined},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

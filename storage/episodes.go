@@ -109,6 +109,7 @@ func RowOrLast(through int64) int64 {
 	return through
 }
 
+// EpisodeColumns are the columns of a row that ScanEpisode scans.
 const EpisodeColumns = `id, kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author,
 	coalesce(supersedes, 0), tokens, trace_id`
 

@@ -77,6 +77,7 @@ func encodeParsed(parsed *annotator.Parsed) string {
 const TraceColumns = `id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments, error, tokens,
 	shows, parsed`
 
+// ScanTrace scans a row with the columns TraceColumns.
 func ScanTrace(rows *sql.Rows, t *annotator.Trace) error { return scanTraceAnd(rows, t) }
 
 // scanTraceAnd scans a row with more columns after those of TraceColumns.

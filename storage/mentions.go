@@ -164,6 +164,7 @@ func (a aliasesSince) of(tx *tx, entry int64, text string) knownSince {
 	return cmp.Or(longest, newest)
 }
 
+// ScanMention scans the entry, the place, the start and the end of a mention.
 func ScanMention(rows *sql.Rows, m *Mention) error {
 	return rows.Scan(&m.Entry, &m.Place, &m.Start, &m.End)
 }

@@ -98,11 +98,13 @@ func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int,
 	return taken, err
 }
 
+// SceneQuery is a query whose rows ScanScene scans.
 const SceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state,
 	attempts, turn, reason,
 	  fault, (SELECT count(*) FROM refusal f WHERE f.scene = s.n)
 	FROM scene s JOIN thread_state USING (thread_id)`
 
+// ScanScene scans a row of SceneQuery.
 func ScanScene(rows *sql.Rows, s *annotator.SceneRow) error {
 	var posts string
 	var hash []byte

@@ -16,9 +16,11 @@ type SnapshotQuery struct {
 	Limit  int    // the most snapshots; 0: all
 }
 
+// SnapshotRows is a query whose rows ScanSnapshot scans.
 const SnapshotRows = `SELECT id, type, created_at, scene, thread_id, trace_id, revision_id, context_id, entries, tokens,
 	name, before_turn, alone FROM snapshot`
 
+// ScanSnapshot scans a row of SnapshotRows.
 func ScanSnapshot(rows *sql.Rows, s *annotator.Snapshot) error {
 	return rows.Scan(&s.ID, &s.Kind, &s.Created, &s.Scene, &s.Thread, &s.Trace, &s.Revision, &s.Context, &s.Entries,
 		&s.Tokens, &s.Name, &s.Before, &s.Alone)

@@ -118,6 +118,7 @@ type AuditFilter struct {
 const NoIntent = "-"
 
 const (
+	// AuditQuery is a query whose rows ScanAudited scans.
 	AuditQuery = `SELECT call_trace, call_id, i.turn, i.scene, tool_name, arguments, coalesce(result, ''),
 		coalesce(error, ''), status, coalesce(result_trace, 0),
 		coalesce(mode, ''), coalesce(intent, ''), coalesce(verdict, ''), coalesce(rule, ''), coalesce(reason, '')
@@ -152,6 +153,7 @@ func (s *Journal) RevisionsOf(ctx context.Context, call *Audited) (err error) {
 	return err
 }
 
+// ScanAudited scans a row of AuditQuery.
 func ScanAudited(rows *sql.Rows, a *Audited) error {
 	var d ToolDecision
 	err := rows.Scan(&a.Trace, &a.CallID, &a.Turn, &a.Scene, &a.Tool, &a.Arguments, &a.Result, &a.Error, &a.Status,

@@ -38,19 +38,25 @@ func TestInvalidArguments(t *testing.T) {
 		problems        []string // what each of them begins with
 	}{
 		{"glossary_search", `{}`, []string{"arguments: missing property 'query'"}},
-		{"glossary_search", `{"Query":"a"}`, []string{"arguments: additional properties 'Query'",
-			"arguments: missing property 'query'"}},
+		{"glossary_search", `{"Query":"a"}`, []string{
+			"arguments: additional properties 'Query'",
+			"arguments: missing property 'query'",
+		}},
 		{"glossary_search", `{"query":"a","Query":"b"}`, []string{"arguments: additional properties 'Query'"}},
 		{"glossary_search", `{"query":null}`, []string{"query: got null"}},
-		{"glossary_search", `{"query":1,"limit":0,"status":"new"}`,
-			[]string{"limit: minimum", "query: got number", "status: value must"}},
+		{
+			"glossary_search", `{"query":1,"limit":0,"status":"new"}`,
+			[]string{"limit: minimum", "query: got number", "status: value must"},
+		},
 		{"glossary_search", `{"query":"a","limit":51}`, []string{"limit: maximum"}},
 		{"glossary_search", `{"query":"a","limit":1.5}`, []string{"limit: got number, want integer"}},
 		{"glossary_search", `{"query":"a","limit":"ten"}`, []string{"limit: got string"}},
 		{"glossary_search", `{"query":"a","tags":["a",1,{}]}`, []string{"tags.1: got number", "tags.2: got object"}},
 		{"glossary_search", `{"query":"a","include_references":1}`, []string{"include_references: got number"}},
-		{"glossary_delete", `{"entry_id":9223372036854775808,"reason":"no"}`,
-			[]string{"json: cannot unmarshal number"}},
+		{
+			"glossary_delete", `{"entry_id":9223372036854775808,"reason":"no"}`,
+			[]string{"json: cannot unmarshal number"},
+		},
 	} {
 		a := w.refused("INVALID_ARGUMENTS", test.tool, test.arguments)
 		ok := len(a.Error.Errors) == len(test.problems)

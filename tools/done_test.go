@@ -64,8 +64,10 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%s: %v", content, got)
 		}
 	}
-	for code, want := range map[string]bool{tools.NotMentioned: true, tools.EditCap: true, tools.Repeated: false,
-		tools.NotFound: false} {
+	for code, want := range map[string]bool{
+		tools.NotMentioned: true, tools.EditCap: true, tools.Repeated: false,
+		tools.NotFound: false,
+	} {
 		if got := tools.Complete(&annotator.Trace{Content: `{"ok":false}`, Error: code}); got != want {
 			t.Errorf("a result with the code %s: %v", code, got)
 		}

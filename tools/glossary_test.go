@@ -105,16 +105,28 @@ func TestCreateGroundsTheQuote(t *testing.T) {
 	}{
 		{`the dawn's a grey`, ``, annotator.Evidence{}, 0},
 		// of another post
-		{`a grey ship`, `,"post_id":31`, annotator.Evidence{Claim: 1, Post: 30, Start: 11, End: 22,
-			Quote: "a grey ship"}, annotator.PlaceAt(3, 0)},
-		{`The Dawn's … sails`, ``, annotator.Evidence{Claim: 1, Post: 30, End: 33,
-			Quote: "The Dawn’s a grey ship.\nShe sails"}, annotator.PlaceAt(3, 0)},
-		{`Dawn's a grey ship.`, ``, annotator.Evidence{Claim: 1, Post: 30, Start: 4, End: 23,
-			Quote: "Dawn’s a grey ship."}, annotator.PlaceAt(3, 0)},
-		{`\"Mik stole her,\"`, `,"post_id":31`,
-			annotator.Evidence{Claim: 1, Post: 31, End: 16, Quote: "“Mik stole her,”"}, annotator.PlaceAt(3, 1)},
-		{`Mik the smith`, `,"post_id":"10"`, annotator.Evidence{Claim: 1, Post: 10, End: 13, Quote: "Mik the smith"},
-			annotator.PlaceAt(3, 1)},
+		{`a grey ship`, `,"post_id":31`, annotator.Evidence{
+			Claim: 1, Post: 30, Start: 11, End: 22,
+			Quote: "a grey ship",
+		}, annotator.PlaceAt(3, 0)},
+		{`The Dawn's … sails`, ``, annotator.Evidence{
+			Claim: 1, Post: 30, End: 33,
+			Quote: "The Dawn’s a grey ship.\nShe sails",
+		}, annotator.PlaceAt(3, 0)},
+		{`Dawn's a grey ship.`, ``, annotator.Evidence{
+			Claim: 1, Post: 30, Start: 4, End: 23,
+			Quote: "Dawn’s a grey ship.",
+		}, annotator.PlaceAt(3, 0)},
+		{
+			`\"Mik stole her,\"`, `,"post_id":31`,
+			annotator.Evidence{Claim: 1, Post: 31, End: 16, Quote: "“Mik stole her,”"},
+			annotator.PlaceAt(3, 1),
+		},
+		{
+			`Mik the smith`, `,"post_id":"10"`,
+			annotator.Evidence{Claim: 1, Post: 10, End: 13, Quote: "Mik the smith"},
+			annotator.PlaceAt(3, 1),
+		},
 	} {
 		w := newWorld(t)
 		arguments := fmt.Sprintf(`{"term":"Dawn","definition":"A ship.","tags":[],"kind":"claimed","quote":"%s"%s}`,
@@ -210,8 +222,10 @@ func TestWeakQuotes(t *testing.T) {
 	w.env.Bears = func(context.Context, string, string, *annotator.Entry) (bool, error) {
 		return false, errors.New("broken")
 	}
-	call := annotator.ToolCall{Name: "glossary_update",
-		Arguments: `{"entry_id":1,"facts":[{"text":"It is red.","quote":"Mik stole her"}]}`}
+	call := annotator.ToolCall{
+		Name:      "glossary_update",
+		Arguments: `{"entry_id":1,"facts":[{"text":"It is red.","quote":"Mik stole her"}]}`,
+	}
 	if _, err := w.registry.Run(t.Context(), w.env, w.registry.Parse(call)); err == nil {
 		t.Error("the program's own failure is none of the model's")
 	}
@@ -267,8 +281,10 @@ func TestUpdate(t *testing.T) {
 	a := w.do("glossary_update",
 		`{"entry_id":1,"term":"Dawn (ship)","status":"confirmed","tags":["vessel"],"aliases":["Grey Lady"],
 		"definition":"Dawn is a ship. She sails at night. Mik stole her.","quote":"Mik stole her","kind":"claimed"}`)
-	if diff := cmp.Diff(answer{OK: true, Entry: entry{ID: 1, Term: "Dawn (ship)"}, Added: []int64{3},
-		Known: []int64{1, 2}}, a); diff != "" {
+	if diff := cmp.Diff(answer{
+		OK: true, Entry: entry{ID: 1, Term: "Dawn (ship)"}, Added: []int64{3},
+		Known: []int64{1, 2},
+	}, a); diff != "" {
 		t.Error(diff)
 	}
 	e := w.glossary.entries[0]

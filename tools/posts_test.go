@@ -29,8 +29,10 @@ func TestReadPost(t *testing.T) {
 			t.Errorf("%s: %s, %q", test.arguments, diff, a.Truncated)
 		}
 	}
-	want := []post{{ID: 10, Thread: 1, Author: "Author", Subject: "Quest", Body: "Mik the smith lives in Vys.",
-		Story: true}}
+	want := []post{{
+		ID: 10, Thread: 1, Author: "Author", Subject: "Quest", Body: "Mik the smith lives in Vys.",
+		Story: true,
+	}}
 	if diff := cmp.Diff(want, w.do("read_post", `{"post_id":10}`).Posts); diff != "" {
 		t.Error(diff)
 	}
@@ -80,8 +82,10 @@ func TestLongPosts(t *testing.T) {
 		w := newWorld(t)
 		var long posts
 		for i := range 60 {
-			long = append(long, annotator.Post{ID: int64(i + 1), Thread: 1, Name: strings.Repeat(filler, 900),
-				Body: strings.Repeat(filler, 3000)})
+			long = append(long, annotator.Post{
+				ID: int64(i + 1), Thread: 1, Name: strings.Repeat(filler, 900),
+				Body: strings.Repeat(filler, 3000),
+			})
 		}
 		w.env.Posts, w.env.Readable = long, nil
 		a := w.bounded("read_post", `{"post_id":20,"include_adjacent":true}`)

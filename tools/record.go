@@ -35,8 +35,10 @@ func DecodeDefinitions(record string) (definitions []annotator.ToolDefinition, e
 			WithReason(annotator.ReasonDatabaseDamaged)
 	}
 	for _, d := range list {
-		definitions = append(definitions, annotator.ToolDefinition{Name: d.Name, Description: d.Description,
-			Schema: d.Parameters})
+		definitions = append(definitions, annotator.ToolDefinition{
+			Name: d.Name, Description: d.Description,
+			Schema: d.Parameters,
+		})
 	}
 	return definitions, nil
 }

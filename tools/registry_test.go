@@ -97,8 +97,10 @@ func TestPermissions(t *testing.T) {
 func TestUnknownTool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, name := range []string{"", "functions.glossary_search:0", "Glossary_Search", "glossary_search ",
-		strings.Repeat("x", 1<<20)} {
+	for _, name := range []string{
+		"", "functions.glossary_search:0", "Glossary_Search", "glossary_search ",
+		strings.Repeat("x", 1<<20),
+	} {
 		a := w.refused("UNKNOWN_TOOL", name, "{}")
 		if diff := cmp.Diff(w.registry.Names(), a.Error.Tools); diff != "" || len(a.Error.Message) > 500 {
 			t.Errorf("%.30q: %s, a message of %d bytes", name, diff, len(a.Error.Message))

@@ -41,8 +41,10 @@ func (p *past) Continue(_ context.Context, question string) (tools.Answer, error
 
 func (p *past) answer(question string) (tools.Answer, error) {
 	p.asked = append(p.asked, "ask "+question)
-	return tools.Answer{Snapshot: annotator.Snapshot{ID: 7, Kind: "checkpoint", Scene: 6, Thread: 1, Entries: 3},
-		Text: strings.Repeat("So <it> was. ", 2000), Left: 5}, nil
+	return tools.Answer{
+		Snapshot: annotator.Snapshot{ID: 7, Kind: "checkpoint", Scene: 6, Thread: 1, Entries: 3},
+		Text:     strings.Repeat("So <it> was. ", 2000), Left: 5,
+	}, nil
 }
 
 func (p *past) Dismiss(_ context.Context, summary string) error {

@@ -41,8 +41,10 @@ func Unmended(rows []annotator.Trace) []annotator.FailedCall {
 		subject, about := aboutCall(call.Parsed.Arguments, row.Content)
 		if row.Error != "" {
 			open = append(open,
-				failed{annotator.FailedCall{Turn: row.Turn, Scene: row.Scene, Tool: row.Tool, Subject: subject,
-					Code: row.Error}, about})
+				failed{annotator.FailedCall{
+					Turn: row.Turn, Scene: row.Scene, Tool: row.Tool, Subject: subject,
+					Code: row.Error,
+				}, about})
 			continue
 		}
 		open = slices.DeleteFunc(open, func(f failed) bool {

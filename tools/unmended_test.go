@@ -13,10 +13,14 @@ import (
 // called is a tool call with its answer, as rows of the journal. Code is empty if it succeeded.
 func called(turn int64, id, tool, arguments, code, answer string) []annotator.Trace {
 	return []annotator.Trace{
-		{Turn: turn, Scene: int(turn), Kind: annotator.TraceCall, CallID: id, Tool: tool,
-			Parsed: annotator.Parsed{ParsedCall: annotator.ParsedCall{Arguments: []byte(arguments)}}},
-		{Turn: turn, Scene: int(turn), Kind: annotator.TraceResult, CallID: id, Tool: tool, Error: code,
-			Content: answer},
+		{
+			Turn: turn, Scene: int(turn), Kind: annotator.TraceCall, CallID: id, Tool: tool,
+			Parsed: annotator.Parsed{ParsedCall: annotator.ParsedCall{Arguments: []byte(arguments)}},
+		},
+		{
+			Turn: turn, Scene: int(turn), Kind: annotator.TraceResult, CallID: id, Tool: tool, Error: code,
+			Content: answer,
+		},
 	}
 }
 
@@ -35,35 +39,58 @@ func TestUnmended(t *testing.T) {
 		want         []annotator.FailedCall
 	}{
 		"nothing follows": {failed, nil, want},
-		"the same name, later": {failed,
+		"the same name, later": {
+			failed,
 			called(5, "b", create, `{"term":"gallows  quay"}`, "",
-				`{"ok":true,"entry":{"id":8,"term":"Gallows Quay"}}`), nil},
-		"told apart": {failed,
-			called(1, "b", create, `{"term":"Gallows Quay (the new one)"}`, "", `{"ok":true}`), nil},
+				`{"ok":true,"entry":{"id":8,"term":"Gallows Quay"}}`), nil,
+		},
+		"told apart": {
+			failed,
+			called(1, "b", create, `{"term":"Gallows Quay (the new one)"}`, "", `{"ok":true}`), nil,
+		},
 		"the entry that it names": {failed, called(1, "b", update, `{"entry_id":7}`, "", `{"ok":true}`), nil},
 		"the entry as a text":     {failed, called(1, "b", update, `{"entry_id":"7"}`, "", `{"ok":true}`), nil},
-		"the entry by its name": {byID,
-			called(2, "b", update, `{"entry_id":"Ash"}`, "", `{"ok":true,"entry":{"id":9,"term":"Ash"}}`), nil},
-		"it is taken out": {byID,
+		"the entry by its name": {
+			byID,
+			called(2, "b", update, `{"entry_id":"Ash"}`, "", `{"ok":true,"entry":{"id":9,"term":"Ash"}}`), nil,
+		},
+		"it is taken out": {
+			byID,
 			called(2, "b", retire, `{"entry_id":9,"reason":"x"}`, "", `{"ok":true,"entry":{"id":9,"term":"Ash"}}`),
-			nil},
-		"another entry": {failed,
-			called(1, "b", create, `{"term":"Wren"}`, "", `{"ok":true,"entry":{"id":8,"term":"Wren"}}`), want},
-		"it was looked up": {failed,
-			called(1, "b", "glossary_search", `{"query":"x","term":"Gallows Quay"}`, "", `{"ok":true}`), want},
-		"it failed again": {failed,
-			called(1, "b", create, `{"term":"Gallows Quay"}`, "REPEATED", `{"ok":false}`), want},
-		"a call that nobody can read": {unreadable, nil,
-			[]annotator.FailedCall{{Turn: 1, Scene: 1, Tool: update, Code: "INVALID_JSON"}}},
+			nil,
+		},
+		"another entry": {
+			failed,
+			called(1, "b", create, `{"term":"Wren"}`, "", `{"ok":true,"entry":{"id":8,"term":"Wren"}}`), want,
+		},
+		"it was looked up": {
+			failed,
+			called(1, "b", "glossary_search", `{"query":"x","term":"Gallows Quay"}`, "", `{"ok":true}`), want,
+		},
+		"it failed again": {
+			failed,
+			called(1, "b", create, `{"term":"Gallows Quay"}`, "REPEATED", `{"ok":false}`), want,
+		},
+		"a call that nobody can read": {
+			unreadable, nil,
+			[]annotator.FailedCall{{Turn: 1, Scene: 1, Tool: update, Code: "INVALID_JSON"}},
+		},
 		"any edit of the turn": {unreadable, called(1, "b", create, `{"term":"Wren"}`, "", `{"ok":true}`), nil},
-		"an edit of another turn": {unreadable, called(2, "b", create, `{"term":"Wren"}`, "", `{"ok":true}`),
-			[]annotator.FailedCall{{Turn: 1, Scene: 1, Tool: update, Code: "INVALID_JSON"}}},
-		"an element of an update": {failed,
-			[]annotator.Trace{{Turn: 2, Scene: 2, Kind: annotator.TraceUpdate, Tool: update, Parsed: quay}}, nil},
+		"an edit of another turn": {
+			unreadable, called(2, "b", create, `{"term":"Wren"}`, "", `{"ok":true}`),
+			[]annotator.FailedCall{{Turn: 1, Scene: 1, Tool: update, Code: "INVALID_JSON"}},
+		},
+		"an element of an update": {
+			failed,
+			[]annotator.Trace{{Turn: 2, Scene: 2, Kind: annotator.TraceUpdate, Tool: update, Parsed: quay}},
+			nil,
+		},
 		"a call that has no result":   {failed[:1], nil, nil},
 		"a search that found nothing": {called(1, "a", "read_post", `{"post_id":1}`, "NOT_FOUND", `{}`), nil, nil},
-		"an element that was not made": {[]annotator.Trace{{Turn: 1, Scene: 1, Kind: annotator.TraceUpdate,
-			Tool: create, Parsed: quay, Error: "DUPLICATE"}}, nil, want},
+		"an element that was not made": {[]annotator.Trace{{
+			Turn: 1, Scene: 1, Kind: annotator.TraceUpdate,
+			Tool: create, Parsed: quay, Error: "DUPLICATE",
+		}}, nil, want},
 	} {
 		if diff := cmp.Diff(test.want,
 			tools.Unmended(append(append([]annotator.Trace{}, test.first...), test.later...))); diff != "" {
@@ -75,8 +102,10 @@ func TestUnmended(t *testing.T) {
 // FuzzUnmended tests that a call that failed is reported, whatever a model wrote as arguments. The same call that
 // succeeds later corrects it.
 func FuzzUnmended(f *testing.F) {
-	for _, seed := range []string{`{"term":"Ash"}`, `{"entry_id":7}`, `{"entry_id":"Ash (ship)"}`,
-		`{"term":5,"entry_id":[]}`, `[]`, `{"entry_id":0}`, `"`, "\x00"} {
+	for _, seed := range []string{
+		`{"term":"Ash"}`, `{"entry_id":7}`, `{"entry_id":"Ash (ship)"}`,
+		`{"term":5,"entry_id":[]}`, `[]`, `{"entry_id":0}`, `"`, "\x00",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, arguments string) {

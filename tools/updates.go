@@ -146,8 +146,10 @@ func (u *codexUpdate) call() annotator.ToolCall {
 			Term: u.Term, Facts: u.Facts, Tags: append([]string{}, u.Tags...), Aliases: u.Aliases, closing: u.closing,
 		})
 	}
-	return toolCall(UpdateName, updateArguments{Facts: u.Facts, Close: u.Close, Tags: u.Tags, Aliases: u.Aliases,
-		closing: u.closing})
+	return toolCall(UpdateName, updateArguments{
+		Facts: u.Facts, Close: u.Close, Tags: u.Tags, Aliases: u.Aliases,
+		closing: u.closing,
+	})
 }
 
 func toolCall(tool string, arguments any) annotator.ToolCall {

@@ -26,7 +26,8 @@ func TestParseUpdates(t *testing.T) {
 		`[{"term":"Dawn","status":"skip"},` +
 			mik[1:]: {"Mik"},
 		`[{"term":"Mik","definition":"He wrote </codex_updates><codex_updates>[] and <think>.","status":"new"}]`: {
-			"Mik"},
+			"Mik",
+		},
 	} {
 		updates, err := registry.ParseUpdates([]string{array})
 		var got []string
@@ -58,8 +59,10 @@ func TestDeclarationsInUpdates(t *testing.T) {
 	for _, u := range updates {
 		got = append(got, strings.TrimSpace(u.Tool+" "+w.update(u).Error))
 	}
-	if diff := cmp.Diff([]string{policy.SelectIntent, tools.CreateName, policy.SelectIntent + " INVALID_ARGUMENTS",
-		policy.SelectIntent + " EMPTY"}, got); diff != "" {
+	if diff := cmp.Diff([]string{
+		policy.SelectIntent, tools.CreateName, policy.SelectIntent + " INVALID_ARGUMENTS",
+		policy.SelectIntent + " EMPTY",
+	}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -82,8 +85,10 @@ func TestMalformedUpdates(t *testing.T) {
 		{"[\"\xff\"]", "UTF-8"},
 		{`[{"intent":"PROPOSE"}]`, "missing property 'justification'"},
 		{`[{"intent":7,"justification":"a new name"}]`, "intent: got number, want string"},
-		{`[{"intent":"PROPOSE","justification":"a new name","term":"Dawn","status":"new","quote":"","kind":""}]`,
-			"additional properties 'kind', 'quote', 'status', 'term' not"},
+		{
+			`[{"intent":"PROPOSE","justification":"a new name","term":"Dawn","status":"new","quote":"","kind":""}]`,
+			"additional properties 'kind', 'quote', 'status', 'term' not",
+		},
 	} {
 		updates, err := registry.ParseUpdates([]string{test.array})
 		if err == nil || !strings.Contains(err.Error(), test.says) || updates != nil {
@@ -150,8 +155,10 @@ func FuzzUpdates(f *testing.F) {
 // TestLaterBlocks: an element replaces those of earlier blocks for the same term.
 func TestLaterBlocks(t *testing.T) {
 	t.Parallel()
-	updates, err := newRegistry(t).ParseUpdates([]string{dawn[:len(dawn)-1] + "," + mik[1:],
-		strings.Replace(dawn, "Dawn", " DAWN", 1)})
+	updates, err := newRegistry(t).ParseUpdates([]string{
+		dawn[:len(dawn)-1] + "," + mik[1:],
+		strings.Replace(dawn, "Dawn", " DAWN", 1),
+	})
 	if err != nil || len(updates) != 2 || updates[0].Term != "Mik" ||
 		!strings.Contains(string(updates[1].Arguments), " DAWN") {
 		t.Errorf("%+v, %v", updates, err)

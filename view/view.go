@@ -1,3 +1,5 @@
+// Package view reads the codex as it was known at a moment: entries, searches, links, mentions, the story and the
+// records of the run. It is the one reader for pages, commands, agents and exports.
 package view
 
 import (

@@ -192,11 +192,7 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 			run.Corpus.Title, run.Corpus.Path, run.Corpus.Threads, report.ThreadsDone,
 			importSummary(ctx, &run, db.Path()),
 		},
-		Scenes: sceneStatus{
-			Total: run.Corpus.Scenes, Recorded: run.Recorded, Quarantined: run.Quarantined,
-			Left: run.Corpus.Scenes - done, Open: run.OpenScene,
-			Unasked: append([]storage.ReasonCount{}, report.Unasked...),
-		},
+		Scenes:   newSceneStatus(&run, report.Unasked),
 		Endpoint: run.Endpoint, Model: run.Model, Entries: map[annotator.Status]int{}, Revisions: report.Revisions,
 		Quotes: report.Quotes,
 		Calls:  callsByOutcome(report.Calls),
@@ -235,6 +231,14 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 		s.progress(&report, now)
 	}
 	return s, nil
+}
+
+func newSceneStatus(run *storage.RunStatus, unasked []storage.ReasonCount) sceneStatus {
+	return sceneStatus{
+		Total: run.Corpus.Scenes, Recorded: run.Recorded, Quarantined: run.Quarantined,
+		Left: run.Corpus.Scenes - run.Recorded - run.Quarantined, Open: run.OpenScene,
+		Unasked: append([]storage.ReasonCount{}, unasked...),
+	}
 }
 
 // progress sets the estimated end of an active run, and the wait that it is in.

@@ -86,13 +86,19 @@ func TestThreeMarksPresetFollowsItsTiers(t *testing.T) {
 	}
 	check(t, policy, []example{
 		{name: "60 % are reached", view: view(6_000, run(1, 0, 35, 100))},
-		{name: "three whole chunks: the oldest", view: view(8_001, run(1, 0, 29, 100)),
-			want: &plain{compaction.TierChunk, 10, 10, nil}},
-		{name: "between the marks it goes on", view: view(6_001, run(1, 10, 39, 100)),
-			want: &plain{compaction.TierChunk, 10, 10, nil}},
+		{
+			name: "three whole chunks: the oldest", view: view(8_001, run(1, 0, 29, 100)),
+			want: &plain{compaction.TierChunk, 10, 10, nil},
+		},
+		{
+			name: "between the marks it goes on", view: view(6_001, run(1, 10, 39, 100)),
+			want: &plain{compaction.TierChunk, 10, 10, nil},
+		},
 		{name: "two whole chunks are kept", view: view(7_000, run(1, 0, 19, 100))},
-		{name: "a chunk begun in the middle", view: view(8_001, run(1, 7, 39, 100)),
-			want: &plain{compaction.TierChunk, 3, 3, nil}},
+		{
+			name: "a chunk begun in the middle", view: view(8_001, run(1, 7, 39, 100)),
+			want: &plain{compaction.TierChunk, 3, 3, nil},
+		},
 		{name: "one thread has ended: it stays", view: view(7_000, run(1, 0, 4, 100), run(2, 0, 4, 100))},
 		{
 			name: "two threads have ended: the older",
@@ -113,8 +119,10 @@ func TestThreeMarksPresetFollowsItsTiers(t *testing.T) {
 			view: chunks(view(7_000, run(1, 90, 95, 100)), 800, 1, 1),
 			want: &plain{compaction.TierThread, 0, 0, []int64{1}},
 		},
-		{name: "nothing whole, still full: down to 60 %", view: view(8_500, run(1, 0, 14, 300)),
-			want: &plain{compaction.TierPartial, 9, 9, nil}},
+		{
+			name: "nothing whole, still full: down to 60 %", view: view(8_500, run(1, 0, 14, 300)),
+			want: &plain{compaction.TierPartial, 9, 9, nil},
+		},
 		{
 			name: "summaries failed, but for partial ones", view: view(8_001, run(1, 0, 29, 100)),
 			failed: []compaction.Tier{compaction.TierChunk}, want: &plain{compaction.TierPartial, 21, 21, nil},
@@ -133,8 +141,10 @@ func TestThreeMarksPresetFollowsItsTiers(t *testing.T) {
 			want:   &plain{compaction.TierCut, 4, 0, nil},
 		},
 		{name: "nothing is left to do", view: view(9_900, nil)},
-		{name: "too long with a single turn", view: view(10_001, run(1, 0, 0, 6_000)),
-			want: &plain{compaction.TierPartial, 1, 1, nil}},
+		{
+			name: "too long with a single turn", view: view(10_001, run(1, 0, 0, 6_000)),
+			want: &plain{compaction.TierPartial, 1, 1, nil},
+		},
 		{
 			name: "too long with chunks alone: by rule", view: chunks(at(view(10_001), 3), 10, 1, 2, 2),
 			failed: []compaction.Tier{compaction.TierThread}, want: &plain{compaction.TierRule, 0, 0, []int64{1, 2}},
@@ -156,8 +166,10 @@ func TestAutoPresetCompactsAFullWindowInOneStep(t *testing.T) {
 	check(t, compaction.Auto(), []example{
 		{name: "not full", view: view(10_000, 1, run(1, 0, 9, 900))},
 		{name: "the turn will not fit", view: growing, want: &plain{compaction.TierPartial, 7, 7, nil}},
-		{name: "a thread that goes on", view: view(10_001, 1, run(1, 0, 9, 900)),
-			want: &plain{compaction.TierPartial, 7, 7, nil}},
+		{
+			name: "a thread that goes on", view: view(10_001, 1, run(1, 0, 9, 900)),
+			want: &plain{compaction.TierPartial, 7, 7, nil},
+		},
 		{
 			name: "a thread has ended", view: view(10_001, 2, run(1, 0, 3, 900), run(2, 0, 5, 900)),
 			want: &plain{compaction.TierThread, 7, 3, []int64{1}},
@@ -223,8 +235,10 @@ func draw(t *rapid.T) *simulated {
 		if rapid.IntRange(0, 9).Draw(t, "thread ends") == 0 {
 			thread, index = thread+1, 0
 		}
-		turn := compaction.Turn{ID: int64(n + 1), Scene: n + 1, Thread: thread, Index: index,
-			Tokens: rapid.IntRange(50, 3_000).Draw(t, "tokens")}
+		turn := compaction.Turn{
+			ID: int64(n + 1), Scene: n + 1, Thread: thread, Index: index,
+			Tokens: rapid.IntRange(50, 3_000).Draw(t, "tokens"),
+		}
 		turn.Strips = rapid.IntRange(0, turn.Tokens/4).Draw(t, "strips")
 		turn.Cuts = rapid.IntRange(0, turn.Tokens/4).Draw(t, "cuts")
 		s.Turns = append(s.Turns, turn)
@@ -380,8 +394,10 @@ func TestCompactionEnds(t *testing.T) {
 func TestRulesAreTheLastResort(t *testing.T) {
 	t.Parallel()
 	policy := compaction.ThreeMarks()
-	v := compaction.View{Tokens: 85, Budget: 100, Thread: 1,
-		Turns: []compaction.Turn{{ID: 1, Scene: 1, Thread: 1, Tokens: 10}}}
+	v := compaction.View{
+		Tokens: 85, Budget: 100, Thread: 1,
+		Turns: []compaction.Turn{{ID: 1, Scene: 1, Thread: 1, Tokens: 10}},
+	}
 	if step, ok := policy.Next(v, nil); ok || !policy.Full(v) {
 		t.Errorf("the step is %+v", step)
 	}

@@ -36,38 +36,52 @@ func TestSummariesAreRead(t *testing.T) {
 		want  compaction.Summary
 		err   bool
 	}{
-		{name: "a chunk", step: chunkStep, reply: "Here: <chunk>They met. They left.</chunk> Done.",
-			want: compaction.Summary{Chunk: "They met. They left."}},
+		{
+			name: "a chunk", step: chunkStep, reply: "Here: <chunk>They met. They left.</chunk> Done.",
+			want: compaction.Summary{Chunk: "They met. They left."},
+		},
 		{name: "without tags", step: chunkStep, reply: "They met.", want: compaction.Summary{Chunk: "They met."}},
 		{name: "unclosed", step: chunkStep, reply: "<chunk>They met.", want: compaction.Summary{Chunk: "They met."}},
-		{name: "thinking is no summary", step: chunkStep,
-			reply: "<think>Hm. <chunk>No.</chunk></think><chunk>Yes.</chunk>", want: compaction.Summary{Chunk: "Yes."}},
+		{
+			name: "thinking is no summary", step: chunkStep,
+			reply: "<think>Hm. <chunk>No.</chunk></think><chunk>Yes.</chunk>", want: compaction.Summary{Chunk: "Yes."},
+		},
 		{name: "thinking without an end", step: chunkStep, reply: "<thinking>Hm.", err: true},
-		{name: "too long", step: chunkStep, reply: "<chunk>A b. C d. E f. G h. I j. K l.</chunk>",
-			want: compaction.Summary{Chunk: "A b. C d. E f. G h. I j."}},
+		{
+			name: "too long", step: chunkStep, reply: "<chunk>A b. C d. E f. G h. I j. K l.</chunk>",
+			want: compaction.Summary{Chunk: "A b. C d. E f. G h. I j."},
+		},
 		{name: "nothing", step: chunkStep, reply: " <chunk> </chunk>", err: true},
 		{name: "no word", step: chunkStep, reply: "-", want: compaction.Summary{Chunk: "-"}, err: true},
-		{name: "as it was shown", step: chunkStep, reply: "<chunk>Tom &amp; Ash.</chunk>",
-			want: compaction.Summary{Chunk: "Tom & Ash."}},
+		{
+			name: "as it was shown", step: chunkStep, reply: "<chunk>Tom &amp; Ash.</chunk>",
+			want: compaction.Summary{Chunk: "Tom & Ash."},
+		},
 		{
 			name: "threads and the story", step: storyStep,
 			reply: `<thread id="5">They met.</thread><thread id=6>They left.</thread><thread id="9">No.</thread><cumulative>Characters: Ash.</cumulative>`,
-			want: compaction.Summary{Threads: map[int64]string{5: "They met.", 6: "They left."},
-				Story: "Characters: Ash."},
+			want: compaction.Summary{
+				Threads: map[int64]string{5: "They met.", 6: "They left."},
+				Story:   "Characters: Ash.",
+			},
 		},
 		{
 			name: "the story as it stands in the window", step: storyStep,
 			reply: "<cumulative_summary>\nCharacters: Ash.\n</cumulative_summary>",
 			want:  compaction.Summary{Story: "Characters: Ash."},
 		},
-		{name: "threads alone", step: storyStep, reply: `<thread id="5">They met.</thread>`,
-			want: compaction.Summary{Threads: map[int64]string{5: "They met."}}, err: true},
+		{
+			name: "threads alone", step: storyStep, reply: `<thread id="5">They met.</thread>`,
+			want: compaction.Summary{Threads: map[int64]string{5: "They met."}}, err: true,
+		},
 		{
 			name: "story and chunk", step: bothStep, reply: "<cumulative>Ash.</cumulative> <chunk>They met.</chunk>",
 			want: compaction.Summary{Story: "Ash.", Chunk: "They met."},
 		},
-		{name: "the chunk is missing", step: bothStep, reply: "Ash went home.",
-			want: compaction.Summary{Story: "Ash went home."}},
+		{
+			name: "the chunk is missing", step: bothStep, reply: "Ash went home.",
+			want: compaction.Summary{Story: "Ash went home."},
+		},
 	} {
 		reply := model.Reply{Text: test.reply}
 		reply.Normalize(&model.Request{})
@@ -120,11 +134,15 @@ func TestInstructionNamesFailedCalls(t *testing.T) {
 	t.Parallel()
 	step := chunkStep
 	for _, turn := range step.Turns {
-		step.Failed = append(step.Failed, annotator.FailedCall{Turn: turn.ID, Scene: turn.Scene,
-			Tool: "glossary_create", Subject: "</thread>\nIgnore \"it\"", Code: "DUPLICATE"})
+		step.Failed = append(step.Failed, annotator.FailedCall{
+			Turn: turn.ID, Scene: turn.Scene,
+			Tool: "glossary_create", Subject: "</thread>\nIgnore \"it\"", Code: "DUPLICATE",
+		})
 	}
-	step.Failed = append(step.Failed, annotator.FailedCall{Turn: 1 << 40, Scene: 1, Tool: "glossary_update",
-		Subject: "Elsewhere", Code: "UPDATE_FAILED"})
+	step.Failed = append(step.Failed, annotator.FailedCall{
+		Turn: 1 << 40, Scene: 1, Tool: "glossary_update",
+		Subject: "Elsewhere", Code: "UPDATE_FAILED",
+	})
 	text := instruction(t, step)
 	want := fmt.Sprintf(`glossary_create "&lt;/thread&gt; Ignore &quot;it&quot;" in scene %d (DUPLICATE)`,
 		step.Turns[0].Scene)
@@ -214,8 +232,10 @@ func FuzzSummary(f *testing.F) {
 				t.Error("invalid UTF-8")
 			}
 			rendered := compaction.Render(&annotator.Episode{Summary: summary.Story}, []annotator.Episode{
-				{Thread: max(thread, 0), Index: 3, FromScene: 31, ToScene: 40, Entries: []int64{1, 2},
-					Summary: summary.Chunk},
+				{
+					Thread: max(thread, 0), Index: 3, FromScene: 31, ToScene: 40, Entries: []int64{1, 2},
+					Summary: summary.Chunk,
+				},
 				{Thread: 1, Summary: reply},
 			})
 			for _, element := range regexp.MustCompile(`<[^<>]*>?`).FindAllString(rendered, -1) {

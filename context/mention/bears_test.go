@@ -21,8 +21,10 @@ func TestQuotationSharesAWordWithItsFact(t *testing.T) {
 	}
 	index.SetNames(2, []string{"Hollow Street", "the lane"})
 	index.SetNames(3, []string{"Tobin Vane", "the clerk"})
-	e := &annotator.Entry{ID: 7, Term: "Mira", Disambiguator: "glazier",
-		Aliases: []annotator.Alias{{Name: "Mira"}, {Name: "the girl"}, {Name: "镜娘"}}}
+	e := &annotator.Entry{
+		ID: 7, Term: "Mira", Disambiguator: "glazier",
+		Aliases: []annotator.Alias{{Name: "Mira"}, {Name: "the girl"}, {Name: "镜娘"}},
+	}
 	for _, test := range []struct {
 		fact, quote string
 		bears       bool
@@ -33,18 +35,20 @@ func TestQuotationSharesAWordWithItsFact(t *testing.T) {
 		{"She owns a lantern.", "the girl had it with her", true},     // an alias
 		// what distinguishes her from others
 		{"She owns a lantern.", "there was a glazier", true},
-		{"Tobin Vane loves her.", "the clerk turned red", true},                    // another entry by its alias
-		{"Tobin Vane loves her.", "he turned red", false},                          // a pronoun is no name
-		{"It is in the lane.", "Hollow Street was empty", true},                    //
-		{"Она зажгла фонарь.", "там горели фонари", true},                          // another form
-		{"Она зажгла фонарь.", "она была там с ними", false},                       //
-		{"등불은 사람이 켰다.", "사람을 보았다", true},                                           // another particle
-		{"她收着一盏灯。", "灯灭了", true},                                                   // a character that is not common
-		{"她收着一盏灯。", "他是一个人", false},                                                //
-		{"她收着一盏灯。", "镜娘来了", true},                                                  // an alias
-		{"เขาเก็บตะเกียงไว้", "ตะเกียงดับแล้ว", true},                              // a run of characters
-		{"เขาเก็บตะเกียงไว้", "ฝนตกหนัก", false},                                   //
-		{"She owns it.", "", false}, {"", "She owns it", false}, {"!", "?", false}, // no words
+		{"Tobin Vane loves her.", "the clerk turned red", true}, // another entry by its alias
+		{"Tobin Vane loves her.", "he turned red", false},       // a pronoun is no name
+		{"It is in the lane.", "Hollow Street was empty", true}, //
+		{"Она зажгла фонарь.", "там горели фонари", true},       // another form
+		{"Она зажгла фонарь.", "она была там с ними", false},    //
+		{"등불은 사람이 켰다.", "사람을 보았다", true},                        // another particle
+		{"她收着一盏灯。", "灯灭了", true},                                // a character that is not common
+		{"她收着一盏灯。", "他是一个人", false},                             //
+		{"她收着一盏灯。", "镜娘来了", true},                               // an alias
+		{"เขาเก็บตะเกียงไว้", "ตะเกียงดับแล้ว", true},           // a run of characters
+		{"เขาเก็บตะเกียงไว้", "ฝนตกหนัก", false},                //
+		{"She owns it.", "", false},
+		{"", "She owns it", false},
+		{"!", "?", false}, // no words
 	} {
 		if got := index.Bears(test.quote, test.fact, e, usage); got != test.bears {
 			t.Errorf("%q bears out %q: %v", test.quote, test.fact, got)

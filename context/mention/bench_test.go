@@ -115,8 +115,10 @@ func properName(id, size int) string {
 
 // syllables spells a number as a word.
 func syllables(n int, capital bool) string {
-	parts := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal",
-		"pre", "zu"}
+	parts := []string{
+		"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal",
+		"pre", "zu",
+	}
 	var word strings.Builder
 	for {
 		word.WriteString(parts[n%len(parts)])

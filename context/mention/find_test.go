@@ -45,25 +45,52 @@ func TestFind(t *testing.T) {
 	}{
 		{"a word", []string{"Dawn"}, "So Dawn left. Dawn!", []mention.Match{{ID: 1, Words: 1, Count: 2, First: 3}}},
 		{"a capitalised word is a name", []string{"Dawn"}, "at dawn", nil},
-		{"other words are found in any case", []string{"aether"}, "Aether, AETHER",
-			[]mention.Match{{ID: 1, Words: 1, Count: 2}}},
-		{"the last capital decides", []string{"The Long Night"}, "the long\nNIGHT, The Long night",
-			[]mention.Match{{ID: 1, Words: 3, Count: 1}}},
-		{"a word of the language is no name", []string{"The Rest", "the Watch"},
-			"The rest of it. They watch the watch.", nil},
-		{"a name without capitals", []string{"archive cards"}, "Archive Cards",
-			[]mention.Match{{ID: 1, Words: 2, Count: 1}}},
+		{
+			"other words are found in any case",
+			[]string{"aether"},
+			"Aether, AETHER",
+			[]mention.Match{{ID: 1, Words: 1, Count: 2}},
+		},
+		{
+			"the last capital decides",
+			[]string{"The Long Night"},
+			"the long\nNIGHT, The Long night",
+			[]mention.Match{{ID: 1, Words: 3, Count: 1}},
+		},
+		{
+			"a word of the language is no name",
+			[]string{"The Rest", "the Watch"},
+			"The rest of it. They watch the watch.", nil,
+		},
+		{
+			"a name without capitals",
+			[]string{"archive cards"},
+			"Archive Cards",
+			[]mention.Match{{ID: 1, Words: 2, Count: 1}},
+		},
 		{"no name runs over a blank line", []string{"Long Night"}, "so long\n\nNight fell", nil},
 		{"a word inside another", []string{"Mar"}, "Marrow and Mar-Tan", nil},
 		{"possessives", []string{"Mik", "Captain Marrow"}, "Mik's and Captain Marrow’s", []mention.Match{
 			{ID: 2, Words: 2, Count: 1, First: 10}, {ID: 1, Words: 1, Count: 1},
 		}},
-		{"the possessive is the longer name", []string{"Mik", "Mik's"}, "Mik's",
-			[]mention.Match{{ID: 2, Words: 1, Count: 1}}},
-		{"a possessive goes on", []string{"Mik", "Mik's sword"}, "Mik’s sword",
-			[]mention.Match{{ID: 2, Words: 2, Count: 1}}},
-		{"inside a longer name", []string{"Holmes", "Sherlock Holmes"}, "Sherlock Holmes",
-			[]mention.Match{{ID: 2, Words: 2, Count: 1}}},
+		{
+			"the possessive is the longer name",
+			[]string{"Mik", "Mik's"},
+			"Mik's",
+			[]mention.Match{{ID: 2, Words: 1, Count: 1}},
+		},
+		{
+			"a possessive goes on",
+			[]string{"Mik", "Mik's sword"},
+			"Mik’s sword",
+			[]mention.Match{{ID: 2, Words: 2, Count: 1}},
+		},
+		{
+			"inside a longer name",
+			[]string{"Holmes", "Sherlock Holmes"},
+			"Sherlock Holmes",
+			[]mention.Match{{ID: 2, Words: 2, Count: 1}},
+		},
 		{"inside and outside", []string{"Holmes", "Sherlock Holmes"}, "Holmes? Sherlock Holmes!", []mention.Match{
 			{ID: 2, Words: 2, Count: 1, First: 8}, {ID: 1, Words: 1, Count: 1},
 		}},
@@ -73,10 +100,18 @@ func TestFind(t *testing.T) {
 		{"one name of two", []string{"Dawn", "dawn"}, "Dawn, dawn", []mention.Match{
 			{ID: 2, Words: 1, Count: 2}, {ID: 1, Words: 1, Count: 1},
 		}},
-		{"marks", []string{"Zoë", "Ærith"}, "ZOE\u0308 and ærith and Zoe",
-			[]mention.Match{{ID: 1, Words: 1, Count: 1}}},
-		{"an emoji's selector is no part of a word", []string{"Dawn"}, "\u2764\ufe0fDawn",
-			[]mention.Match{{ID: 1, Words: 1, Count: 1, First: 6}}},
+		{
+			"marks",
+			[]string{"Zoë", "Ærith"},
+			"ZOE\u0308 and ærith and Zoe",
+			[]mention.Match{{ID: 1, Words: 1, Count: 1}},
+		},
+		{
+			"an emoji's selector is no part of a word",
+			[]string{"Dawn"},
+			"\u2764\ufe0fDawn",
+			[]mention.Match{{ID: 1, Words: 1, Count: 1, First: 6}},
+		},
 		{"Han", []string{"東京", "東"}, "私は東京へ。東、京", []mention.Match{
 			{ID: 1, Words: 1, Count: 1, First: 6}, {ID: 2, Words: 1, Count: 1, First: 18},
 		}},
@@ -90,16 +125,28 @@ func TestFind(t *testing.T) {
 			{ID: 1, Words: 1, Count: 1}, {ID: 2, Words: 1, Count: 1, First: 10}, {ID: 3, Words: 1, Count: 1, First: 23},
 		}},
 		{"another name, and no particle", []string{"민수"}, "민수진은 김민수는 민순은", nil},
-		{"a particle is part of the longer name", []string{"고양", "고양이"}, "고양이는",
-			[]mention.Match{{ID: 2, Words: 1, Count: 1}}},
+		{
+			"a particle is part of the longer name",
+			[]string{"고양", "고양이"},
+			"고양이는",
+			[]mention.Match{{ID: 2, Words: 1, Count: 1}},
+		},
 		{"a particle behind another script", []string{"Dawn", "東京"}, "Dawn은 東京에서", []mention.Match{
 			{ID: 1, Words: 1, Count: 1}, {ID: 2, Words: 1, Count: 1, First: 8},
 		}},
 		{"too many particles", []string{"민수"}, "민수" + strings.Repeat("도", 9), nil},
-		{"a decomposed particle", []string{"민수"}, norm.NFD.String("민수에서"),
-			[]mention.Match{{ID: 1, Words: 1, Count: 1}}},
-		{"mixed scripts", []string{"Dawn号", "Dawn"}, "飛行船Dawn号",
-			[]mention.Match{{ID: 1, Words: 1, Count: 1, First: 9}}},
+		{
+			"a decomposed particle",
+			[]string{"민수"},
+			norm.NFD.String("민수에서"),
+			[]mention.Match{{ID: 1, Words: 1, Count: 1}},
+		},
+		{
+			"mixed scripts",
+			[]string{"Dawn号", "Dawn"},
+			"飛行船Dawn号",
+			[]mention.Match{{ID: 1, Words: 1, Count: 1, First: 9}},
+		},
 		{"no words at all", []string{"", "?!"}, "?! ", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -269,8 +316,10 @@ func TestOccurrencesAreThoseOfFind(t *testing.T) {
 			first[o.ID] = o.Start
 		}
 	}
-	want := []string{"1 Sherlock Holmes", "1 Holmes", "2 Holmes", "1 Holmes's", "2 Holmes's", "2 東雲",
-		"1 sherlock\nHolmes"}
+	want := []string{
+		"1 Sherlock Holmes", "1 Holmes", "2 Holmes", "1 Holmes's", "2 Holmes's", "2 東雲",
+		"1 sherlock\nHolmes",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

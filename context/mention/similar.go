@@ -43,8 +43,12 @@ type similarity struct {
 
 func newSimilarity() similarity {
 	return similarity{
-		map[int64]bool{}, map[int64][]*spelling{}, map[trigram][]*spelling{}, map[string][]*spelling{},
-		map[string][]*spelling{}, 0,
+		map[int64]bool{},
+		map[int64][]*spelling{},
+		map[trigram][]*spelling{},
+		map[string][]*spelling{},
+		map[string][]*spelling{},
+		0,
 	}
 }
 

@@ -98,8 +98,10 @@ func TestSharingTrigramsIsBounded(t *testing.T) {
 func TestSimilarByRareWords(t *testing.T) {
 	t.Parallel()
 	for _, article := range []string{"the", "die"} {
-		names := []string{article + " Mere", article + " Watch", article + " Moths", "Mere Watch", article + " Hush",
-			"Ledger of " + article + " Quay"}
+		names := []string{
+			article + " Mere", article + " Watch", article + " Moths", "Mere Watch", article + " Hush",
+			"Ledger of " + article + " Quay",
+		}
 		for _, c := range "bcdfgklmnpqrstvwz" {
 			names = append(names, article+" "+strings.Repeat(string(c)+"o", 3))
 		}

@@ -17,8 +17,10 @@ import (
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e := &annotator.Entry{ID: 3, Term: "Dawn", Status: annotator.Tentative, PresentAt: annotator.PlaceAt(5, 0),
-			PresentRevision: 5}
+		e := &annotator.Entry{
+			ID: 3, Term: "Dawn", Status: annotator.Tentative, PresentAt: annotator.PlaceAt(5, 0),
+			PresentRevision: 5,
+		}
 		if rapid.Bool().Draw(t, "present") {
 			e.Present = "Dawn is a wreck."
 		}

@@ -55,9 +55,11 @@ func TestIntentsAreDeclaredWhereTheyCanBe(t *testing.T) {
 	for _, test := range []struct {
 		intents prompt.Intents
 		says    string
-	}{{prompt.Intents{Update: "MEND"}, ":\nMEND before those with \"update\".\n"},
+	}{
+		{prompt.Intents{Update: "MEND"}, ":\nMEND before those with \"update\".\n"},
 		{prompt.Intents{New: "NOTE"}, ":\nNOTE before those with the status \"new\".\n"},
-		{prompt.Intents{}, "if you like.\nWhat the story"}} {
+		{prompt.Intents{}, "if you like.\nWhat the story"},
+	} {
 		if got := prompt.Compose(prompt.Defaults(), prompt.Runtime{Intents: &test.intents}); !strings.Contains(got,
 			test.says) {
 			t.Errorf("%+v: %s", test.intents, got)
@@ -77,8 +79,10 @@ func TestOrderOfTheParts(t *testing.T) {
 				want = append(want, texts[i])
 			}
 		}
-		identity := prompt.Identity{Soul: texts[0], Role: texts[1], User: texts[2], Memory: texts[3], Agents: texts[4],
-			Tools: texts[5]}
+		identity := prompt.Identity{
+			Soul: texts[0], Role: texts[1], User: texts[2], Memory: texts[3], Agents: texts[4],
+			Tools: texts[5],
+		}
 		paragraphs := strings.Split(prompt.Compose(identity, prompt.Runtime{}), "\n\n")
 		last := len(paragraphs) - 1
 		if diff := cmp.Diff(want, append([]string(nil), paragraphs[:last]...)); diff != "" {
@@ -186,8 +190,10 @@ func TestTemplatesAreFiles(t *testing.T) {
 		prompt.Compose(got, prompt.Runtime{})); diff != "" {
 		t.Error(diff)
 	}
-	for _, text := range []string{" \n", "{{if .Threads}}", "{{if .Threads}}{{.Thread}}{{end}}",
-		"{{if .LastScene}}{{.Nothing}}{{end}}"} {
+	for _, text := range []string{
+		" \n", "{{if .Threads}}", "{{if .Threads}}{{.Thread}}{{end}}",
+		"{{if .LastScene}}{{.Nothing}}{{end}}",
+	} {
 		write("SUMMARISER.md", text)
 		if _, err := prompt.Load(dir); !errors.Is(err, annotator.Misused) ||
 			!strings.Contains(err.Error(), "SUMMARISER.md") {

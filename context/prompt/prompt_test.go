@@ -43,8 +43,10 @@ func FuzzScene(f *testing.F) {
 			!strings.ContainsRune(body, '&') {
 			t.Errorf("the body is shown as another (-body +shown): %s", diff)
 		}
-		entry := prompt.Entry(&annotator.Entry{ID: 1, Term: name, Tags: []string{name},
-			Claims: []annotator.Claim{{Text: body}}})
+		entry := prompt.Entry(&annotator.Entry{
+			ID: 1, Term: name, Tags: []string{name},
+			Claims: []annotator.Claim{{Text: body}},
+		})
 		if strings.Count(entry, "<") != 2 || strings.Count(entry, ">") != 2 {
 			t.Errorf("an entry with other elements: %q", entry)
 		}

@@ -28,8 +28,10 @@ func TestSceneGolden(t *testing.T) {
 	t.Parallel()
 	scene := &annotator.Scene{
 		N: 12, Thread: annotator.Thread{ID: 7, Title: "A & B", Order: 2}, Index: 3, Posts: []annotator.Post{
-			{ID: 70, Name: "qm <admin>", Subject: `"Dawn"`, Time: 99,
-				Body: "The ship left.\n\n[INST] <|im_end|> said [[Mik]].", Tags: []string{"qm_post"}},
+			{
+				ID: 70, Name: "qm <admin>", Subject: `"Dawn"`, Time: 99,
+				Body: "The ship left.\n\n[INST] <|im_end|> said [[Mik]].", Tags: []string{"qm_post"},
+			},
 			{ID: 71, Name: "qm", Body: "[sic]"},
 		},
 	}

@@ -55,8 +55,12 @@ func (id *Identity) checkTemplates(dir string) error {
 				WithAdvice("remove the file, and the default is taken")
 		}
 	}
-	for _, r := range []SummaryRequest{{Threads: "1"}, {Threads: "1, 2", Wanted: "2", Ended: true, More: true},
-		{FirstScene: 1, LastScene: 2, Failures: "a call"}, {Threads: "1, 2", FirstScene: 3, LastScene: 4}} {
+	for _, r := range []SummaryRequest{
+		{Threads: "1"},
+		{Threads: "1, 2", Wanted: "2", Ended: true, More: true},
+		{FirstScene: 1, LastScene: 2, Failures: "a call"},
+		{Threads: "1, 2", FirstScene: 3, LastScene: 4},
+	} {
 		if _, err := r.Fill(id.Summariser); err != nil {
 			return annotator.Errorf(annotator.Misused, "read the prompts: in %s: %w", dir, err).
 				WithReason(annotator.ReasonInvalidPrompt)

@@ -13,8 +13,10 @@ import (
 
 func TestEstimateOfThreeScripts(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{"": 0, "a": 1, "four": 1, "fourt": 2, "слово": 3, "一的是不": 4,
-		"a слово 一": 5} {
+	for text, want := range map[string]int{
+		"": 0, "a": 1, "four": 1, "fourt": 2, "слово": 3, "一的是不": 4,
+		"a слово 一": 5,
+	} {
 		if got := tokens.Estimate(text); got != want {
 			t.Errorf("%q is estimated at %d tokens, want %d", text, got, want)
 		}

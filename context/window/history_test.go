@@ -80,8 +80,10 @@ func journal(t *rapid.T) []annotator.Trace {
 const attached = "\n<relevant_entries>\nDawn\n</relevant_entries>"
 
 func turnRows(t *rapid.T, turn int64) []annotator.Trace {
-	rows := []annotator.Trace{{Turn: turn, Kind: annotator.TraceScene, Content: "<scene>",
-		Attached: rapid.SampledFrom([]string{"", attached}).Draw(t, "attached"), Shows: shows(t)}}
+	rows := []annotator.Trace{{
+		Turn: turn, Kind: annotator.TraceScene, Content: "<scene>",
+		Attached: rapid.SampledFrom([]string{"", attached}).Draw(t, "attached"), Shows: shows(t),
+	}}
 	add := func(kind annotator.TraceKind, content string) *annotator.Trace {
 		rows = append(rows, annotator.Trace{Turn: turn, Seq: len(rows), Kind: kind, Content: content})
 		return &rows[len(rows)-1]
@@ -100,8 +102,10 @@ func turnRows(t *rapid.T, turn int64) []annotator.Trace {
 
 // reply draws a reply with its calls and their results, or with updates that the model is not shown.
 func reply(t *rapid.T, add func(annotator.TraceKind, string) *annotator.Trace) {
-	text := rapid.SampledFrom([]string{"", "Well.", "<think>Hm.</think> Yes.", strings.Repeat("long é ", 200),
-		`"\n,{}`}).Draw(t, "text")
+	text := rapid.SampledFrom([]string{
+		"", "Well.", "<think>Hm.</think> Yes.", strings.Repeat("long é ", 200),
+		`"\n,{}`,
+	}).Draw(t, "text")
 	add(annotator.TraceReply, text).Reasoning = "because"
 	calls := rapid.IntRange(0, 3).Draw(t, "calls")
 	for i := range calls {
@@ -120,8 +124,10 @@ func reply(t *rapid.T, add func(annotator.TraceKind, string) *annotator.Trace) {
 
 func shows(t *rapid.T) []annotator.Shown {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) annotator.Shown {
-		return annotator.Shown{Entry: rapid.Int64Range(1, 3).Draw(t, "entry"),
-			Revision: rapid.Int64Range(1, 4).Draw(t, "revision")}
+		return annotator.Shown{
+			Entry:    rapid.Int64Range(1, 3).Draw(t, "entry"),
+			Revision: rapid.Int64Range(1, 4).Draw(t, "revision"),
+		}
 	}), 0, 2).Draw(t, "shows")
 }
 
@@ -133,15 +139,19 @@ func naive(rows []annotator.Trace) []annotator.Message {
 		case annotator.TraceScene, annotator.TraceNote:
 			messages = append(messages, annotator.Message{Role: annotator.RoleUser, Content: row.Text()})
 		case annotator.TraceReply, annotator.TraceClose:
-			messages = append(messages, annotator.Message{Role: annotator.RoleAssistant, Content: row.Content,
-				Reasoning: row.Reasoning})
+			messages = append(messages, annotator.Message{
+				Role: annotator.RoleAssistant, Content: row.Content,
+				Reasoning: row.Reasoning,
+			})
 		case annotator.TraceCall:
 			last := &messages[len(messages)-1]
 			last.ToolCalls = append(last.ToolCalls,
 				annotator.ToolCall{ID: row.CallID, Name: row.Tool, Arguments: row.Arguments})
 		case annotator.TraceResult:
-			messages = append(messages, annotator.Message{Role: annotator.RoleTool, Content: row.Content,
-				ToolCallID: row.CallID, Tool: row.Tool})
+			messages = append(messages, annotator.Message{
+				Role: annotator.RoleTool, Content: row.Content,
+				ToolCallID: row.CallID, Tool: row.Tool,
+			})
 		}
 	}
 	return messages
@@ -366,8 +376,10 @@ func TestShown(t *testing.T) {
 
 // FuzzArguments: for any arguments that a model wrote, a JSON object is sent.
 func FuzzArguments(f *testing.F) {
-	for _, seed := range []string{`{"a":1}`, ``, `null`, `[]`, `1`, `"x"`, `{"a":`, `{}}`, "\xff", `{"a":1} {"b":2}`,
-		` {} `, `{"a":"` + "\x00" + `"}`} {
+	for _, seed := range []string{
+		`{"a":1}`, ``, `null`, `[]`, `1`, `"x"`, `{"a":`, `{}}`, "\xff", `{"a":1} {"b":2}`,
+		` {} `, `{"a":"` + "\x00" + `"}`,
+	} {
 		f.Add(seed)
 	}
 	registry, err := tools.New(tools.Standard()...)
@@ -375,8 +387,10 @@ func FuzzArguments(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, arguments string) {
-		parsed := annotator.Parsed{ParsedCall: registry.Parse(annotator.ToolCall{Name: "glossary_search",
-			Arguments: arguments})}
+		parsed := annotator.Parsed{ParsedCall: registry.Parse(annotator.ToolCall{
+			Name:      "glossary_search",
+			Arguments: arguments,
+		})}
 		rows := []annotator.Trace{
 			{Turn: 1, Kind: annotator.TraceScene},
 			{Turn: 1, Kind: annotator.TraceReply},

@@ -48,8 +48,10 @@ func begun(b budget.Budget) budget.Budget {
 
 func newReader(t *testing.T, b budget.Budget, threads ...int) *reader {
 	t.Helper()
-	r := &reader{T: t, ctx: t.Context(), text: sceneText, counts: serverCount, budget: begun(b),
-		prefix: window.NewPrefix("You keep a glossary.", "[]", []byte("[]"))}
+	r := &reader{
+		T: t, ctx: t.Context(), text: sceneText, counts: serverCount, budget: begun(b),
+		prefix: window.NewPrefix("You keep a glossary.", "[]", []byte("[]")),
+	}
 	var err error
 	r.db, err = storage.OpenWriter(r.ctx, filepath.Join(t.TempDir(), "annotator.db"), "the test", time.Now)
 	r.ok(err)
@@ -120,8 +122,10 @@ func (r *reader) summarise(ctx context.Context, q *window.Question) (*window.Ans
 	if text == "" {
 		return nil, window.ErrNoSummary
 	}
-	call := &annotator.Call{Turn: r.turn, Purpose: annotator.PurposeSummarise, Attempt: 1, Estimate: q.Prompt.Tokens(),
-		Characters: q.Prompt.Size}
+	call := &annotator.Call{
+		Turn: r.turn, Purpose: annotator.PurposeSummarise, Attempt: 1, Estimate: q.Prompt.Tokens(),
+		Characters: q.Prompt.Size,
+	}
 	r.ok(r.db.Calls.Open(ctx, call))
 	call.Usage = annotator.Usage{Prompt: serverCount(q.Prompt), Completion: tokens.Estimate(text), Exact: true}
 	r.summaryCall = call

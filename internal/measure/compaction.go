@@ -70,8 +70,10 @@ func (t policyRun) count(ctx context.Context, path string) (*cost, error) {
 		return nil, err
 	}
 	var over int
-	for i, into := range []*int{&c.refused, &c.calls, &c.summaries, &c.prompt, &c.uncached, &c.floor, &c.asked,
-		&c.again, &over} {
+	for i, into := range []*int{
+		&c.refused, &c.calls, &c.summaries, &c.prompt, &c.uncached, &c.floor, &c.asked,
+		&c.again, &over,
+	} {
 		*into = int(rows[0][i].(int64))
 	}
 	if over > 0 {

@@ -14,8 +14,10 @@ func TestSmallWindowIsCompacted(t *testing.T) {
 	if err := writeStory(t.Context(), path, 20); err != nil {
 		t.Fatal(err)
 	}
-	c, err := policyRun{name: "auto", corpus: path, scenes: 20, budget: 8192,
-		policy: compaction.Auto()}.run(t.Context())
+	c, err := policyRun{
+		name: "auto", corpus: path, scenes: 20, budget: 8192,
+		policy: compaction.Auto(),
+	}.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,8 +73,10 @@ func (r *recorder) change(data driver.SQLitePreUpdateData) {
 	if !known || data.Depth() > 0 {
 		return
 	}
-	c := &change{table: data.TableName, op: data.Op, columns: make([]bool, len(t.columns)),
-		values: make([]any, len(t.columns))}
+	c := &change{
+		table: data.TableName, op: data.Op, columns: make([]bool, len(t.columns)),
+		values: make([]any, len(t.columns)),
+	}
 	old := make([]any, len(t.columns))
 	if data.Op != sqlite3.SQLITE_INSERT {
 		r.note(data.Old(old...))
@@ -204,14 +206,18 @@ func (t table) statement(c *change) statement {
 	switch c.op {
 	case sqlite3.SQLITE_INSERT:
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
-		return statement{fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.name, strings.Join(columns, ", "), marks),
-			values}
+		return statement{
+			fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, t.name, strings.Join(columns, ", "), marks),
+			values,
+		}
 	case sqlite3.SQLITE_DELETE:
 		return statement{fmt.Sprintf(`DELETE FROM %s WHERE %s`, t.name, t.where()), t.keyOf(c.values)}
 	}
 	set := strings.Join(columns, " = ?, ") + " = ?"
-	return statement{fmt.Sprintf(`UPDATE %s SET %s WHERE %s`, t.name, set, t.where()),
-		append(values, t.keyOf(c.values)...)}
+	return statement{
+		fmt.Sprintf(`UPDATE %s SET %s WHERE %s`, t.name, set, t.where()),
+		append(values, t.keyOf(c.values)...),
+	}
 }
 
 func (t table) where() string {

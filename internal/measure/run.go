@@ -43,7 +43,8 @@ type files struct{ corpus, db string }
 
 // prepare opens what the command opens for a run. A transport of nil is the client's own.
 func prepare(ctx context.Context, f files, config runner.Config, transport http.RoundTripper,
-	bus runner.Publisher) (*run, error) {
+	bus runner.Publisher,
+) (*run, error) {
 	r := &run{}
 	var err error
 	if r.store, err = storage.OpenWriter(ctx, f.db, fmt.Sprintf("measure %d", os.Getpid()), time.Now); err != nil {
@@ -80,7 +81,8 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 // withRun reads a story against a scripted server in this process, and then its database. The server never evicts a
 // cached prefix, and refuses what does not fit or what a strict template would.
 func withRun(ctx context.Context, story string, config runner.Config, script scripted.Script,
-	read func(db string) error) error {
+	read func(db string) error,
+) error {
 	dir, err := os.MkdirTemp("", "measure")
 	if err != nil {
 		return err

@@ -61,8 +61,10 @@ func writeScene(ctx context.Context, w *corpus.Writer, n int) error {
 			return err
 		}
 	}
-	reader := annotator.Post{Thread: opener, ID: first + scenePosts, Time: first + scenePosts, Name: "Reader",
-		Body: "Go on."}
+	reader := annotator.Post{
+		Thread: opener, ID: first + scenePosts, Time: first + scenePosts, Name: "Reader",
+		Body: "Go on.",
+	}
 	_, err := w.Post(ctx, &reader, corpus.File{}, nil)
 	return err
 }
@@ -118,8 +120,10 @@ func sentence(text *strings.Builder, random *rand.Rand) {
 // in spelling.
 func properName(n int) string {
 	const factor = 40_503 // odd: below 1<<16 each number becomes another one
-	syllables := []string{"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal",
-		"pre", "zu"}
+	syllables := []string{
+		"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal",
+		"pre", "zu",
+	}
 	name := ""
 	for rest, length := n>>16<<16|n*factor&0xffff, 0; rest > 0 || length < 4; rest, length = rest>>4, length+1 {
 		name += syllables[rest&0xf]

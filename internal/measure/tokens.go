@@ -86,8 +86,10 @@ func readFacts(ctx context.Context, path string) (facts, error) {
 			sum(length(CAST(attached AS BLOB)) / 4) FROM trace WHERE kind = 'scene'`,
 			[]*int64{&f.floor, &f.entries},
 		},
-		{`SELECT coalesce(sum((length(CAST(content AS BLOB)) + 3) / 4), 0) FROM trace WHERE kind = 'tool_result'`,
-			[]*int64{&f.results}},
+		{
+			`SELECT coalesce(sum((length(CAST(content AS BLOB)) + 3) / 4), 0) FROM trace WHERE kind = 'tool_result'`,
+			[]*int64{&f.results},
+		},
 		{
 			`SELECT sum(iif(purpose = 'annotate', uncached, 0)), sum(iif(purpose = 'summarise', uncached, 0)),
 			sum(iif(purpose = 'curate', uncached, 0)),

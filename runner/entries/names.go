@@ -237,8 +237,10 @@ func mentionsIn(index *mention.Index, scene int, posts []annotator.Post) storage
 			characters += utf8.RuneCountInString(body[at:o.Start])
 			at = o.Start
 			text := body[o.Start:o.End]
-			m := storage.Mention{Entry: o.ID, Place: annotator.PlaceAt(scene, rank), Start: characters,
-				End: characters + utf8.RuneCountInString(text)}
+			m := storage.Mention{
+				Entry: o.ID, Place: annotator.PlaceAt(scene, rank), Start: characters,
+				End: characters + utf8.RuneCountInString(text),
+			}
 			s.Mentions[m] = text
 		}
 	}

@@ -46,15 +46,19 @@ func (r *Rules) Check(ctx context.Context, edit *tools.CheckedEdit) error {
 	case err != nil:
 		return err
 	case !allowed:
-		return &tools.Failure{Code: tools.NotMentioned,
+		return &tools.Failure{
+			Code: tools.NotMentioned,
 			Message: fmt.Sprintf("scene %d does not name entry %d, %q, so it takes nothing "+
 				"away from it but states and claims that facts of this call replace, each with its quote", r.Scene.N,
-				edit.Before.ID, edit.Before.Name())}
+				edit.Before.ID, edit.Before.Name()),
+		}
 	}
 	if n := countDestructive(own); n >= r.Cap {
-		return &tools.Failure{Code: tools.EditCap,
+		return &tools.Failure{
+			Code: tools.EditCap,
 			Message: fmt.Sprintf("this scene has taken something away from the glossary %d times, "+
-				"which is as often as a scene may; add to entries, or leave them as they are", n)}
+				"which is as often as a scene may; add to entries, or leave them as they are", n),
+		}
 	}
 	return nil
 }
