@@ -47,7 +47,8 @@ type Curator struct {
 	// with fewer entries than this no further question is due; below 2: with none
 	Least int
 	// Recap returns the summaries that are due, and whether they cannot wait for a question about entries. It is nil,
-	// or returns nil, where none are. It reads the database, so that a resumed run asks what the undisturbed one asks.
+	// or returns nil, where none are. It reads the database, so that a resumed run asks the same as an uninterrupted
+	// one.
 	Recap func(ctx context.Context) (recap *window.Recap, urgent bool, err error)
 
 	// Outdated returns the entries whose present statement is out of date, at most limit, and whether they cannot wait

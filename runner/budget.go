@@ -56,8 +56,8 @@ func (s *session) updateBudget(ctx context.Context) error {
 // checkContext halts the run if, by what a counter has learned, hardly a scene fits after the prefix.
 func (s *session) checkContext(counter *tokens.Counter) error {
 	if err := s.window.Budget.Check(s.window.Prefix.Tokens(counter)); err != nil {
-		return annotator.Errorf(annotator.Halted, "%s: %w", s.config.Endpoint,
-			err).WithReason(annotator.ReasonContextTooSmall)
+		return annotator.Errorf(annotator.Halted, "%s: %w", s.config.Endpoint, err).
+			WithReason(annotator.ReasonContextTooSmall)
 	}
 	return nil
 }

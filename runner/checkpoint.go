@@ -55,16 +55,15 @@ func (r *Runner) warnOfWAL(pages int) {
 		return
 	}
 	r.warnedOfWAL = true
-	r.warn(fmt.Sprintf("another program has been reading %s for long; the write-ahead log beside it has grown to %d "+
-		"MiB, and shrinks when that ends",
-		r.Store.Path(), pages>>8))
+	r.warn(fmt.Sprintf("another program has been reading %s for long; the write-ahead log beside it has grown to "+
+		"%d MiB, and shrinks when that ends", r.Store.Path(), pages>>8))
 }
 
 // warnOfReaders warns that the run waits for a reader of its database.
 func (r *Runner) warnOfReaders(log int64) {
 	r.warn(fmt.Sprintf("the run waits for another program that reads %s: the write-ahead log beside it has grown to "+
-		"%d MiB, and begins anew "+
-		"when that ends; after ten minutes the run goes on, and the log grows", r.Store.Path(), log>>20))
+		"%d MiB, and begins anew when that ends; after ten minutes the run goes on, and the log grows",
+		r.Store.Path(), log>>20))
 }
 
 // checkYield warns once in each process if the run has no results. A model whose calls all fail would read the whole

@@ -33,8 +33,7 @@ func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
 
 // declareAgain is added to a correction, because a new request begins without an intent.
 const declareAgain = "Nothing is declared any more: before you change anything, declare your intent again, with " +
-	policy.SelectIntent +
-	" or in the block."
+	policy.SelectIntent + " or in the block."
 
 // correct sends the model a correction, as a note with a code if it has one. After a second one in a row the scene is
 // refused with what the model wrote. A further request hardly ever helps, and its text would stay in the window. A call

@@ -42,8 +42,7 @@ func TestQuestionsShowEachPostOnce(t *testing.T) {
 					inWindow, inQuestion := strings.Contains(before.String(), tag), strings.Contains(posts, tag)
 					if slices.Contains(named, id) != inWindow || inQuestion == inWindow {
 						t.Errorf("budget %d: post %s stands in the window: %v, in the question: %v, and is named as "+
-							"one "+
-							"above: %v",
+							"one above: %v",
 							budget, id, inWindow, inQuestion, slices.Contains(named, id))
 					}
 					if inWindow {

@@ -94,8 +94,7 @@ func (r *reading) quarantineTooLong() (annotator.Event, error) {
 	fault, needed := model.Fault{Kind: annotator.PromptTooLong}, r.window.Needed()
 	if refusal := r.scene.overflow; refusal == nil {
 		fault.Message = r.text(annotator.Errorf(fault.Kind, "too long: the scene needs a prompt of about %d tokens, "+
-			"%d fit",
-			needed, r.window.Budget.Prompt()).WithReason(annotator.ReasonSceneTooLong))
+			"%d fit", needed, r.window.Budget.Prompt()).WithReason(annotator.ReasonSceneTooLong))
 	} else {
 		fault.Message = fmt.Sprintf("too long for the server, with a prompt of about %d tokens that has nothing "+
 			"beside the scene: %s", needed, refusal)

@@ -99,8 +99,8 @@ type progress struct {
 }
 
 // New returns a runner over an open store and corpus.
-func New(config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry,
-	bus Publisher,
+func New(
+	config Config, store *storage.DB, source *corpus.DB, wire model.Wire, registry *tools.Registry, bus Publisher,
 ) *Runner {
 	r := &Runner{bus: bus, interrupt: make(chan struct{})}
 	r.session = session{

@@ -120,7 +120,7 @@ func TestCallsOfEveryFamilyAreRead(t *testing.T) {
 		},
 		"LFM2": {
 			workarounds: "loose_count",
-			warns:       "the template drops the model's calls; the server must be started otherwise " +
+			warns: "the template drops the model's calls; the server must be started otherwise " +
 				"[take a chat template",
 		},
 		"DeepSeek-V3.1":  {workarounds: "loose_count", warns: "the template drops the tools"},

@@ -20,8 +20,7 @@ import (
 // updatesIgnored is noted in the last result of a reply with calls and a block of updates. Such a reply is not final,
 // and the model may make the updates by calls.
 const updatesIgnored = "the codex_updates beside these calls were not read, and nothing in them was done: make " +
-	"calls of what is still to do, " +
-	"or end with a reply that has the block and no calls"
+	"calls of what is still to do, or end with a reply that has the block and no calls"
 
 // callsLeft is noted in the last result of a reply with structured calls and others in its text.
 const callsLeft = "the calls in the text beside these were left: nothing in them was done. Make those that are " +

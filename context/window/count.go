@@ -94,7 +94,7 @@ func (w *Window) Counted(size tokens.Size, usage annotator.Usage, reply *annotat
 }
 
 // Relearn fits later estimates to the newest prompts that the server has counted, after one was recorded. They are
-// learned from the record alone, so that a resumed run estimates as the undisturbed one.
+// learned from the record alone, so that a resumed run estimates as an uninterrupted one.
 func (w *Window) Relearn(ctx context.Context) error { return w.counts.learn(ctx, w.sources.Calls) }
 
 // Rerendered says that messages are sent in another form from now on, so that fewer tokens than before may be right.
