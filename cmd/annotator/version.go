@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -31,5 +32,5 @@ func version() string {
 		return "annotator " + release
 	}
 	return fmt.Sprintf("annotator %s (%s), %s, %s/%s",
-		release, info.Main.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		release, strings.Trim(info.Main.Version, "()"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
