@@ -184,8 +184,7 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	if err != nil {
 		return nil, err
 	}
-	done := run.Recorded + run.Quarantined
-	u := &run.Usage
+	done, u := run.Recorded+run.Quarantined, &run.Usage
 	s := &status{
 		Database: db.Path(), Running: running, Holder: run.Holder, State: run.State, Halted: run.Halted,
 		Story: storyStatus{
