@@ -22,7 +22,7 @@ type Reader struct {
 // Reader returns a reader of the database.
 func (db *DB) Reader(limit Limit) Reader { return Reader{db.read, db.path, limit} }
 
-// Whole is the condition on the values v of entries that are read Whole.
+// Whole is the condition on the values v of entries that are read whole.
 const Whole = ``
 
 // Entries returns entries with the values that match a condition, and with the counts of all their revisions. The

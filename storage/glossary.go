@@ -41,7 +41,7 @@ func oldest(found []annotator.Entry) (*annotator.Entry, error) {
 }
 
 // Lookup returns the oldest live entry with a full name or, failing that, a term or alias; NotFound if there is none. A
-// name that is unknown as it is spelled is looked up without its invisible characters, which older databases may have.
+// name that is unknown as it is spelled is looked up without its invisible characters.
 func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, error) {
 	found, err := g.Named(ctx, name)
 	if err != nil {

@@ -130,7 +130,7 @@ type Prompt struct {
 func HashPrompt(system, tools, workarounds string) string {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%d %s%s", len(system), system, tools)
-	if workarounds != "" { // former versions had none
+	if workarounds != "" { // none adds nothing to the hash
 		fmt.Fprintf(hash, "\n%s", workarounds)
 	}
 	return hex.EncodeToString(hash.Sum(nil))

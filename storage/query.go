@@ -39,22 +39,14 @@ func ScanValue[T any](rows *sql.Rows, v *T) error { return rows.Scan(v) }
 func readAll[T any](ctx context.Context, db *DB, what string, scan func(*sql.Rows, *T) error, query string,
 	args ...any,
 ) ([]T, error) {
-	all, err := collect(ctx, db.read, scan, query, args...)
-	return all, sqlite.Wrap(err, "%s in %s", what, db.path)
+	return Rows(ctx, db.Reader(Limit{}), what, scan, query, args...)
 }
 
 // readFirst is readAll for the first row. The error is missing where there is none.
 func readFirst[T any](ctx context.Context, db *DB, what string, missing error, scan func(*sql.Rows, *T) error,
 	query string, args ...any,
-) (first T, err error) {
-	all, err := readAll(ctx, db, what, scan, query, args...)
-	if err == nil && len(all) == 0 {
-		err = missing
-	}
-	if err != nil {
-		return first, err
-	}
-	return all[0], nil
+) (T, error) {
+	return First(ctx, db.Reader(Limit{}), what, missing, scan, query, args...)
 }
 
 // readValue is readAll for a query of one row and one column.
@@ -83,6 +75,20 @@ func Rows[T any](ctx context.Context, r Reader, what string, scan func(*sql.Rows
 ) ([]T, error) {
 	all, err := collect(ctx, r.q, scan, query, args...)
 	return all, sqlite.Wrap(err, "%s in %s", what, r.path)
+}
+
+// First is Rows for the first row. The error is missing where there is none.
+func First[T any](ctx context.Context, r Reader, what string, missing error, scan func(*sql.Rows, *T) error,
+	query string, args ...any,
+) (first T, err error) {
+	all, err := Rows(ctx, r, what, scan, query, args...)
+	if err == nil && len(all) == 0 {
+		err = missing
+	}
+	if err != nil {
+		return first, err
+	}
+	return all[0], nil
 }
 
 // Each calls a function for each row of a query.

@@ -196,7 +196,8 @@ func (v *View) ToolCalls(ctx context.Context, f storage.AuditFilter, before int6
 // Revision returns a revision by its id; NotFound if there is none within the limit.
 func (v *View) Revision(ctx context.Context, id int64) (annotator.Revision, error) {
 	missing := annotator.Errorf(annotator.NotFound, "there is no revision %d", id)
-	r, err := readFirst(ctx, v, "read a revision", missing, storage.ScanRevision, storage.Revisions+` WHERE r.id = ?`,
+	r, err := storage.First(ctx, v.r, "read a revision", missing, storage.ScanRevision,
+		storage.Revisions+` WHERE r.id = ?`,
 		id)
 	if err == nil && !v.m.IsZero() && !v.m.Holds(&r) {
 		return annotator.Revision{}, missing

@@ -41,7 +41,7 @@ func (v *View) Threads(ctx context.Context) ([]ThreadSpan, error) {
 // Thread returns the thread with an id; NotFound if it has no scene within the limit.
 func (v *View) Thread(ctx context.Context, id int64) (ThreadSpan, error) {
 	missing := annotator.Errorf(annotator.NotFound, "the story has no thread %d", id)
-	return readFirst(ctx, v, "read a thread", missing, scanThreadSpan, threadSpans+` AND thread_id = ?2`,
+	return storage.First(ctx, v.r, "read a thread", missing, scanThreadSpan, threadSpans+` AND thread_id = ?2`,
 		v.lastScene(), id)
 }
 

@@ -228,17 +228,3 @@ func readAll[T any](ctx context.Context, v *View, what string, scan func(*sql.Ro
 ) ([]T, error) {
 	return storage.Rows(ctx, v.r, what, scan, query, args...)
 }
-
-// readFirst is readAll for the first row. The error is missing where there is none.
-func readFirst[T any](ctx context.Context, v *View, what string, missing error, scan func(*sql.Rows, *T) error,
-	query string, args ...any,
-) (first T, err error) {
-	all, err := readAll(ctx, v, what, scan, query, args...)
-	if err == nil && len(all) == 0 {
-		err = missing
-	}
-	if err != nil {
-		return first, err
-	}
-	return all[0], nil
-}
