@@ -26,6 +26,19 @@ const (
 	Inferred ClaimKind = "inferred" // the reader concludes it
 )
 
+// Ending says how a claim came to its end.
+type Ending string
+
+// The ways in which a claim ends. A claim that was closed by an earlier version of the program has none.
+const (
+	EndConfirmed Ending = "confirmed" // a guess or a saying that a fact has confirmed
+	EndRefuted   Ending = "refuted"   // a guess or a saying that has proved false
+	EndOver      Ending = "over"      // a state that has ended
+	EndWrong     Ending = "wrong"     // an error of the codex
+	EndReworded  Ending = "reworded"  // another claim of the entry says the same in other words
+	EndMoved     Ending = "moved"     // another entry has the claim
+)
+
 // Entry describes one thing of the story.
 type Entry struct {
 	ID            int64
@@ -92,6 +105,13 @@ type Claim struct {
 	Until   Place     `json:"until,omitempty"`   // 0 while it holds
 	Speaker string    `json:"speaker,omitempty"` // who says it, of a claim of kind Claimed; empty if unknown
 	State   bool      `json:"state,omitempty"`   // it describes a state that can end
+	Ended   Ending    `json:"ended,omitempty"`   // how it came to its end; empty while it holds
+	// Document is the letter, page, inscription or notice in which Speaker says it; empty for none.
+	Document string `json:"document,omitempty"`
+	Identity bool   `json:"identity,omitempty"` // it says who or what the entry is
+	Earlier  bool   `json:"earlier,omitempty"`  // it is of an earlier time than the scene that tells it
+	// As is the name of the merged entry that the claim comes from. It speaks of the entry under that name.
+	As string `json:"as,omitempty"`
 	// ReplacedBy is the id of the claim that took its place when it was closed; 0 for none.
 	ReplacedBy int64      `json:"replaced_by,omitempty"`
 	Evidence   []Evidence `json:"-"`

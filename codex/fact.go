@@ -49,7 +49,10 @@ type Fact struct {
 	Text     string
 	Kind     annotator.ClaimKind // if empty, Claimed with a speaker and Narrated without one
 	Speaker  string              // who says it, if somebody claims it; may be empty
+	Document string              // in which the speaker says it; may be empty
 	State    bool                // it can end
+	Identity bool                // it says who or what the entry is
+	Earlier  bool                // it is of an earlier time than the scene that tells it; it is no state then
 	Evidence *annotator.Evidence // nil for none
 }
 
@@ -57,6 +60,8 @@ type Fact struct {
 type Closing struct {
 	Fact int64 // the claim's id
 	By   int64 // the id of the claim that took its place; 0 for none
+	// Ended says how it ends; empty: as claims of its kind most often do.
+	Ended annotator.Ending
 }
 
 // MaxFact is the most code points of one fact, and MaxFacts that of all facts of an entry that hold.
@@ -72,17 +77,20 @@ func (f *Fact) clean() (Fact, error) {
 		return Fact{}, err
 	}
 	c := Fact{
-		Text: strings.Join(strings.Fields(text), " "), Kind: f.Kind, Speaker: CleanName(f.Speaker),
-		State: f.State, Evidence: f.Evidence,
+		Text: strings.Join(strings.Fields(text), " "), Kind: f.Kind,
+		Speaker: CleanName(f.Speaker), Document: CleanName(f.Document),
+		State: f.State && !f.Earlier, Identity: f.Identity, Earlier: f.Earlier, Evidence: f.Evidence,
 	}
-	if n := utf8.RuneCountInString(c.Speaker); n > MaxName {
-		return Fact{}, refuse("TOO_LONG", "the speaker has %d characters; at most %d", n, MaxName)
+	for what, name := range map[string]string{"speaker": c.Speaker, "document": c.Document} {
+		if n := utf8.RuneCountInString(name); n > MaxName {
+			return Fact{}, refuse("TOO_LONG", "the %s has %d characters; at most %d", what, n, MaxName)
+		}
 	}
-	if c.Kind == "" && c.Speaker != "" {
+	if c.Kind == "" && c.Speaker+c.Document != "" {
 		c.Kind = annotator.Claimed
 	}
 	if c.Kind != annotator.Claimed {
-		c.Speaker = ""
+		c.Speaker, c.Document = "", ""
 	}
 	return c, nil
 }
@@ -176,7 +184,8 @@ func (r *reviser) addFact(f *Fact) int64 {
 	}
 	claim := annotator.Claim{
 		ID: lastClaim(&r.entry) + 1, Ord: r.nextOrd(), Text: f.Text, Kind: cmp.Or(f.Kind, annotator.Narrated),
-		Speaker: f.Speaker, State: f.State, From: r.edit.At,
+		Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity, Earlier: f.Earlier,
+		From: r.edit.At,
 	}
 	r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
 	return claim.ID
@@ -211,10 +220,35 @@ func (r *reviser) closings() {
 			continue
 		}
 		claim := r.entry.Claims[at]
+		if claim.Ended = cmp.Or(c.Ended, ending(&claim, c.By != 0)); !slices.Contains(endings, claim.Ended) {
+			r.fail(refuse("SAME", "%.40q is no way in which a fact ends", claim.Ended))
+			continue
+		}
 		// a scene that is read late may end a claim of a later one
 		claim.Until, claim.ReplacedBy = max(r.edit.At, claim.From), c.By
 		r.add(annotator.FieldClaim, annotator.EncodeJSON(r.entry.Claims[at]), annotator.EncodeJSON(claim))
 	}
+}
+
+// endings are the ways in which an edit may end a claim.
+var endings = []annotator.Ending{
+	annotator.EndConfirmed, annotator.EndRefuted, annotator.EndOver, annotator.EndWrong, annotator.EndReworded,
+	annotator.EndMoved,
+}
+
+// ending returns how a claim most often ends that is closed without a word on it. Most guesses that a fact replaces are
+// right. To show one of these as refuted would deny what is true. To leave out a false one does no harm, because the
+// fact is shown.
+func ending(c *annotator.Claim, replaced bool) annotator.Ending {
+	switch {
+	case c.State:
+		return annotator.EndOver
+	case c.Kind == annotator.Inferred && replaced:
+		return annotator.EndConfirmed
+	case c.Kind == annotator.Inferred, c.Kind == annotator.Claimed:
+		return annotator.EndRefuted
+	}
+	return annotator.EndWrong
 }
 
 // nextOrd returns the rank of a claim behind all that hold.

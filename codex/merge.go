@@ -63,6 +63,7 @@ func (r *reviser) copyClaims(source *annotator.Entry) {
 		id := ids[claim.ID]
 		if claimIndex(&r.entry, id) < 0 {
 			claim.ID, claim.Ord, claim.Evidence, claim.ReplacedBy = id, r.nextOrd(), nil, ids[claim.ReplacedBy]
+			claim.As = cmp.Or(claim.As, source.Term)
 			if claim.ReplacedBy == id { // by one of the same text
 				claim.ReplacedBy = 0
 			}
