@@ -118,6 +118,13 @@ type Claim struct {
 	Revision   int64      `json:"-"` // id of the revision that set it as it is
 }
 
+// Settled reports whether a claim has ended such that the entry has it in another form: a fact confirmed it, the entry
+// has it in other words, or another entry has it. A settled claim leaves the entry's rendering, and its history keeps
+// it.
+func (c *Claim) Settled() bool {
+	return c.Ended == EndConfirmed || c.Ended == EndReworded || c.Ended == EndMoved
+}
+
 // Evidence is a quotation that supports a claim.
 type Evidence struct {
 	Claim int64  `json:"claim"` // the claim's id within the entry
