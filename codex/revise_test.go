@@ -151,7 +151,10 @@ func TestClaimsKeepTheirIdentity(t *testing.T) {
 	first, second := annotator.PlaceAt(1, 0), annotator.PlaceAt(5, 2)
 	want := []annotator.Claim{
 		{ID: 1, Ord: 0, Text: "Dawn is a ship.", Kind: annotator.Narrated, From: first},
-		{ID: 2, Ord: 1, Text: "She is grey.", Kind: annotator.Narrated, From: first, Until: second, Ended: annotator.EndWrong},
+		{
+			ID: 2, Ord: 1, Text: "She is grey.", Kind: annotator.Narrated, From: first, Until: second,
+			Ended: annotator.EndWrong,
+		},
 		{ID: 3, Ord: 2, Text: "She sails.", Kind: annotator.Narrated, From: first},
 		{ID: 4, Ord: 3, Text: "The crew burned her.", Kind: annotator.Claimed, From: second},
 	}

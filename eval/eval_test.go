@@ -1,0 +1,215 @@
+package eval_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/eval"
+
+	"pgregory.net/rapid"
+)
+
+const list = `
+entities:
+  - name: Anna Bell
+    kind: person
+    importance: major
+    aliases: [Anna, {name: the Warden, from_scene: 3}]
+    facts:
+      - {text: She is a smith., quote: Anna worked at the forge all her life, post: 7}
+      - {text: She left., quote: and in the morning she was gone, post: 9}
+  - {name: Tom Bell, kind: person, importance: minor, aliases: [Bell]}
+  - {name: The Forge, kind: place, importance: minor, aliases: [Bell]}
+relations: [{a: Anna Bell, relation: sister of, b: Tom Bell}]
+traps: [Anna is a queen.]
+`
+
+func read(t *testing.T, text string) *eval.Gold {
+	t.Helper()
+	g, err := eval.Read([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func value(t *testing.T, figures []eval.Figure, name string) float64 {
+	t.Helper()
+	at := slices.IndexFunc(figures, func(f eval.Figure) bool { return f.Name == name })
+	if at < 0 {
+		t.Fatalf("there is no figure %q", name)
+	}
+	return figures[at].Value
+}
+
+func TestFiguresCountWhatTheySay(t *testing.T) {
+	t.Parallel()
+	quote := []eval.Quote{{Post: 7, Text: "worked at the forge all her life, and more"}}
+	entries := []eval.Entry{
+		{
+			ID: 1, Names: []string{"Anna Bell", "Warden", "Tom Bell"}, Kinds: []string{"character"},
+			Facts: []eval.Statement{{Text: "She is a smith.", Quotes: quote}, {Text: "She sings."}},
+		},
+		{ID: 2, Names: []string{"Forge"}, Kinds: []string{"unknown"}},
+		{ID: 3, Names: []string{"Zed"}},
+	}
+	counts := map[string]float64{"anna bell": 6, "anna": 2, "tom bell": 2, "zed": 1}
+	figures := eval.Compare(read(t, list), entries, counts)
+	for name, want := range map[string]float64{
+		"things with an entry": 2. / 3, "– major": 1, "– minor": .5, "entries a thing": 1,
+		"entries that are things of the list": 2. / 3, "wrong merges, of entries with several names": 1,
+		"right kinds": .5, "entries of unknown kind": 1. / 3, "entries named at most once": 2. / 3,
+		"names of things with an entry": 3. / 5, // Anna is no name of the entry, and Bell none of the forge's
+		"facts with a quotation":        .5, "facts of the list whose words are quoted": .5, "– of major things": .5,
+	} {
+		if got := value(t, figures, name); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %.3f, want %.3f", name, got, want)
+		}
+	}
+}
+
+// TestListsHaveTwoForms: YAML and JSON give the same list.
+func TestListsHaveTwoForms(t *testing.T) {
+	t.Parallel()
+	json := `{"entities": [{"name": "Anna Bell", "aliases": ["Anna", {"name": "Warden"}], "facts": [{"text": "x"}]}]}`
+	yaml := "entities:\n- name: Anna Bell\n  aliases: [Anna, {name: Warden}]\n  facts: [{text: x}]\n"
+	if a, b := read(t, json).String(), read(t, yaml).String(); a != b || !strings.Contains(a, "1 facts") {
+		t.Errorf("%s; %s", a, b)
+	}
+	for _, text := range []string{"", "[]", "entities: []", "entities: [{name: '-'}]", "a: [", "{", `{"entities": 1}`} {
+		if _, err := eval.Read([]byte(text)); annotator.KindOf(err) != annotator.Misused {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestPerfectCodex: a codex with exactly the names of a list has no fault, in whatever order its entries come. If all
+// its entries are one, it has full recall of names and lower precision.
+func TestPerfectCodex(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		words := rapid.StringMatching(`[A-Z][a-z]{3,8}`)
+		names := rapid.SliceOfNDistinct(words, 2, 12, strings.ToLower).Draw(rt, "names")
+		gold, all := &eval.Gold{}, eval.Entry{ID: 99}
+		var entries []eval.Entry
+		for i, name := range names {
+			if i > 0 && rapid.Bool().Draw(rt, "alias") {
+				last := len(entries) - 1
+				entries[last].Names = append(entries[last].Names, name)
+				gold.Entities[last].Aliases = append(gold.Entities[last].Aliases, eval.Name(name))
+			} else {
+				entries = append(entries, eval.Entry{ID: int64(i), Names: []string{name}})
+				gold.Entities = append(gold.Entities, eval.Entity{Name: name})
+			}
+			all.Names = append(all.Names, name)
+		}
+		shuffled := rapid.Permutation(entries).Draw(rt, "order")
+		figures := eval.Compare(gold, shuffled, nil)
+		for _, name := range []string{
+			"things with an entry", "entries a thing", "names B³: F", "names of things with an entry",
+		} {
+			if got := value(t, figures, name); got != 1 {
+				rt.Fatalf("%s is %g", name, got)
+			}
+		}
+		merged := eval.Compare(gold, []eval.Entry{all}, nil)
+		if got := value(t, merged, "names B³: recall"); got != 1 {
+			rt.Fatalf("recall of one entry for all is %g", got)
+		}
+		if got := value(t, merged, "names B³: precision"); len(gold.Entities) > 1 && got >= 1 {
+			rt.Fatalf("precision of one entry for all is %g", got)
+		}
+	})
+}
+
+func TestCharactersOfPDNC(t *testing.T) {
+	t.Parallel()
+	g, err := eval.FromPDNC([]byte("Character ID,Main Name,Aliases,Gender,Category\n" +
+		"0,Elizabeth Bennet,\"{'Lizzy', \"\"Miss Eliza's\"\", 'O\\'Bennet'}\",F,major\n1,_narr,{},U,minor\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := g.Entities[0]; len(g.Entities) != 1 || e.Importance != "major" || len(e.Aliases) != 3 {
+		t.Errorf("%+v", g)
+	}
+}
+
+func TestEntitiesOfLitBank(t *testing.T) {
+	t.Parallel()
+	g, err := eval.FromLitBank([]byte("T1\tPER 0 4\tMr. Tom Bell\nT2\tFAC 5 9\tthe streets\n" +
+		"T3\tPER 9 12\tMr. Tom Bell\nR1\tx\ty\n"))
+	if err != nil || len(g.Entities) != 1 || g.Entities[0].Kind != "person" {
+		t.Errorf("%+v, %v", g, err)
+	}
+}
+
+// TestSheetIsReadBack: the answers on a sheet become figures. A text that a spreadsheet would take for a formula is
+// written so that it is none.
+func TestSheetIsReadBack(t *testing.T) {
+	t.Parallel()
+	entries := []eval.Entry{{ID: 1, Facts: []eval.Statement{
+		{ID: 1, Text: "=1+1", Open: true}, {ID: 2, Text: "She sings.", Open: true}, {ID: 3, Text: "Over."},
+	}}}
+	sample := eval.Sample(entries, 10, 1)
+	var sheet strings.Builder
+	if err := eval.WriteSheet(&sheet, sample); err != nil || len(sample) != 2 {
+		t.Fatal(err, len(sample))
+	}
+	if strings.Contains(sheet.String(), ",=1") {
+		t.Errorf("a formula: %s", sheet.String())
+	}
+	if _, err := eval.ReadSheet(strings.NewReader(sheet.String())); annotator.KindOf(err) != annotator.Misused {
+		t.Errorf("an empty sheet: %v", err)
+	}
+	filled := strings.Replace(sheet.String(), ",,,,,\n", ",yes,,no,,\n", 1)
+	filled = strings.Replace(filled, ",,,,,\n", ",partly,,,,\n", 1)
+	figures, err := eval.ReadSheet(strings.NewReader(filled))
+	if err != nil || value(t, figures, "judged: supported") != .75 || value(t, figures, "judged: quote bears") != 0 {
+		t.Errorf("%v, %v", figures, err)
+	}
+	if _, err := eval.ReadSheet(strings.NewReader(strings.Replace(filled, "yes", "maybe", 1))); err == nil ||
+		!strings.Contains(err.Error(), "line") {
+		t.Errorf("an unknown answer: %v", err)
+	}
+}
+
+// FuzzLists: no text makes a reader of lists fail other than with an error.
+func FuzzLists(f *testing.F) {
+	f.Add([]byte(list))
+	f.Add([]byte(`{"entities":[{"name":"a","aliases":[1]}]}`))
+	f.Add([]byte("Main Name,Aliases\na,{'b'}\n"))
+	f.Add([]byte("T1\tPER 0 4\tTom\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, read := range []func([]byte) (*eval.Gold, error){eval.Read, eval.FromPDNC, eval.FromLitBank} {
+			g, err := read(text)
+			if err == nil {
+				eval.Compare(g, []eval.Entry{{ID: 1, Names: []string{"a", "Tom"}}}, nil)
+			} else if annotator.KindOf(err) != annotator.Misused {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+		_, _ = eval.ReadSheet(strings.NewReader(string(text)))
+	})
+}
+
+// TestDocumentedList: the list that the document shows is one.
+func TestDocumentedList(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "docs", "eval.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```yaml\n")
+	shown, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("docs/eval.md shows no list")
+	}
+	if g := read(t, shown); len(g.Entities) < 2 {
+		t.Errorf("docs/eval.md shows %s", g)
+	}
+}

@@ -1,0 +1,252 @@
+package eval
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"unicode"
+
+	"annotator/codex"
+)
+
+// unit is one of the things that a figure is about: what it adds to the numerator and the denominator.
+type unit struct{ part, whole float64 }
+
+// Figure is a share, or a mean, with the interval of 95 % that a bootstrap over its units gives. Whole is 0 if there is
+// nothing to count, or if the figure is made from others.
+type Figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Part  float64 `json:"part"`
+	Whole float64 `json:"whole"`
+}
+
+// resamples is how often the bootstrap draws. Its seed is fixed, so that a figure is always the same.
+const resamples = 1000
+
+func figure(name string, units []unit) Figure {
+	f := Figure{Name: name}
+	for _, u := range units {
+		f.Part += u.part
+		f.Whole += u.whole
+	}
+	if f.Whole == 0 {
+		return f
+	}
+	f.Value = f.Part / f.Whole
+	random := rand.New(rand.NewPCG(1, uint64(len(units))))
+	drawn := make([]float64, resamples)
+	for i := range drawn {
+		part, whole := 0.0, 0.0
+		for range units {
+			u := units[random.IntN(len(units))]
+			part += u.part
+			whole += u.whole
+		}
+		if whole > 0 {
+			drawn[i] = part / whole
+		}
+	}
+	slices.Sort(drawn)
+	f.Low, f.High = drawn[resamples*25/1000], drawn[resamples*975/1000-1]
+	return f
+}
+
+// one is a unit that counts if it is so.
+func one(so bool) unit {
+	if so {
+		return unit{1, 1}
+	}
+	return unit{0, 1}
+}
+
+// Compare returns the figures of a codex's entries. The weights say how often the story has each name, as Counter has
+// counted. Without them, each name counts once, and what depends on them is left out.
+func Compare(gold *Gold, entries []Entry, weights map[string]float64) []Figure {
+	p := pair(gold, entries, weights)
+	figures := p.recall()
+	figures = append(figures, p.ofEntries()...)
+	figures = append(figures, p.ofNames()...)
+	return append(figures, p.ofFacts()...)
+}
+
+// recall returns the shares of things with an entry, by importance.
+func (p *pairing) recall() (figures []Figure) {
+	by := map[string][]unit{}
+	var order []string
+	var all, perThing []unit
+	for i := range p.gold.Entities {
+		importance := p.gold.Entities[i].Importance
+		if by[importance] == nil {
+			order = append(order, importance)
+		}
+		found := one(len(p.of[i]) > 0)
+		by[importance], all = append(by[importance], found), append(all, found)
+		if n := len(p.of[i]); n > 0 {
+			perThing = append(perThing, unit{float64(n), 1})
+		}
+	}
+	figures = append(figures, figure("things with an entry", all))
+	for _, importance := range order {
+		if importance != "" {
+			figures = append(figures, figure("– "+importance, by[importance]))
+		}
+	}
+	return append(figures, figure("entries a thing", perThing))
+}
+
+// kinds are the words by which lists and codices name the same kind.
+var kinds = map[string]string{
+	"character": "person", "people": "person", "per": "person", "location": "place", "loc": "place", "gpe": "place",
+	"fac": "place", "facility": "place", "organization": "group", "organisation": "group", "org": "group",
+	"faction": "group", "item": "object", "thing": "object", "artifact": "object", "veh": "object",
+	"animal": "creature",
+}
+
+func kindOf(word string) string {
+	word = strings.ToLower(word)
+	return cmp.Or(kinds[word], word)
+}
+
+func (p *pairing) ofEntries() []Figure {
+	var listed, mixed, tagged, unknown []unit
+	for i := range p.entries {
+		thing := p.thing[i]
+		listed = append(listed, one(thing >= 0))
+		if len(p.names[i]) > 1 {
+			mixed = append(mixed, one(p.mixes(i)))
+		}
+		isKind := func(kind string) bool {
+			return slices.ContainsFunc(p.entries[i].Kinds, func(k string) bool { return kindOf(k) == kind })
+		}
+		unknown = append(unknown, one(isKind("unknown")))
+		if thing >= 0 && p.gold.Entities[thing].Kind != "" {
+			tagged = append(tagged, one(isKind(kindOf(p.gold.Entities[thing].Kind))))
+		}
+	}
+	figures := []Figure{
+		figure("entries that are things of the list", listed),
+		figure("wrong merges, of entries with several names", mixed),
+		figure("right kinds", tagged), figure("entries of unknown kind", unknown),
+	}
+	if p.weights == nil {
+		return figures
+	}
+	var once []unit
+	for _, names := range p.names {
+		n := 0.0
+		for _, name := range names {
+			n += p.weights[name]
+		}
+		once = append(once, one(n <= 1))
+	}
+	return append(figures, figure("entries named at most once", once))
+}
+
+func (p *pairing) ofNames() []Figure {
+	var found []unit
+	for i := range p.gold.Entities {
+		if len(p.of[i]) == 0 {
+			continue
+		}
+		for _, name := range p.gold.Entities[i].names() {
+			found = append(found, one(slices.ContainsFunc(p.of[i], func(e int) bool {
+				return slices.Contains(p.names[e], name)
+			})))
+		}
+	}
+	precision, recall := bCubed(p.items())
+	figures := []Figure{
+		figure("names of things with an entry", found), figure("names B³: precision", precision),
+		figure("names B³: recall", recall),
+	}
+	f := Figure{Name: "names B³: F"}
+	if a, b := figures[1].Value, figures[2].Value; a+b > 0 {
+		f.Value = 2 * a * b / (a + b)
+	}
+	return append(figures, f)
+}
+
+func (p *pairing) ofFacts() []Figure {
+	var quoted, borne []unit
+	quotes := map[int64][][]string{} // of all statements, by post
+	for i := range p.entries {
+		for _, s := range p.entries[i].Facts {
+			quoted = append(quoted, one(len(s.Quotes) > 0))
+			for _, q := range s.Quotes {
+				borne = append(borne, one(!q.Weak))
+				quotes[q.Post] = append(quotes[q.Post], words(q.Text))
+			}
+		}
+	}
+	figures := []Figure{
+		figure("facts with a quotation", quoted), figure("quotations with words of their fact", borne),
+	}
+	var all []unit
+	by, order := map[string][]unit{}, []string{}
+	for i := range p.gold.Entities {
+		e := &p.gold.Entities[i]
+		for _, f := range e.Facts {
+			if f.Quote == "" || f.Post == 0 {
+				continue
+			}
+			wanted := words(f.Quote)
+			u := one(slices.ContainsFunc(quotes[f.Post], func(q []string) bool { return overlap(q, wanted) }))
+			if all = append(all, u); by[e.Importance] == nil {
+				order = append(order, e.Importance)
+			}
+			by[e.Importance] = append(by[e.Importance], u)
+		}
+	}
+	if all == nil {
+		return figures
+	}
+	figures = append(figures, figure("facts of the list whose words are quoted", all))
+	for _, importance := range order {
+		if importance != "" {
+			figures = append(figures, figure("– of "+importance+" things", by[importance]))
+		}
+	}
+	return figures
+}
+
+func words(text string) []string {
+	return strings.FieldsFunc(codex.Normalize(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+// overlap reports whether two quotations have a run of words in common that is at least half of the shorter.
+func overlap(a, b []string) bool {
+	longest := 0
+	runs := make([]int, len(b)+1) // runs[j]: of the words that end at a[i-1] and b[j-1]
+	for i := range a {
+		for j := len(b); j > 0; j-- {
+			if a[i] != b[j-1] {
+				runs[j] = 0
+				continue
+			}
+			runs[j] = runs[j-1] + 1
+			longest = max(longest, runs[j])
+		}
+	}
+	return longest > 0 && 2*longest >= min(len(a), len(b))
+}
+
+// String is a line of the table that people read.
+func (f Figure) String() string {
+	switch {
+	case f.Whole == 0 && f.Value == 0:
+		return fmt.Sprintf("%-46s    –", f.Name)
+	case f.Whole == 0: // it is made from other figures
+		return fmt.Sprintf("%-46s %.3f", f.Name, f.Value)
+	}
+	return fmt.Sprintf("%-46s %.3f  [%.3f, %.3f]  %g of %g", f.Name, f.Value, f.Low, f.High, round(f.Part),
+		round(f.Whole))
+}
+
+func round(x float64) float64 { return float64(int(x*10+.5)) / 10 }
