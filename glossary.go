@@ -118,7 +118,7 @@ type Claim struct {
 	Revision   int64      `json:"-"` // id of the revision that set it as it is
 }
 
-// Settled reports whether what a claim says is elsewhere now: a fact confirmed it, the entry has it in other words, or
+// Settled reports whether what a claim says is elsewhere now. A fact confirmed it, the entry has it in other words, or
 // another entry has it. An entry is shown without its settled claims, and its history keeps them.
 func (c *Claim) Settled() bool {
 	return c.Ended == EndConfirmed || c.Ended == EndReworded || c.Ended == EndMoved
