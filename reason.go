@@ -67,6 +67,9 @@ const (
 	ReasonServerUnfit     Reason = "the server must be started otherwise" // what would help
 	ReasonCallsRefused    Reason = "every tool call was refused"
 	ReasonNoEntries       Reason = "no entry was made"
+	ReasonNoRecording     Reason = "no recording can be written there"
+	ReasonNotRecorded     Reason = "the recording does not have the request"
+	ReasonReplayDiffers   Reason = "a request differs from the recorded one"
 	ReasonScenesFail      Reason = "scenes in a row could not be annotated"
 	ReasonCuratorFails    Reason = "the curator gets no answers"
 	ReasonModelChanged    Reason = "another model than before" // the model before

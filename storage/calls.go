@@ -101,6 +101,14 @@ func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.Call, error) {
 	return counted, err
 }
 
+// Answered counts the requests of a scene for a purpose that have ended: with a reply, used or not, or by being given
+// up. A request that is sent again counts once.
+func (s *Calls) Answered(ctx context.Context, scene int, purpose annotator.CallPurpose) (n int, err error) {
+	err = s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM call WHERE scene = ? AND purpose = ?
+		AND (outcome = 'ok' OR decision IN ('shrink', 'quarantine', 'discarded'))`, scene, purpose).Scan(&n)
+	return n, sqlite.Wrap(err, "count the calls in %s", s.db.path)
+}
+
 // ConsecutiveFailures counts the newest consecutive requests of a purpose that were given up because the server failed.
 // It counts at most limit requests since Run.ResetFailures, and returns the newest with its scene and fault. Unusable
 // replies do not count.

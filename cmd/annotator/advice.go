@@ -95,6 +95,13 @@ var adviceFor = map[annotator.Reason]string{
 	annotator.ReasonCallsRefused: "`annotator audit` lists them, `annotator doctor` tests the model's calls",
 	annotator.ReasonNoEntries:    "`annotator audit` lists the model's tool calls, `annotator doctor` tests them",
 
+	annotator.ReasonNoRecording: "name another file with --record; if the disk is full, free space on it, then run " +
+		"again to resume",
+	annotator.ReasonNotRecorded: "run again without --replay, with the recorded run's --endpoint, to have the server " +
+		"answer from here on, and with --record to add that to the recording; or replay with the settings of the " +
+		"recorded run",
+	annotator.ReasonReplayDiffers: "replay with the settings and the prompt of the recorded run, or leave out " +
+		"--replay-strict; then run again to resume",
 	annotator.ReasonScenesFail: "see whether server, model and context are as they should be, then run again " +
 		"to go on, or `annotator retry` to have these scenes read again",
 	annotator.ReasonCuratorFails: "see whether the server is well and answers requests as long as these in " +

@@ -52,15 +52,15 @@ func openLogFile(path, content string, onFailure func(error)) (*logFile, error) 
 	return f, nil
 }
 
-// checkLogFiles refuses a log or a file of events that is the story, a database, or a file that belongs to a database.
-// SQLite would read the lines as its data. The files need not exist.
+// checkLogFiles refuses a log, a file of events or a recording that is the story, a database, or a file that belongs to
+// a database. SQLite would read the lines as its data. The files need not exist.
 func (o *runOptions) checkLogFiles() error {
 	imported := cmp.Or(o.corpus, corpusOf(o.source))
 	databases := []string{
 		imported, cmp.Or(o.db, databaseOf(o.source)), cmp.Or(o.fromDB, o.source),
 		filepath.Join(filepath.Dir(o.db), filepath.Base(imported)),
 	}
-	for _, path := range []string{o.LogFile, o.Events} {
+	for _, path := range []string{o.LogFile, o.Events, o.recording.to} {
 		if path == "" {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"annotator"
+	"annotator/context/prompt"
 	"annotator/corpus"
 	"annotator/model/offline"
 	"annotator/runner"
@@ -43,6 +44,7 @@ type runOptions struct {
 	progress     *progress
 	bus          notify.Bus
 	before       func(context.Context, *storage.DB) error // runs before the first scene; may be nil
+	recording    recordingOptions
 }
 
 func newRun(a *app) *cobra.Command {
@@ -64,6 +66,12 @@ ANNOTATOR_ENDPOINT, ANNOTATOR_MODEL and ANNOTATOR_API_KEY; OPENAI_BASE_URL and O
 The key is not sent to an endpoint that only the file in this folder names. --print-config shows each value and its
 source.
 
+With --record, all that the run and the model say to each other is also written to a file. With --replay, a run is
+answered from such a file: nothing is sent to a server, and what the model said costs nothing again. Replies are found
+by scene, purpose and number, so a recording can be replayed after the prompt has changed; the run says how many
+requests differ from the recorded ones. A run of other settings may ask what was not recorded: a scene without a reply
+halts the run, and other questions count as declined by the model.
+
 The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either
 case.`,
 			exitMisused, exitHalted, exitQuarantined, exitNoCalls, exitInterrupted),
@@ -71,6 +79,8 @@ case.`,
   annotator run quest.jsonl --db /tmp/quest.annotator.db --limit 20
   annotator run corpus.db --endpoint http://localhost:8000/v1 --model qwen3-32b
   annotator run book.epub --from-snapshot 40 --db other.annotator.db
+  annotator run book.epub --endpoint http://localhost:8000/v1 --record book.jsonl
+  annotator run book.epub --replay book.jsonl --db again.annotator.db
   annotator run --print-config`,
 		Args: oneSource,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,6 +99,7 @@ case.`,
 	flags.BoolVar(&o.noResume, "no-resume", false, "start a new database; the existing one is kept")
 	flags.BoolVar(&o.reimport, "reimport", false, "import SOURCE again if it has changed")
 	o.commonFlags(flags)
+	o.recording.addTo(flags)
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings and their sources, and exit")
 	o.addTo(flags, flagNames(o.flags)...)
 	return cmd
@@ -115,6 +126,9 @@ func oneSource(_ *cobra.Command, args []string) error {
 
 func (o *runOptions) run(ctx context.Context) error {
 	if err := o.load(o.app); err != nil {
+		return err
+	}
+	if err := o.openRecording(); err != nil {
 		return err
 	}
 	if o.printConfig {
@@ -213,7 +227,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err := o.checkLogFiles(); err != nil {
 		return nil, err
 	}
-	wire, err := o.connect(ctx, o.app, o.progress.say)
+	wire, err := o.openWire(ctx, open)
 	if err != nil {
 		return nil, err
 	}
@@ -236,14 +250,21 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err != nil {
 		return nil, err
 	}
+	r := runner.New(o.runConfig(identity), store, source, wire, registry, &o.bus)
+	return r, o.attach(r)
+}
+
+// runConfig returns the configuration of the runner.
+func (o *runOptions) runConfig(identity prompt.Identity) runner.Config {
 	config := o.runner()
 	config.Identity, config.Limit, config.Accept = identity, o.limit, map[string]bool{}
 	for _, change := range o.accept {
 		config.Accept[change] = true
 	}
-	r := runner.New(config, store, source, wire, registry, &o.bus)
-	r.Beside, err = o.serverClient()
-	return r, err
+	if o.recording.replayer != nil { // there is no server to test or to wait for
+		config.Preflight, config.Retry.Base, config.Retry.Max, config.Retry.Patience = false, 0, 0, 0
+	}
+	return config
 }
 
 // subscribeFiles makes the log and the file of events subscribers of the run.

@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/curator"
+	"annotator/model/replay"
 	"annotator/storage"
 )
 
@@ -43,6 +44,7 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *stor
 		annotator.Quantity(run.Recorded-before.Recorded, "scene"),
 		annotator.Quantity(run.Calls-before.Calls, "call"), tokens(run.Usage.Minus(before.Usage)), duration(took))
 	fmt.Fprintln(o.out, wrapLines(text, terminalWidth(o.out)))
+	o.recording.printTally(o.out)
 	if run.Corpus.Scenes == 0 {
 		fmt.Fprintf(o.out, "no post is tagged %s, so there is no story to read\n", annotator.TagStory)
 	}
@@ -70,7 +72,8 @@ func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *stor
 // runSummary is what `run --json` prints: the status of the run, and the part of this invocation.
 type runSummary struct {
 	*status
-	ThisRun runPart `json:"this_run"`
+	ThisRun runPart       `json:"this_run"`
+	Replay  *replay.Tally `json:"replay,omitempty"` // with --replay
 }
 
 type runPart struct {
@@ -96,7 +99,7 @@ func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before
 	part := runPart{
 		run.Recorded - before.Recorded, run.Calls - before.Calls, newTokenStatus(&u), took.Seconds(),
 	}
-	return o.printJSON(runSummary{now, part})
+	return o.printJSON(runSummary{now, part, o.recording.tally()})
 }
 
 // remainingWork returns the commands for quarantined scenes and tentative entries, once every scene is done. A run with
