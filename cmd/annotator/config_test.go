@@ -26,7 +26,7 @@ func newTestApp(environment map[string]string) (a *app, out *bytes.Buffer) {
 	return &app{out: out, err: &bytes.Buffer{}, lookup: lookup, configDir: func() (string, error) {
 		return "",
 			os.ErrNotExist
-	}, servers: scriptedServers}, out
+	}, cacheDir: func() (string, error) { return "", os.ErrNotExist }, servers: scriptedServers}, out
 }
 
 // TestPrecedence sets each setting in every combination of sources.

@@ -42,8 +42,9 @@ func newApp() *app {
 	log.SetOutput(io.Discard)
 	return &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, configDir: os.UserConfigDir,
-		servers: findLocalServers,
-		now:     time.Now, exit: os.Exit,
+		cacheDir: os.UserCacheDir,
+		servers:  findLocalServers,
+		now:      time.Now, exit: os.Exit,
 	}
 }
 
@@ -54,6 +55,7 @@ type app struct {
 	err       io.Writer // progress and errors
 	lookup    func(name string) (value string, set bool)
 	configDir func() (string, error)              // of the user
+	cacheDir  func() (string, error)              // of the user
 	servers   func(context.Context) []localServer // on this machine
 	now       func() time.Time
 	exit      func(status int) // ends the process immediately

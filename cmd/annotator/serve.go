@@ -18,6 +18,7 @@ import (
 	"annotator/web"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // serveOptions are the options of `annotator serve`.
@@ -57,17 +58,22 @@ address beyond this machine requires --token-file; whoever opens a page is asked
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.databases, "db", nil, "database `FILE` of a run; may be repeated")
+	o.addressFlags(flags)
+	flags.BoolVar(&o.open, "open", false, "open the first page in the browser")
+	o.addTo(flags, askSettings[:]...)
+	return untilSignalled(cmd, o.run)
+}
+
+// addressFlags declares the flags that say where pages are served, to whom, and how far into the story.
+func (o *serveOptions) addressFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
 	flags.StringVar(&o.asOf, "as-of", "",
 		"the furthest `POINT` of the story that pages show: scene:N, post:ID, thread:ID (its end) or snapshot:N; "+
 			"empty: no limit")
-	flags.BoolVar(&o.open, "open", false, "open the first page in the browser")
 	flags.StringVar(&o.tokenFile, "token-file", "",
 		"`FILE` with the token that readers must know, at least 16 characters")
 	flags.StringSliceVar(&o.hosts, "host", nil,
 		"a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
-	o.addTo(flags, askSettings[:]...)
-	return untilSignalled(cmd, o.run)
 }
 
 func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
