@@ -51,9 +51,9 @@ func newDemo(a *app) *cobra.Command {
 		Use:   "demo",
 		Short: "Show the codex of the sample story, which is part of the program",
 		Long: longHelp(`
-Show a finished codex: that of the sample story, which is part of the program. It is unpacked, with the text of the
-story beside it, and opened in a browser as serve does, until it is interrupted. Neither a model nor a network is
-needed. All other commands can be tried with the database.
+Show a finished codex: that of the sample story, which is part of the program. Its database and the text of the story
+are unpacked into one folder, and served to a browser as by serve, until the command is interrupted. Neither a model nor
+a network is needed. All other commands can be tried with the database.
 
 Without --db it is unpacked into the folder of this user's caches, once; what is changed there is kept. FILE must not
 exist. With --no-open it is only unpacked.`,

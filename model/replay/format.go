@@ -50,7 +50,7 @@ type line struct {
 	Count *count `json:"count,omitempty"`
 }
 
-// settings are what a request has besides its parts.
+// settings are what a request has in addition to its parts.
 type settings struct {
 	Model       string           `json:"model"`
 	Temperature float64          `json:"temperature"`

@@ -132,7 +132,7 @@ func (w *Replayer) missing(name request, isAgain bool) *model.Fault {
 	return f
 }
 
-// compare counts a request that differs from the recorded one, and tells how the first does.
+// compare counts a request that differs from the recorded one, and says how the first does.
 func (w *Replayer) compare(name request, x *exchange, r *model.Request, isAgain bool) error {
 	parts, err := partsOf(r)
 	if err != nil {

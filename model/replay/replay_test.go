@@ -214,8 +214,8 @@ func TestFileDoesNotGrowWithTheSquare(t *testing.T) {
 	}
 }
 
-// TestDifferencesAreTold: the first difference is told once, with the text around it, and all are counted.
-func TestDifferencesAreTold(t *testing.T) {
+// TestDifferencesAreReported: the first difference is reported once, with the text around it, and all are counted.
+func TestDifferencesAreReported(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name     string
