@@ -11,7 +11,8 @@ import (
 // any request: before Begin nothing is bounded.
 type Budget struct {
 	Wanted   int // tokens of prompt and reply together; 0: those of the server's context, within the usual bounds
-	MaxReply int // tokens of a reply
+	MaxReply int // tokens of a reply; 0: what the prompt leaves, up to a part of the budget
+	Replies  int // tokens of a reply that the server takes, if it has refused more; 0: not known
 	Margin   int // tokens that neither prompt nor reply uses
 
 	// The server's context, in tokens of prompt and reply together, by source; 0: not known.
@@ -22,7 +23,8 @@ type Budget struct {
 	Shown      int // where a reply was cut off; Update decides whether it counts
 
 	context int // in force; 0 before Begin
-	reply   int // the most tokens of a reply in this context
+	reply   int // tokens that every prompt leaves for its reply
+	longest int // tokens of the longest reply
 }
 
 // The least and the most of a budget that nobody has set, in tokens.
@@ -34,8 +36,11 @@ const (
 // MinScene is the least number of tokens for a scene, after the prefix and the reply. With less, no run begins.
 const MinScene = 1024
 
-// replyShare is which part of a lowered budget a reply may take. The scene needs the rest.
-const replyShare = 4
+// The length of replies where nobody has set it, and of all in a lowered budget.
+const (
+	replyShare = 4     // the part of the budget that a reply may take; the scene needs the rest
+	usualReply = 4_096 // tokens that every prompt leaves for its reply, if a reply may take them
+)
 
 // Server returns the smallest context that is known of the server; 0 for none.
 func (b *Budget) Server() int {
@@ -61,7 +66,11 @@ func (b *Budget) Usual() int { return cmp.Or(b.Wanted, min(max(b.Server(), least
 
 // Begin puts the budget in force, and reports whether it is lowered to the server's context.
 func (b *Budget) Begin() bool {
-	b.context, b.reply = b.Usual(), b.MaxReply
+	b.context, b.reply, b.longest = b.Usual(), b.MaxReply, b.MaxReply
+	if b.MaxReply == 0 {
+		b.longest = b.context / replyShare
+		b.reply = min(usualReply, b.longest)
+	}
 	return b.lower(b.Server())
 }
 
@@ -79,20 +88,30 @@ func (b *Budget) lower(context int) bool {
 	if context <= 0 || context >= b.context {
 		return false
 	}
-	b.context, b.reply = context, min(b.reply, context/replyShare)
+	b.context, b.reply, b.longest = context, min(b.reply, context/replyShare), min(b.longest, context/replyShare)
 	return true
 }
 
 // Context returns the tokens of prompt and reply together, with the margin.
 func (b *Budget) Context() int { return b.context }
 
-// Reply returns the most tokens of a reply.
+// Reply returns the tokens that every prompt leaves for its reply.
 func (b *Budget) Reply() int { return b.reply }
 
-// Prompt returns the most tokens of a prompt that leaves room for the longest reply.
+// Prompt returns the most tokens of a prompt.
 func (b *Budget) Prompt() int { return b.ReplyTo(0) - b.reply }
 
-// ReplyTo returns how many tokens are left for the reply to a prompt of the given size. The number may exceed Reply,
+// Longest returns the most tokens of the reply to a prompt of the given size. It is at least Reply if the prompt has at
+// most Prompt tokens, and never less than 1.
+func (b *Budget) Longest(prompt int) int {
+	most := b.longest
+	if b.Replies > 0 {
+		most = min(most, max(b.Replies, b.reply))
+	}
+	return max(1, min(most, b.ReplyTo(prompt)))
+}
+
+// ReplyTo returns how many tokens are left for the reply to a prompt of the given size. The number may exceed Longest,
 // and may be negative.
 func (b *Budget) ReplyTo(prompt int) int { return b.context - b.Margin - prompt }
 

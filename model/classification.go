@@ -79,7 +79,10 @@ var meanings = [...]meaning{
 	{
 		kind: annotator.PromptTooLong, param: paramMaxTokens,
 		phrases: pattern(
-			`max_(completion_)?tokens.*too large|max_(completion_|output_)?tokens.*cannot be greater than`),
+			`max_(completion_)?tokens.*too large|max_(completion_|output_)?tokens.*cannot be greater than|` +
+				`max_(completion_)?tokens.*(valid range|less than or equal to|should be \[1|` +
+				`maximum allowed number of output tokens)|range of max_tokens|` +
+				`max_?output_?tokens.*supported range`),
 	},
 	{
 		kind:  annotator.PromptTooLong, // an old vLLM whose context is full wants at least one token

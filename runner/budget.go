@@ -66,7 +66,7 @@ func (s *session) checkContext(counter *tokens.Counter) error {
 func (s *session) warnOfBudget(lowered bool) bool {
 	if b := s.window.Budget; lowered {
 		s.warn(fmt.Sprintf("%s takes %d tokens; the context budget is lowered to that, and replies have %d at most",
-			s.Client.Model, b.Context(), b.Reply()))
+			s.Client.Model, b.Context(), b.Longest(0)))
 	}
 	return lowered
 }

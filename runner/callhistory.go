@@ -100,7 +100,8 @@ func (r *reading) giveUpReason() error {
 		return fmt.Errorf("the model went on calling tools after %d rounds", s.rounds)
 	case s.history.cutReplies() > maxCutReplies:
 		return annotator.Errorf(annotator.Malformed,
-			"the model's calls are cut at the limit of %d tokens again and again", r.window.Budget.Reply()).
+			"the model's calls are cut at the limit of %d tokens again and again",
+			r.window.Budget.Longest(r.window.Tokens())).
 			WithReason(annotator.ReasonReplyCut)
 	case s.history.repeatedReplies() > 1:
 		return errors.New("the model repeats calls that were answered, though it was told so")

@@ -33,10 +33,12 @@ func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 		s.exchange.Replace(request)
 	}
 	reply, err := s.exchange.Try(ctx)
-	s.replyLimit = cmp.Or(s.exchange.ReplyLimit(), s.replyLimit)
+	if limit := s.exchange.ReplyLimit(); limit > 0 {
+		s.replyLimit, r.window.Budget.Replies = limit, limit
+	}
 	switch unanswered := (*model.Unanswered)(nil); {
 	case errors.As(err, &unanswered):
-		return r.unanswered(ctx, unanswered)
+		return r.unanswered(ctx, unanswered, request.MaxTokens)
 	case err != nil:
 		return "", err
 	case reply != nil:
@@ -59,8 +61,11 @@ func (r *reading) fits(p *window.Prompt) bool {
 	return r.window.Budget.ReplyTo(p.Tokens()) >= needed
 }
 
-// unanswered decides what follows from a request that was given up.
-func (r *Runner) unanswered(ctx context.Context, u *model.Unanswered) (annotator.Event, error) {
+// unanswered decides what follows from a request that was given up. A request that is too long is made again with the
+// shortest limit of its reply, before turns leave the window. Many servers add up prompt and limit.
+func (r *Runner) unanswered(ctx context.Context, u *model.Unanswered, limit int) (annotator.Event, error) {
+	b := r.window.Budget
+	before := b.Context()
 	if err := r.updateBudget(ctx); err != nil {
 		return "", err
 	}
@@ -68,13 +73,18 @@ func (r *Runner) unanswered(ctx context.Context, u *model.Unanswered) (annotator
 		return r.quarantine(u.Fault)
 	}
 	r.scene.forceCompaction, r.scene.overflow = true, u.Fault
+	if limit > b.Reply() && u.Fault.Message != "" {
+		r.scene.forceCompaction = false
+		if b.Context() == before { // the server does not tell what it takes
+			b.Replies = b.Reply()
+		}
+	}
 	return annotator.EventOverflow, nil
 }
 
 func (r *reading) request(ctx context.Context, p *window.Prompt) *model.Request {
 	s, choice := r.scene, r.choice()
-	b := r.window.Budget
-	limit := max(1, min(b.Reply(), b.ReplyTo(p.Tokens())))
+	limit := r.window.Budget.Longest(p.Tokens())
 	whole := choice.Mode != model.ChoiceNone && !r.Client.Capabilities.Workarounds.Has(model.LooseCount)
 	return &model.Request{
 		System: p.System, History: p.History, Tools: p.Tools, Choice: choice,

@@ -32,7 +32,7 @@ type Config struct {
 	// tokens of prompt and reply together; 0: those that the run began with, at first by the model's context
 	ContextBudget      int
 	MaxContext         map[string]int     // by model: its context in tokens, if that is less than the endpoint says
-	MaxTokens          int                // of a reply
+	MaxTokens          int                // of a reply; 0: by the context budget
 	SafetyMargin       int                // tokens that stay free after the reply
 	Margins            map[string]int     // by model, in place of SafetyMargin
 	HighWater          map[string]float64 // by model, in place of Compaction.High
@@ -66,8 +66,8 @@ type Config struct {
 // Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
-		Identity:  prompt.Defaults(),
-		MaxTokens: 3_072, SafetyMargin: 512, RelevantShare: 0.15,
+		Identity:     prompt.Defaults(),
+		SafetyMargin: 512, RelevantShare: 0.15,
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024,
 		SummonQuestions: 6,
 		Curator:         curator.Settings{Prompt: curator.Shared, Batch: 16, MaxTokens: 256, Temperature: 0.3},

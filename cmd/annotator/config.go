@@ -68,7 +68,8 @@ func (c *Config) declare(s *pflag.FlagSet) {
 			"65,536, or 32,768 where the server does not tell it")
 	s.StringVar(&c.ModelContext, "model-context", "",
 		"`MODEL=TOKENS,...`: context sizes of models, where they are smaller than the server says")
-	countFlag(s, &c.MaxTokens, "max-tokens", c.MaxTokens, 1, "maximum `TOKENS` of a reply")
+	countFlag(s, &c.MaxTokens, "max-tokens", c.MaxTokens, 0,
+		"maximum `TOKENS` of a reply; 0: what the prompt leaves, up to a quarter of the context budget")
 	wordFlag(s, &c.CompactionPreset, "compaction-preset", []string{presetAuto, presetMarks}, presetAuto,
 		"`PRESET` for the compaction of a full window: "+presetAuto+" or "+presetMarks)
 	c.Thresholds = thresholdFlags(s)

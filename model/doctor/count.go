@@ -174,7 +174,8 @@ func keepsLongPrompt(ctx context.Context, e *examination) Finding {
 		return skipped("no tokens are reported that could be compared")
 	}
 	b := &e.client.Capabilities.Budget
-	most := min(longTokens, b.Usual()-b.MaxReply)
+	b.Begin()
+	most := min(longTokens, b.Usual()-b.Reply())
 	if limit := b.Server(); limit > 0 {
 		most = min(most, limit*3/4)
 	}

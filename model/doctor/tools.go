@@ -18,8 +18,10 @@ func (e *examination) scene(choice model.Choice, after ...annotator.Message) (*m
 		return nil, err
 	}
 	history, err := e.Wire.Encode(append([]annotator.Message{user(e.Scene)}, after...))
+	budget := e.client.Capabilities.Budget
+	budget.Begin()
 	return &model.Request{
-		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: e.Budget.MaxReply,
+		System: e.System, History: history, Tools: tools, Choice: choice, MaxTokens: budget.Reply(),
 		Stream: e.stream,
 		Rules: &model.CallRules{ // the reply has nothing to quote
 			Tools:   textcalls.Tools{Names: toolNames(e.Tools), Check: e.checkCall},
