@@ -59,6 +59,7 @@ type Shown struct {
 	Entry    int64 `json:"e"`
 	Revision int64 `json:"r"`           // id of the entry's newest revision at that time
 	Name     bool  `json:"n,omitempty"` // only its names are shown
+	States   bool  `json:"s,omitempty"` // only its open states are shown
 }
 
 // The kinds of snapshots.

@@ -177,12 +177,12 @@ func TestALongEntryKeepsNoneOut(t *testing.T) {
 	}
 }
 
-// TestOpenStatesAreShown tests an entry that a scene names, and that the window shows. The states that held before the
-// last scene are shown with their numbers, until they are closed.
+// TestOpenStatesAreShown tests an entry that a scene names, and that the window shows. The call that made the entry shows
+// its first state. A later state that held before the last scene is shown once, with its number.
 func TestOpenStatesAreShown(t *testing.T) {
 	t.Parallel()
 	var scenes []string
-	for range 6 {
+	for range 9 {
 		scenes = append(scenes, "Ashe waits.")
 	}
 	s := newTale(t, [][]string{scenes}, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
@@ -200,11 +200,45 @@ func TestOpenStatesAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.lawful("states")
+	want := map[int]string{7: "3 (state): She has gone.\n"} // by scene
 	for n, row := range s.scenesShown("states") {
-		want := n > 2 && n < 6
-		if got := strings.Contains(row.Text(),
-			"\n<open_states>\n1 Ashe\n1 (state): She waits.\n</open_states>"); got != want {
+		_, got, _ := strings.Cut(row.Text(), "\n<open_states>\n1 Ashe\n")
+		if got = strings.TrimSuffix(got, "</open_states>"); got != want[n] {
 			t.Errorf("scene %d: %s", n, row.Text())
 		}
+	}
+}
+
+// TestOpenStatesAreShownAgain: once a compaction has taken a scene's states out of the window, a later scene that names
+// the entry shows them or the entry. Between two compactions neither is shown twice.
+func TestOpenStatesAreShownAgain(t *testing.T) {
+	t.Parallel()
+	var scenes []string
+	for n := range 24 {
+		scenes = append(scenes, "Ashe waits. "+prose("Latin", 4_000, uint64(n)))
+	}
+	s := newTale(t, [][]string{scenes}, 16_000, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		switch question := r.Messages[len(r.Messages)-1].Content; {
+		case strings.HasPrefix(question, `<scene number="1"`):
+			return calls(toolCall("glossary_create", `{"term":"Ashe","tags":["person"],"facts":[{"text":"She waits.","state":true}]}`))
+		case strings.HasPrefix(question, `<scene `):
+			return scripted.Reply{Text: "Read."}
+		}
+		return scripted.Annotate(r)
+	}})
+	s.config.Curator.Off, s.config.NoThreadSummaries, s.config.MaxTokens = true, true, 1_500
+	if err := s.run("states"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("states")
+	shown := 0
+	for _, row := range s.scenesShown("states") {
+		if strings.Contains(row.Text(), "(state): She waits.") {
+			shown++
+		}
+	}
+	compactions := s.count("states", `SELECT count(*) FROM compaction`)
+	if compactions < 2 || shown != compactions {
+		t.Errorf("the state is shown %d times, with %d compactions", shown, compactions)
 	}
 }

@@ -105,13 +105,13 @@ func Names(e *annotator.Entry) string {
 	return text + "\n"
 }
 
-// States renders the states of an entry that hold, with their numbers; nothing unless one is known since before a
-// place.
-func States(e *annotator.Entry, before annotator.Place) string {
+// States renders the states of an entry that hold, with their numbers. Those that were set up to a revision are left out,
+// because they were shown. It renders nothing unless one of the others is known since before a place.
+func States(e *annotator.Entry, before annotator.Place, shown int64) string {
 	var b strings.Builder
 	known := false
 	for i := range e.Claims {
-		if c := &e.Claims[i]; c.State && c.Until == 0 {
+		if c := &e.Claims[i]; c.State && c.Until == 0 && c.Revision > shown {
 			b.WriteString(Escape(codex.FactLine(c)) + "\n")
 			known = known || c.From < before
 		}

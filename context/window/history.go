@@ -22,6 +22,7 @@ type History struct {
 	group   []annotator.Message // rows that are not encoded yet: a reply may get calls, results belong together
 	shown   map[int64]int64     // by entry: the revision it was last shown at
 	named   map[int64]int64     // by entry: the revision its names were last shown at
+	states  map[int64]int64     // by entry: the revision its open states were last shown at
 	listed  int64               // the newest row that shows names; 0 for none
 	err     error               // the first; nothing is added after it
 }
@@ -40,7 +41,10 @@ const acknowledged = "I have the story so far in mind."
 
 // NewHistory computes the history from the state that the newest compaction left and the rows of the journal since.
 func NewHistory(encode Encoder, state annotator.WindowState, rows []annotator.Trace) (*History, error) {
-	h := &History{encode: encode, state: state, shown: map[int64]int64{}, named: map[int64]int64{}}
+	h := &History{
+		encode: encode, state: state,
+		shown: map[int64]int64{}, named: map[int64]int64{}, states: map[int64]int64{},
+	}
 	h.begin()
 	for i := range rows {
 		_ = h.Add(&rows[i]) // the error stays in h
@@ -79,14 +83,26 @@ func (h *History) Add(row *annotator.Trace) error {
 	}
 	h.group = append(h.group, message)
 	h.turns[len(h.turns)-1].count(row.Kind, message.Content, cmp.Or(h.state.CutAt, longReply))
+	h.show(row)
+	return h.err
+}
+
+// show records what a row shows of entries. One that is shown in full is shown with its names and its open states.
+func (h *History) show(row *annotator.Trace) {
 	for _, s := range row.Shows {
-		if h.named[s.Entry] = s.Revision; s.Name {
+		if !s.Name {
+			h.states[s.Entry] = s.Revision
+		}
+		if !s.States {
+			h.named[s.Entry] = s.Revision
+		}
+		switch {
+		case s.Name:
 			h.listed = row.ID
-		} else {
+		case !s.States:
 			h.shown[s.Entry] = s.Revision
 		}
 	}
-	return h.err
 }
 
 // addCall puts a tool call into the reply that asks for it, the row before.
@@ -186,6 +202,9 @@ func (h *History) Size() tokens.Size {
 func (h *History) Shown(entry int64) annotator.Shown {
 	return annotator.Shown{Entry: entry, Revision: h.shown[entry]}
 }
+
+// States returns the revision at which the history last shows the open states of an entry; 0 where it does not.
+func (h *History) States(entry int64) int64 { return h.states[entry] }
 
 // Names reports whether the history shows the names of an entry, as its rows say.
 func (h *History) Names(entry int64) bool { return h.named[entry] != 0 }

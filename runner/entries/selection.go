@@ -62,8 +62,11 @@ func (s *Selection) take(texts *[]string, text string, room *int) bool {
 	return true
 }
 
+// isShown reports whether an entry was chosen to be shown in full.
 func (s *Selection) isShown(entry int64) bool {
-	return slices.ContainsFunc(s.shows, func(shown annotator.Shown) bool { return shown.Entry == entry })
+	return slices.ContainsFunc(s.shows, func(shown annotator.Shown) bool {
+		return shown.Entry == entry && !shown.Name && !shown.States
+	})
 }
 
 // entries renders the entries that the scene names and the window does not show as they are now, best first. It renders
@@ -91,7 +94,7 @@ func (s *Selection) entries(ctx context.Context, room int) (rendered []string, e
 }
 
 // states renders the states that hold of the entries that the scene names, best first and as many as fit. Entries that
-// are chosen are left out, and those whose only states are from the scene before. The states of the person whom the
+// are chosen are left out, and states that the window shows or that are from the scene before. The states of the person whom the
 // scene addresses refer by [[Term]] to places and possessions. These are included even if the scene does not name them.
 func (s *Selection) states(ctx context.Context, room int) (rendered []string, err error) {
 	at, err := s.Names.atHand(ctx, s.Scene)
@@ -105,7 +108,10 @@ func (s *Selection) states(ctx context.Context, room int) (rendered []string, er
 		return nil, err
 	}
 	for _, id := range ids {
-		s.take(&rendered, prompt.States(entries[id], annotator.PlaceAt(s.Scene.N-1, 0)), &room)
+		e, shown := entries[id], s.Window.History().States(id)
+		if s.take(&rendered, prompt.States(e, annotator.PlaceAt(s.Scene.N-1, 0), shown), &room) {
+			s.shows = append(s.shows, annotator.Shown{Entry: id, Revision: e.Revision, States: true})
+		}
 	}
 	return rendered, nil
 }
