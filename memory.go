@@ -71,9 +71,10 @@ type WindowState struct {
 	Cut     int64  `json:"cut,omitempty"`     // long replies of the turns up to this one are cut to CutAt
 	CutAt   int    `json:"cut_at,omitempty"`  // in characters
 	// the entries shown with the scenes of the turns up to this one are omitted
-	Bare   int64  `json:"bare,omitempty"`
-	Memory string `json:"memory,omitempty"` // the summaries before the turns, as the model reads them
-	Row    int64  `json:"-"`                // the compaction's row of the journal; 0 before the first
+	Bare    int64  `json:"bare,omitempty"`
+	Answers int64  `json:"answers,omitempty"` // long answers of tools to the turns up to this one are omitted
+	Memory  string `json:"memory,omitempty"`  // the summaries before the turns, as the model reads them
+	Row     int64  `json:"-"`                 // the compaction's row of the journal; 0 before the first
 }
 
 // Compaction is one compaction of the window. It replaces the state of the window.

@@ -2,6 +2,8 @@ package tools
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"annotator"
@@ -11,6 +13,7 @@ import (
 // Limits of a tool's answer, in characters. An answer stays in the window for many scenes.
 const (
 	maxAnswer = 8000
+	maxSearch = 3000 // of a search; another one shows what is left out
 	minAnswer = 800
 	frame     = 300 // for the JSON around entries and posts
 )
@@ -66,9 +69,9 @@ type entryView struct {
 	whole bool // all facts are there
 }
 
-// viewEntry returns an entry in at most limit characters. It drops aliases first, then tags, then the earliest facts,
-// and cuts the last one.
-func viewEntry(e *annotator.Entry, limit int) entryView {
+// viewEntry returns an entry in at most limit characters. It drops aliases first, then tags, then the facts that share
+// the fewest words with a query, the earliest of them first, and cuts the last one.
+func viewEntry(e *annotator.Entry, limit int, query string) entryView {
 	v := entryView{
 		ID: e.ID, Term: e.Name(), Status: e.Status, MergedInto: e.MergedInto, Tags: append([]string{}, e.Tags...),
 		Aliases: codex.OtherNames(e.Names(), e.Term, e.Name()), Present: codex.Present(e),
@@ -80,16 +83,33 @@ func viewEntry(e *annotator.Entry, limit int) entryView {
 			v.Truncated = "names or tags are left out for length"
 		}
 	}
-	all := len(v.Facts)
+	all, near := len(v.Facts), sharedWords(v.Facts, query)
 	for jsonLength(v) > limit && len(v.Facts) > 1 {
-		v.Facts = v.Facts[1:]
-		v.Truncated, v.whole = fmt.Sprintf("the first %d facts are left out for length", all-len(v.Facts)), false
+		least := slices.Index(near, slices.Min(near))
+		v.Facts, near = slices.Delete(v.Facts, least, least+1), slices.Delete(near, least, least+1)
+		v.Truncated, v.whole = fmt.Sprintf("%d of %d facts are left out for length; to see others, search for words "+
+			"of them", all-len(v.Facts), all), false
 	}
 	if over := jsonLength(v) - limit; over > 0 && len(v.Facts) > 0 {
 		v.Facts[0] = truncate(v.Facts[0], jsonLength(v.Facts[0])-over-len(`""`))
 		v.whole = false
 	}
 	return v
+}
+
+// sharedWords returns how many words of a query each text has, if only as a part of a word: some scripts do not separate
+// words.
+func sharedWords(texts []string, query string) []int {
+	words, shared := strings.Fields(codex.Normalize(query)), make([]int, len(texts))
+	for i := range texts {
+		text := codex.Normalize(texts[i])
+		for _, word := range words {
+			if strings.Contains(text, word) {
+				shared[i]++
+			}
+		}
+	}
+	return shared
 }
 
 // shownEntries returns the entry if its view holds all facts.

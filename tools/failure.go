@@ -85,7 +85,7 @@ func (f *Failure) result(room int) Result {
 	view.Message = truncate(f.Message, room/2)
 	result := Result{Error: f.Code}
 	if f.Entry != nil {
-		shown := viewEntry(f.Entry, room-jsonLength(view))
+		shown := viewEntry(f.Entry, room-jsonLength(view), "")
 		view.EntryID, view.Entry = f.Entry.ID, &shown
 		result.Shows = shownEntries(f.Entry, &shown)
 	}

@@ -33,7 +33,7 @@ func search(ctx context.Context, env *Env, a searchArguments) (Result, error) {
 			return Result{}, err
 		}
 	}
-	return searchResult(found, referring, env.maxContent()), nil
+	return searchResult(query.Text, found, referring, min(env.maxContent(), maxSearch)), nil
 }
 
 func statuses(status string) []annotator.Status {
@@ -90,14 +90,22 @@ type searchView struct {
 	Truncated  string      `json:"truncated,omitempty"`
 }
 
-// searchResult shows as many entries as fit into a number of characters, at least the first.
-func searchResult(found, referring []annotator.Entry, room int) Result {
+// minView is how many characters one of several entries gets at least.
+const minView = 400
+
+// searchResult shows as many entries as fit into a number of characters, at least the first. One that others follow gets
+// half of what is left.
+func searchResult(query string, found, referring []annotator.Entry, room int) Result {
 	var result Result
 	left := room
 	show := func(entries []annotator.Entry) []entryView {
 		views := []entryView{}
 		for i := range entries {
-			view := viewEntry(&entries[i], room-len(","))
+			most := room
+			if len(found)+len(referring) > 1 {
+				most = max(left/2, minView)
+			}
+			view := viewEntry(&entries[i], most-len(","), query)
 			if left -= jsonLength(view) + len(","); left < 0 {
 				break
 			}

@@ -445,12 +445,53 @@ func TestLongEntries(t *testing.T) {
 			t.Errorf("%q: nothing is said of what is left out", filler)
 		}
 	}
-	if a := w.bounded("glossary_search", `{"query":"long","limit":50}`); a.Count != 1 || a.Truncated == "" {
+	if a := w.bounded("glossary_search", `{"query":"long","limit":50}`); a.Count < 2 || a.Truncated == "" {
 		t.Errorf("%d entries, %q", a.Count, a.Truncated)
 	}
 	for w.env.MaxAnswer = 800; w.env.MaxAnswer < 8000; w.env.MaxAnswer += 900 {
 		w.bounded("glossary_search", `{"query":"long","limit":50}`)
 		w.bounded("glossary_create", `{"term":"Long 1","definition":"It is short.","tags":[]}`) // DUPLICATE
+	}
+}
+
+// TestSearchShowsWhatWasAskedFor: of an entry with many facts a search shows those with the words of the query, and says
+// how many it leaves out. A long entry leaves room for the others that were found.
+func TestSearchShowsWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var facts []string
+	for i := range 50 {
+		facts = append(facts, fmt.Sprintf("Wren went to the house number %d in the long street by the harbour.", i))
+	}
+	facts[7] = "Wren hid the brass key under the stone."
+	create := func(term string, facts ...string) {
+		arguments, err := json.Marshal(map[string]any{"term": term, "facts": facts, "tags": []string{"person"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.do("glossary_create", string(arguments))
+	}
+	create("Wren", facts[:20]...)
+	more, err := json.Marshal(map[string]any{"entry_id": 1, "facts": facts[20:40]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.do("glossary_update", string(more))
+	create("Pike", "He looked for the brass key.")
+	result, a := w.run("glossary_search", `{"query":"brass key"}`)
+	if n := len([]rune(result.Content)); n > 3000 || a.Count != 2 {
+		t.Errorf("%d entries in %d characters", a.Count, n)
+	}
+	first := a.Entries[0]
+	if w := strings.Join(first.Facts, " "); !strings.Contains(w, facts[7]) || !strings.Contains(w, facts[39]) ||
+		strings.Contains(w, facts[0]) {
+		t.Errorf("the facts %q", first.Facts)
+	}
+	if want := fmt.Sprintf("%d of 40 facts are left out", 40-len(first.Facts)); !strings.HasPrefix(first.Truncated, want) {
+		t.Errorf("%q, not %q", first.Truncated, want)
+	}
+	if len(result.Shows) != 1 || result.Shows[0].Entry != 2 {
+		t.Errorf("the answer shows %v in full", result.Shows)
 	}
 }
 

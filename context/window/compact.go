@@ -105,6 +105,7 @@ func (w *Window) scenesOf(ctx context.Context, turns []Turn) (all []compaction.T
 func (w *Window) step(ctx context.Context, step compaction.Step, v compaction.View) (err error) {
 	c := &annotator.Compaction{State: w.state, Before: v.Tokens}
 	c.State.Tier, c.State.Bare = string(step.Tier), max(w.state.Bare, lastTurn(v.Turns))
+	c.State.Answers = c.State.Bare
 	var answer *Answer
 	switch step.Tier {
 	case compaction.TierStrip:

@@ -323,6 +323,46 @@ func TestBare(t *testing.T) {
 	})
 }
 
+// TestLongAnswersLeave: a compaction takes the long answers of tools out of the turns that stay, with what they show.
+// Short answers and those of later turns stay.
+func TestLongAnswersLeave(t *testing.T) {
+	t.Parallel()
+	long := `{"ok":true,"entries":"` + strings.Repeat("x", 1000) + `"}`
+	var rows []annotator.Trace
+	for turn := int64(1); turn <= 2; turn++ {
+		for i, row := range []annotator.Trace{
+			{Kind: annotator.TraceScene, Content: "scene"},
+			{Kind: annotator.TraceReply},
+			{Kind: annotator.TraceCall, Tool: "search", CallID: "a", Arguments: "{}"},
+			{Kind: annotator.TraceCall, Tool: "edit", CallID: "b", Arguments: "{}"},
+			{
+				Kind: annotator.TraceResult, Tool: "search", CallID: "a", Content: long,
+				Shows: []annotator.Shown{{Entry: turn, Revision: 7}},
+			},
+			{
+				Kind: annotator.TraceResult, Tool: "edit", CallID: "b", Content: `{"ok":true}`,
+				Shows: []annotator.Shown{{Entry: turn + 10, Revision: 8}},
+			},
+		} {
+			row.ID, row.Turn, row.Seq = int64(len(rows)+1), turn, i
+			rows = append(rows, row)
+		}
+	}
+	for state, want := range map[annotator.WindowState]string{
+		{}:                    "7 8 7 8",
+		{Bare: 2}:             "7 8 7 8", // of a compaction by an earlier version
+		{Answers: 1, Bare: 1}: "0 8 7 8",
+	} {
+		h := newHistory(t, state, rows)
+		got := fmt.Sprint(h.Shown(1).Revision, h.Shown(11).Revision, h.Shown(2).Revision, h.Shown(12).Revision)
+		texts := string(history(t, h))
+		answers, omitted := strings.Count(texts, "xxxx"+strings.Repeat("x", 996)), strings.Count(texts, "has left your view")
+		if got != want || answers+omitted != 2 || omitted != strings.Count(want, "0") {
+			t.Errorf("%+v: entries at the revisions %s, not %s; %d answers, %d omitted", state, got, want, answers, omitted)
+		}
+	}
+}
+
 func TestMemoryStandsFirst(t *testing.T) {
 	t.Parallel()
 	rows := []annotator.Trace{{Turn: 4, Kind: annotator.TraceScene, Content: "scene 4"}}
@@ -338,22 +378,26 @@ func TestMemoryStandsFirst(t *testing.T) {
 	}
 }
 
-// TestShown: the history knows the revisions at which it last shows an entry and its names, and whether it lists names
-// since the newest compaction.
+// TestShown: the history knows the revisions at which it last shows an entry, its names and its open states, and whether
+// it lists names since the newest compaction.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := journal(t)
 		compacted := rapid.Int64Range(0, 9).Draw(t, "compacted")
-		newest, named, listed := map[int64]int64{}, map[int64]int64{}, false
+		newest, named, states, listed := map[int64]int64{}, map[int64]int64{}, map[int64]int64{}, false
 		for i := range rows {
 			row := &rows[i]
 			row.ID = int64(i + 1)
 			for k := range row.Shows {
 				s := &row.Shows[k]
-				s.Name = rapid.Bool().Draw(t, "by name")
-				if named[s.Entry] = s.Revision; !s.Name {
-					newest[s.Entry] = s.Revision
+				switch rapid.IntRange(0, 2).Draw(t, "shown") {
+				case 0:
+					s.Name, named[s.Entry] = true, s.Revision
+				case 1:
+					s.States, states[s.Entry] = true, s.Revision
+				case 2:
+					newest[s.Entry], named[s.Entry], states[s.Entry] = s.Revision, s.Revision, s.Revision
 				}
 				listed = listed || s.Name && row.ID > compacted
 			}
@@ -362,6 +406,9 @@ func TestShown(t *testing.T) {
 		for entry := range int64(4) {
 			if got, want := w.Shown(entry), (annotator.Shown{Entry: entry, Revision: newest[entry]}); got != want {
 				t.Fatalf("the window shows %v, want %v", got, want)
+			}
+			if got := w.States(entry); got != states[entry] {
+				t.Fatalf("the window shows states of revision %d, want %d", got, states[entry])
 			}
 		}
 		got := map[int64]int64{}

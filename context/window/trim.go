@@ -1,6 +1,7 @@
 package window
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -30,15 +31,24 @@ func (h *History) trim(row *annotator.Trace) string {
 	return text
 }
 
-// bare returns the row of a scene without the entries attached to it, if a compaction has said so. They may be out of
-// date, and are shown again where a later scene needs them.
+// longAnswer is the length, in characters, above which the answer of a tool leaves the window at a compaction. Those of
+// edits are shorter.
+const longAnswer = 1000
+
+// bare returns the row of a scene without the entries attached to it, or of a long answer of a tool without what it
+// shows, if a compaction has said so. Both may be out of date. A later scene is shown what it needs.
 func (h *History) bare(row *annotator.Trace) *annotator.Trace {
-	if row.Kind != annotator.TraceScene || row.Turn > h.state.Bare {
+	bare := *row
+	bare.Shows = nil
+	switch characters := utf8.RuneCountInString(row.Content); {
+	case row.Kind == annotator.TraceScene && row.Turn <= h.state.Bare:
+		bare.Attached = ""
+	case row.Kind == annotator.TraceResult && row.Turn <= h.state.Answers && row.Error == "" && characters > longAnswer:
+		bare.Content = fmt.Sprintf(`{"ok":true,"omitted":"this answer of %d characters has left your view"}`, characters)
+	default:
 		return row
 	}
-	scene := *row
-	scene.Attached, scene.Shows = "", nil
-	return &scene
+	return &bare
 }
 
 func strip(text string) string { return thinking.ReplaceAllString(text, "") }
