@@ -81,7 +81,7 @@ func TestBudgetHolds(t *testing.T) {
 	})
 }
 
-// holdsReplies demands that the reply to a prompt fits, and has as many tokens as the user has set, or as the server is
+// holdsReplies demands that the reply to a prompt fits. It has as many tokens as the user has set, or as the server is
 // known to take. Where nobody has set it, a prompt that fits leaves 4,096 tokens, or a quarter of a small budget.
 func holdsReplies(t *rapid.T, b *budget.Budget, prompt int) {
 	t.Helper()

@@ -560,13 +560,14 @@ func FuzzClassify(f *testing.F) {
 	})
 }
 
-// TestClassifyFindsTheLimitOfReplies: a refusal of the reply's limit is about that, in the words of several servers, and
+// TestClassifyFindsTheLimitOfReplies: a refusal of the reply's limit is about that, in the words of several servers. It
 // says nothing of the context.
 func TestClassifyFindsTheLimitOfReplies(t *testing.T) {
 	t.Parallel()
 	for _, message := range []string{
 		"max_tokens: 16384 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022",
-		"max_tokens is too large: 30000. This model supports at most 16384 completion tokens, whereas you provided 30000.",
+		"max_tokens is too large: 30000. This model supports at most 16384 completion tokens, whereas you provided " +
+			"30000.",
 		"Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
 		"`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the " +
 			"`context_window` for this model",

@@ -75,7 +75,7 @@ func (r *Runner) unanswered(ctx context.Context, u *model.Unanswered, limit int)
 	r.scene.forceCompaction, r.scene.overflow = true, u.Fault
 	if limit > b.Reply() && u.Fault.Message != "" {
 		r.scene.forceCompaction = false
-		if b.Context() == before { // the server does not tell what it takes
+		if b.Context() == before { // the server does not report its context
 			b.Replies = b.Reply()
 		}
 	}

@@ -177,8 +177,8 @@ func TestALongEntryKeepsNoneOut(t *testing.T) {
 	}
 }
 
-// TestOpenStatesAreShown tests an entry that a scene names, and that the window shows. The call that made the entry shows
-// its first state. A later state that held before the last scene is shown once, with its number.
+// TestOpenStatesAreShown tests an entry that a scene names, and that the window shows. The call that made the entry
+// shows its first state. A later state that held before the last scene is shown once, with its number.
 func TestOpenStatesAreShown(t *testing.T) {
 	t.Parallel()
 	var scenes []string
@@ -220,7 +220,8 @@ func TestOpenStatesAreShownAgain(t *testing.T) {
 	s := newTale(t, [][]string{scenes}, 16_000, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
 		switch question := r.Messages[len(r.Messages)-1].Content; {
 		case strings.HasPrefix(question, `<scene number="1"`):
-			return calls(toolCall("glossary_create", `{"term":"Ashe","tags":["person"],"facts":[{"text":"She waits.","state":true}]}`))
+			return calls(toolCall("glossary_create",
+				`{"term":"Ashe","tags":["person"],"facts":[{"text":"She waits.","state":true}]}`))
 		case strings.HasPrefix(question, `<scene `):
 			return scripted.Reply{Text: "Read."}
 		}

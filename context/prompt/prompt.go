@@ -105,8 +105,8 @@ func Names(e *annotator.Entry) string {
 	return text + "\n"
 }
 
-// States renders the states of an entry that hold, with their numbers. Those that were set up to a revision are left out,
-// because they were shown. It renders nothing unless one of the others is known since before a place.
+// States renders the states of an entry that hold, with their numbers. Those that were set up to a revision are left
+// out, because they were shown. It renders nothing unless one of the others is known since before a place.
 func States(e *annotator.Entry, before annotator.Place, shown int64) string {
 	var b strings.Builder
 	known := false

@@ -356,9 +356,10 @@ func TestLongAnswersLeave(t *testing.T) {
 		h := newHistory(t, state, rows)
 		got := fmt.Sprint(h.Shown(1).Revision, h.Shown(11).Revision, h.Shown(2).Revision, h.Shown(12).Revision)
 		texts := string(history(t, h))
-		answers, omitted := strings.Count(texts, "xxxx"+strings.Repeat("x", 996)), strings.Count(texts, "has left your view")
+		answers, omitted := strings.Count(texts, strings.Repeat("x", 1000)), strings.Count(texts, "has left your view")
 		if got != want || answers+omitted != 2 || omitted != strings.Count(want, "0") {
-			t.Errorf("%+v: entries at the revisions %s, not %s; %d answers, %d omitted", state, got, want, answers, omitted)
+			t.Errorf("%+v: entries at the revisions %s, not %s; %d answers, %d omitted", state, got, want, answers,
+				omitted)
 		}
 	}
 }
@@ -378,8 +379,8 @@ func TestMemoryStandsFirst(t *testing.T) {
 	}
 }
 
-// TestShown: the history knows the revisions at which it last shows an entry, its names and its open states, and whether
-// it lists names since the newest compaction.
+// TestShown: the history knows the revisions at which it last shows an entry, its names and its open states. It knows
+// whether it lists names since the newest compaction.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -35,8 +35,8 @@ func (h *History) trim(row *annotator.Trace) string {
 // edits are shorter.
 const longAnswer = 1000
 
-// bare returns the row of a scene without the entries attached to it, or of a long answer of a tool without what it
-// shows, if a compaction has said so. Both may be out of date. A later scene is shown what it needs.
+// bare returns the row of a scene without the entries attached to it, if a compaction has said so. A long answer of a
+// tool is omitted in the same way. Both may be out of date. A later scene is shown what it needs.
 func (h *History) bare(row *annotator.Trace) *annotator.Trace {
 	bare := *row
 	bare.Shows = nil
@@ -44,7 +44,8 @@ func (h *History) bare(row *annotator.Trace) *annotator.Trace {
 	case row.Kind == annotator.TraceScene && row.Turn <= h.state.Bare:
 		bare.Attached = ""
 	case row.Kind == annotator.TraceResult && row.Turn <= h.state.Answers && row.Error == "" && characters > longAnswer:
-		bare.Content = fmt.Sprintf(`{"ok":true,"omitted":"this answer of %d characters has left your view"}`, characters)
+		bare.Content = fmt.Sprintf(`{"ok":true,"omitted":"this answer of %d characters has left your view"}`,
+			characters)
 	default:
 		return row
 	}

@@ -93,9 +93,10 @@ func (s *Selection) entries(ctx context.Context, room int) (rendered []string, e
 	return rendered, nil
 }
 
-// states renders the states that hold of the entries that the scene names, best first and as many as fit. Entries that
-// are chosen are left out, and states that the window shows or that are from the scene before. The states of the person whom the
-// scene addresses refer by [[Term]] to places and possessions. These are included even if the scene does not name them.
+// states renders the states that hold of the entries that the scene names, best first and as many as fit. It leaves out
+// entries that are chosen, and states that the window shows or that are from the scene before. The states of the person
+// whom the scene addresses refer by [[Term]] to places and possessions. These are included even if the scene does not
+// name them.
 func (s *Selection) states(ctx context.Context, room int) (rendered []string, err error) {
 	at, err := s.Names.atHand(ctx, s.Scene)
 	if err != nil {
