@@ -50,6 +50,7 @@ type Entry struct {
 	Claims        []Claim  // open and closed ones, in the order of the definition
 	Present       string   // what it is now, in a few sentences; not evidence; empty if none was written
 	PresentAt     Place    // the place up to which Present holds
+	PresentScene  int      // the number of its scene; 0 of an entry that was not read from a database
 	First, Last   Place    // the earliest and the latest of its revisions' places
 	Claimed       int64    // id of the newest claim, open or closed; 0 for none
 	Revisions     int
@@ -172,7 +173,7 @@ type Revision struct {
 	Old     string `json:"old,omitempty"` // empty if the field had no value
 	New     string `json:"new,omitempty"` // empty if the value is removed
 	At      Place  `json:"at"`            // of the quotation, or of the scene
-	Seen    int    `json:"seen"`          // the furthest scene that was read
+	Seen    Order  `json:"seen"`          // the furthest scene that was read
 	Actor   Actor  `json:"actor"`
 	Turn    int64  `json:"turn,omitempty"`
 	Trace   int64  `json:"trace,omitempty"` // id of the tool_result row it committed with

@@ -32,8 +32,10 @@ type Episode struct {
 	Kind      EpisodeKind `json:"kind"`
 	Thread    int64       `json:"thread,omitempty"` // 0 for a cumulative one
 	Index     int         `json:"index"`            // of a chunk within its thread, from 0
-	FromScene int         `json:"from_scene"`       // the scenes it covers, numbered over the whole story
+	FromScene int         `json:"from_scene"`       // the scenes it covers: the first in story order, and the last
 	ToScene   int         `json:"to_scene"`
+	From      Order       `json:"-"` // of FromScene
+	To        Order       `json:"-"`
 	FromTurn  int64       `json:"from_turn"` // the turns it was made from
 	ToTurn    int64       `json:"to_turn"`
 	Summary   string      `json:"summary"`

@@ -16,19 +16,26 @@ const (
 // SceneRow is a scene in annotator.db. Its text is in the corpus only.
 type SceneRow struct {
 	N        int // as in Scene
+	Order    Order
 	Thread   Thread
-	Index    int
 	Posts    []int64
 	Words    int
 	Hash     [sha256.Size]byte // Scene.Hash when the run listed the scene
 	Opens    bool
 	Ends     bool
+	Last     bool // of the story
 	State    SceneState
 	Attempts int    // turns begun for it
 	Turn     int64  // the turn that ended it; 0 before that, and if the model was not asked
 	Reason   string // why it was quarantined, or what was omitted
 	Fault    Kind   // of the fault that caused the quarantine; empty if the server did not cause it
 	Refusals int    // how often it was quarantined and reset
+}
+
+// SceneOrder is a scene's number with its order.
+type SceneOrder struct {
+	N     int
+	Order Order
 }
 
 // UndecidedEntry is a tentative entry that awaits the curator's decision.

@@ -30,12 +30,15 @@ const (
 type Thread struct {
 	ID    int64
 	Title string
-	Order int // from 1, in story order: the time of the opening post, else of the earliest one
+	// Order increases in story order. A corpus counts threads from 1, by the time of the opening post, else of the
+	// earliest one. In a run it is the order of the thread's first scene.
+	Order Order
 }
 
 // Scene is the unit of reading: a contiguous run of story posts in one thread.
 type Scene struct {
-	N      int // from 1, over the whole story in story order
+	N      int   // its number, from 1; that of a run never changes, that of a corpus counts in story order
+	Order  Order // in a run; 0 in a corpus
 	Thread Thread
 	Index  int    // from 0, within the thread
 	Posts  []Post // at least one, in (time, id) order
@@ -66,8 +69,17 @@ func hashInt(h hash.Hash, n int64) {
 	h.Write(b[:])
 }
 
-// Place is a position in story order as one sortable number: the scene (from 1) times 1,000,000 plus the rank of the
-// post in it (from 0). 12000003 is the fourth post of scene 12. Zero is before the story.
+// Order is the position of a scene in the story of a run, as a number that sorts. It leaves room for scenes between two
+// others. Zero is before the story.
+type Order int64
+
+// OrderStep is the distance of a scene that is added at the end of the story to the one before it. In a story without
+// insertions, scene n has the order n times this.
+const OrderStep Order = 1_000_000
+
+// Place is a position in story order as one sortable number. It is the order of the scene times 1,000,000, plus the
+// rank of the post in it (from 0). 12000000000003 is the fourth post of scene 12, if no scene was inserted. Zero is
+// before the story.
 type Place int64
 
 const placesPerScene = 1_000_000
@@ -75,11 +87,11 @@ const placesPerScene = 1_000_000
 // MaxScenePosts is the maximum number of posts of a scene, so that a Place stays a single number.
 const MaxScenePosts = placesPerScene
 
-// PlaceAt returns the place of the post with the given rank (from 0) in a scene (from 1).
-func PlaceAt(scene, rank int) Place { return Place(int64(scene)*placesPerScene + int64(rank)) }
+// PlaceAt returns the place of the post with the given rank (from 0) in the scene with an order.
+func PlaceAt(order Order, rank int) Place { return Place(int64(order)*placesPerScene + int64(rank)) }
 
-// Scene returns the scene's number, from 1.
-func (p Place) Scene() int { return int(p / placesPerScene) }
+// Order returns the order of the scene.
+func (p Place) Order() Order { return Order(p / placesPerScene) }
 
 // Rank returns the post's rank in its scene, from 0.
 func (p Place) Rank() int { return int(p % placesPerScene) }
@@ -87,12 +99,12 @@ func (p Place) Rank() int { return int(p % placesPerScene) }
 // Position is a place with its ids in the corpus.
 type Position struct {
 	Thread int64 `json:"thread"`
-	Scene  int   `json:"scene"` // from 1, over the whole story
+	Scene  int   `json:"scene"` // its number, from 1
 	Post   int64 `json:"post"`
 }
 
 // End returns the place of the scene's last post.
-func (s *Scene) End() Place { return PlaceAt(s.N, len(s.Posts)-1) }
+func (s *Scene) End() Place { return PlaceAt(s.Order, len(s.Posts)-1) }
 
 // Words counts the words of the scene's posts, separated by white space.
 func (s *Scene) Words() int {

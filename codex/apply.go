@@ -87,7 +87,7 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 	case annotator.FieldEvidence:
 		return addEvidence(e, r.New)
 	case annotator.FieldPresent:
-		e.Present, e.PresentAt, e.PresentRevision = r.New, r.At, order(r)
+		e.Present, e.PresentAt, e.PresentScene, e.PresentRevision = r.New, r.At, 0, order(r)
 	case annotator.FieldStatus:
 		e.Status = annotator.Status(r.New)
 	case annotator.FieldRetired:

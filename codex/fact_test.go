@@ -100,7 +100,7 @@ func TestFactsStayUntilClosed(t *testing.T) {
 		h.apply(t, revisions)
 		open, quotes := map[int64]codex.Fact{}, map[int64][]string{}
 		for scene := range rapid.IntRange(1, 12).Draw(t, "scenes") {
-			edit := codex.Edit{Actor: annotator.ActorModel, At: annotator.PlaceAt(scene+1, 0)}
+			edit := codex.Edit{Actor: annotator.ActorModel, At: annotator.PlaceAt(annotator.Order(scene+1), 0)}
 			if rapid.Bool().Draw(t, "close") {
 				edit.Close = []codex.Closing{{
 					Fact: rapid.Int64Range(0, 9).Draw(t, "which"),
@@ -182,7 +182,7 @@ func TestClosedByAnother(t *testing.T) {
 	t.Parallel()
 	h := tracked{entry: annotator.Entry{ID: 1}}
 	add := func(edit codex.Edit) error {
-		edit.Actor, edit.At = annotator.ActorModel, annotator.PlaceAt(len(h.revisions)+1, 0)
+		edit.Actor, edit.At = annotator.ActorModel, annotator.PlaceAt(annotator.Order(len(h.revisions)+1), 0)
 		revisions, err := codex.Revise(&h.entry, edit)
 		if err == nil {
 			h.apply(t, revisions)
@@ -221,7 +221,8 @@ func TestRestate(t *testing.T) {
 	t.Parallel()
 	h := tracked{entry: annotator.Entry{ID: 1, Status: annotator.Confirmed}}
 	for n, statement := range []string{"She is a wick.", "She is a\n lamplighter."} {
-		revisions, err := codex.Restate(&h.entry, statement, annotator.ActorCurator, annotator.PlaceAt(n+1, 1))
+		revisions, err := codex.Restate(&h.entry, statement, annotator.ActorCurator,
+			annotator.PlaceAt(annotator.Order(n+1), 1))
 		if err != nil || codex.Destructive(revisions) {
 			t.Fatalf("%v, %v", revisions, err)
 		}

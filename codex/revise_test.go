@@ -266,7 +266,7 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 			Tags:    rapid.SliceOfN(rapid.SampledFrom([]string{"ship", " Ship", "place"}), 0, 3).Draw(t, "tags"),
 			Aliases: rapid.SliceOfN(word, 0, 3).Draw(t, "aliases"),
 			Status:  rapid.Ptr(status, true).Draw(t, "status"),
-			Actor:   annotator.ActorModel, At: annotator.PlaceAt(scene, 0),
+			Actor:   annotator.ActorModel, At: annotator.PlaceAt(annotator.Order(scene), 0),
 		}
 		if rapid.Bool().Draw(t, "closes") {
 			edit.Close = []codex.Closing{{

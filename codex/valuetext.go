@@ -8,8 +8,8 @@ import (
 )
 
 // ValueText returns the old or new value of a revision as people read it. Some fields are recorded as JSON; a text that
-// is no JSON is returned unchanged.
-func ValueText(field annotator.Field, recorded string) string {
+// is no JSON is returned unchanged. The function at returns the position of a place.
+func ValueText(field annotator.Field, recorded string, at func(annotator.Place) annotator.Position) string {
 	switch field {
 	case annotator.FieldAlias, annotator.FieldClaim, annotator.FieldEvidence, annotator.FieldCuratorDecision:
 	default:
@@ -36,7 +36,7 @@ func ValueText(field annotator.Field, recorded string) string {
 		text += ": " + v.Reason
 	}
 	if v.Until != 0 {
-		text += fmt.Sprintf(" (until scene %d)", v.Until.Scene())
+		text += fmt.Sprintf(" (until scene %d)", at(v.Until).Scene)
 	}
 	return text
 }

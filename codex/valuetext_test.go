@@ -9,6 +9,7 @@ import (
 
 func TestValueText(t *testing.T) {
 	t.Parallel()
+	at := func(p annotator.Place) annotator.Position { return annotator.Position{Scene: int(p.Order())} }
 	for _, c := range []struct {
 		field    annotator.Field
 		recorded string
@@ -25,7 +26,7 @@ func TestValueText(t *testing.T) {
 		},
 		{annotator.FieldCuratorDecision, "", ""},
 	} {
-		if got := codex.ValueText(c.field, c.recorded); got != c.want {
+		if got := codex.ValueText(c.field, c.recorded, at); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.field, c.recorded, got, c.want)
 		}
 	}

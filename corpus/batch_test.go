@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"database/sql"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -64,7 +63,8 @@ func model(posts []annotator.Post, limit int) []annotator.Scene {
 		runs := modelRuns(threads[id], limit)
 		for i, run := range runs {
 			scenes = append(scenes, annotator.Scene{
-				N: len(scenes) + 1, Thread: annotator.Thread{ID: id, Order: rank + 1}, Index: i, Posts: run,
+				N: len(scenes) + 1, Thread: annotator.Thread{ID: id, Order: annotator.Order(rank + 1)},
+				Index: i, Posts: run,
 				Opens: i == 0, Ends: i == len(runs)-1,
 			})
 		}
@@ -149,8 +149,8 @@ func fill(t *rapid.T, db *sql.DB, posts []annotator.Post) {
 // A point in the story is one number, which limits the posts of a scene.
 func TestPlacesOfTheLongestScene(t *testing.T) {
 	t.Parallel()
-	last := annotator.PlaceAt(math.MaxInt32, annotator.MaxScenePosts-1)
-	if got := fmt.Sprint(last.Scene(), last.Rank()); got != "2147483647 999999" {
+	last := annotator.PlaceAt(8_000_000*annotator.OrderStep, annotator.MaxScenePosts-1)
+	if got := fmt.Sprint(last.Order(), last.Rank()); got != "8000000000000 999999" {
 		t.Error(got)
 	}
 }

@@ -40,7 +40,7 @@ func (db *DB) Threads(ctx context.Context) ([]annotator.Thread, error) {
 	threads := make([]annotator.Thread, len(found))
 	for i := range found {
 		threads[i] = found[i].Thread
-		threads[i].Order = i + 1
+		threads[i].Order = annotator.Order(i + 1)
 	}
 	return threads, nil
 }

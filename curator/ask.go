@@ -225,7 +225,7 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	if q.again != "" || err != nil && len(q.batch) == 1 && q.recap == nil && q.present == nil {
 		fallback = Keep
 	}
-	at := annotator.PlaceAt(c.Scene.N, len(c.Scene.Posts)-1)
+	at := annotator.PlaceAt(c.Scene.Order, len(c.Scene.Posts)-1)
 	decisions, revisions := q.batch.Resolve(answers, fallback, c.Scene.Thread.ID, at)
 	revisions = append(revisions, q.present.revisions(told, changedBy(revisions), at, c.Scene.Thread.ID)...)
 	summarised := summaries != nil && len(summaries.Episodes) > 0

@@ -119,19 +119,19 @@ func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotato
 // posts are those that were read for a question: entries in story order share scenes and posts.
 type posts struct {
 	*Curator
-	scenes map[int]scene
+	scenes map[annotator.Order]scene
 	byID   map[int64]*annotator.Post
 }
 
 // scene is a scene of the story with its posts.
 type scene struct {
 	n     int
-	read  bool // the run has read it
+	order annotator.Order
 	posts []annotator.Post
 }
 
 func (c *Curator) newPosts() *posts {
-	return &posts{c, map[int]scene{}, map[int64]*annotator.Post{}}
+	return &posts{c, map[annotator.Order]scene{}, map[int64]*annotator.Post{}}
 }
 
 // show gives a candidate its posts: the one in which it appears first, and those of its first quotations. If all of
@@ -166,7 +166,7 @@ func (p *posts) show(ctx context.Context, c *Candidate, quotes int) error {
 // it, these are the posts around the first.
 func (p *posts) showAround(ctx context.Context, c *Candidate, s scene, at int, quotations []support) error {
 	if len(quotations) > 0 {
-		quoted, err := p.scene(ctx, max(quotations[0].claim.From.Scene(), 1))
+		quoted, err := p.scene(ctx, quotations[0].claim.From.Order())
 		if err != nil {
 			return err
 		}
@@ -198,65 +198,63 @@ func (p *posts) post(ctx context.Context, id int64) (*annotator.Post, error) {
 // around returns a post of a scene with its neighbours in the story, also those in other scenes as far as the run has
 // read. A scene that it has not read ends them.
 func (p *posts) around(ctx context.Context, s scene, at int) ([]annotator.Post, error) {
-	posts, first, last := s.posts, s.n, s.n
+	posts, first, last := s.posts, s.order, s.order
 	for at < neighbors {
-		first--
-		former, err := p.readScene(ctx, first)
+		former, err := p.readScene(ctx, first, -1)
 		if err != nil {
 			return nil, err
 		}
 		if former.n == 0 {
 			break
 		}
-		posts, at = slices.Concat(former.posts, posts), at+len(former.posts)
+		first, posts, at = former.order, slices.Concat(former.posts, posts), at+len(former.posts)
 	}
 	for len(posts) <= at+neighbors {
-		last++
-		next, err := p.readScene(ctx, last)
+		next, err := p.readScene(ctx, last, 1)
 		if err != nil {
 			return nil, err
 		}
 		if next.n == 0 {
 			break
 		}
-		posts = slices.Concat(posts, next.posts)
+		last, posts = next.order, slices.Concat(posts, next.posts)
 	}
 	return posts[max(0, at-neighbors):min(len(posts), at+neighbors+1)], nil
 }
 
-// readScene is scene for one that the run has read; the zero scene for any other. A decision is dated to the present
-// scene, so it depends on nothing after that.
-func (p *posts) readScene(ctx context.Context, n int) (scene, error) {
-	if n < 1 || n > p.Scene.N {
+// readScene returns the neighbor of a scene, if the run has read it; else the zero scene. A decision is dated to the
+// present scene, so it depends on nothing after that.
+func (p *posts) readScene(ctx context.Context, order annotator.Order, distance int) (scene, error) {
+	row, err := p.Scenes.Neighbor(ctx, order, distance)
+	if annotator.KindOf(err) == annotator.NotFound {
 		return scene{}, nil
 	}
-	s, err := p.scene(ctx, n)
-	if err != nil || !s.read {
+	if err != nil || row.State != annotator.SceneRecorded || row.Order > p.Curator.Scene.Order {
 		return scene{}, err
 	}
-	return s, nil
+	return p.scene(ctx, row.Order)
 }
 
-// scene returns a scene with its posts.
-func (p *posts) scene(ctx context.Context, n int) (scene, error) {
-	s, known := p.scenes[n]
+// scene returns the scene with an order, with its posts.
+func (p *posts) scene(ctx context.Context, order annotator.Order) (scene, error) {
+	s, known := p.scenes[order]
 	if known {
 		return s, nil
 	}
-	row, err := p.GetScene(ctx, n)
+	row, err := p.Scenes.At(ctx, order)
 	if err != nil {
 		return s, err
 	}
-	s = scene{n: n, read: row.State == annotator.SceneRecorded}
+	s = scene{n: row.N, order: order}
 	s.posts, err = p.Posts.Scene(ctx, row.Thread.ID, row.Posts)
-	p.scenes[n] = s
+	p.scenes[order] = s
 	return s, err
 }
 
 // first returns the scene in which an entry appears first, and the index of the post that names it first. If no post
 // names it, that is the post at the place of its first claim.
 func (p *posts) first(ctx context.Context, e *annotator.Entry) (scene, int, error) {
-	s, err := p.scene(ctx, max(e.First.Scene(), 1))
+	s, err := p.scene(ctx, e.First.Order())
 	if err != nil {
 		return s, 0, err
 	}

@@ -66,8 +66,8 @@ type Curator struct {
 	// PlaceOf returns the place of a post of the story. If it is nil, what a question adds has the place of the scene's
 	// end.
 	PlaceOf func(ctx context.Context, post int64) (annotator.Place, error)
-	// GetScene returns the scene with a number.
-	GetScene func(ctx context.Context, n int) (*annotator.SceneRow, error)
+	// Scenes reads the scenes of the run.
+	Scenes Scenes
 	// Store stores a row of the journal, revisions and summaries, and ends the call, if there is one, in one
 	// transaction.
 	Store func(
@@ -90,6 +90,14 @@ type Posts interface {
 	Post(ctx context.Context, id int64) (*annotator.Post, error)
 	// Scene returns posts of a thread, in the order of their ids given.
 	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
+}
+
+// Scenes reads the scenes of a run, as storage.Scenes does.
+type Scenes interface {
+	// At returns the scene with an order.
+	At(ctx context.Context, order annotator.Order) (*annotator.SceneRow, error)
+	// Neighbor returns the scene that is some scenes after another in story order, or before it; NotFound for none.
+	Neighbor(ctx context.Context, order annotator.Order, distance int) (*annotator.SceneRow, error)
 }
 
 // Curate asks about entries until there is a decision on each, and for the summaries that are due. It stops when what

@@ -80,7 +80,7 @@ func TestRestatedWithAState(t *testing.T) {
 		`<present id="1" ended="3">She sails.</present>`,
 	} {
 		told, _ := asked.read(answer)
-		for i, r := range asked.revisions(told, nil, annotator.PlaceAt(2+n, 0), 7) {
+		for i, r := range asked.revisions(told, nil, annotator.PlaceAt(annotator.Order(2+n), 0), 7) {
 			r.ID = int64(10*n + i + 1)
 			if err := codex.Apply(e, &r); err != nil {
 				t.Fatal(err)

@@ -24,13 +24,14 @@ func (c *Curator) confirmShown(
 	if err != nil || len(shown) == 0 {
 		return open, err
 	}
-	at := annotator.PlaceAt(c.Scene.N, len(c.Scene.Posts)-1)
+	at := annotator.PlaceAt(c.Scene.Order, len(c.Scene.Posts)-1)
 	answers, names := make([]Answer, len(shown)), make([]string, len(shown))
 	for i, candidate := range shown {
-		answers[i].Decision = Decision{
-			Action: Shown,
-			Reason: fmt.Sprintf("narrated in the scenes %v", narrated(&candidate.Entry)),
+		scenes, err := c.numbers(ctx, narrated(&candidate.Entry))
+		if err != nil {
+			return nil, err
 		}
+		answers[i].Decision = Decision{Action: Shown, Reason: fmt.Sprintf("narrated in the scenes %v", scenes)}
 		names[i] = candidate.Entry.Name()
 	}
 	decisions, revisions := shown.Resolve(answers, Keep, c.Scene.Thread.ID, at)
@@ -83,14 +84,27 @@ func (c *Curator) shown(ctx context.Context, open []annotator.UndecidedEntry) (s
 }
 
 // narrated returns the scenes of an entry's narrated claims that a quotation supports, in order.
-func narrated(e *annotator.Entry) (scenes []int) {
+func narrated(e *annotator.Entry) (scenes []annotator.Order) {
 	for i := range e.Claims {
 		if c := &e.Claims[i]; c.Until == 0 && c.Kind == annotator.Narrated && len(c.Evidence) > 0 {
-			scenes = append(scenes, c.From.Scene())
+			scenes = append(scenes, c.From.Order())
 		}
 	}
 	slices.Sort(scenes)
 	return slices.Compact(scenes)
+}
+
+// numbers returns the numbers of scenes.
+func (c *Curator) numbers(ctx context.Context, scenes []annotator.Order) ([]int, error) {
+	numbers := make([]int, len(scenes))
+	for i, order := range scenes {
+		row, err := c.Scenes.At(ctx, order)
+		if err != nil {
+			return nil, err
+		}
+		numbers[i] = row.N
+	}
+	return numbers, nil
 }
 
 // dropReaders removes the quotations of posts that are not part of the story.

@@ -25,8 +25,8 @@ func NewChanges(revisions []annotator.Revision, at func(annotator.Place) annotat
 	for i := range revisions {
 		r := &revisions[i]
 		list[i] = Change{
-			r.ID, time.UnixMilli(r.Changed).UTC(), at(r.At), r.Seen, r.Actor, r.Field,
-			codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New),
+			r.ID, time.UnixMilli(r.Changed).UTC(), at(r.At), at(annotator.PlaceAt(r.Seen, 0)).Scene, r.Actor,
+			r.Field, codex.ValueText(r.Field, r.Old, at), codex.ValueText(r.Field, r.New, at),
 		}
 	}
 	return list

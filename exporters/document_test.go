@@ -13,9 +13,18 @@ import (
 // position computes the thread and the post of a place.
 func position(p annotator.Place) annotator.Position {
 	return annotator.Position{
-		Thread: int64(100 + p.Scene()/10), Scene: p.Scene(),
-		Post: int64(1000*p.Scene() + p.Rank()),
+		Thread: int64(100 + p.Order()/10), Scene: int(p.Order()),
+		Post: int64(p.Order())*1000 + int64(p.Rank()),
 	}
+}
+
+// someScenes returns the scenes of a story, in which each has its number as its order.
+func someScenes() []annotator.SceneOrder {
+	scenes := make([]annotator.SceneOrder, 200)
+	for i := range scenes {
+		scenes[i] = annotator.SceneOrder{N: i + 1, Order: annotator.Order(i + 1)}
+	}
+	return scenes
 }
 
 func TestEntriesAreSortedByName(t *testing.T) {

@@ -30,7 +30,7 @@ type epubBook struct {
 	opf      string // the path of the package document
 	third    bool   // EPUB 3, which has footnotes in place; in EPUB 2, links lead to a page
 	chapters []*epubChapter
-	scenes   map[int]*epubScene
+	scenes   map[annotator.Order]*epubScene
 	places   map[string][]epubPlace // by document: where scenes begin, in order
 }
 
@@ -45,12 +45,12 @@ type epubChapter struct {
 // epubNote identifies a note: an entry as of the end of a scene.
 type epubNote struct {
 	entry int64
-	scene int
+	scene annotator.Order
 }
 
 // epubScene is a scene with the names that are known at its end.
 type epubScene struct {
-	n       int
+	order   annotator.Order
 	chapter *epubChapter
 	names   map[string]int64 // entries by their names in the text; 0 for a name of several entries
 }
@@ -70,7 +70,7 @@ func writeEPUB(ctx context.Context, w io.Writer, c *Codex) error {
 	}
 	defer func() { _ = file.Close() }()
 	b := &epubBook{
-		Codex: c, archive: &file.Reader, files: map[string]bool{}, scenes: map[int]*epubScene{},
+		Codex: c, archive: &file.Reader, files: map[string]bool{}, scenes: map[annotator.Order]*epubScene{},
 		places: map[string][]epubPlace{},
 	}
 	for _, f := range b.archive.File {
@@ -168,11 +168,11 @@ func (b *epubBook) readChapters(ctx context.Context) error {
 }
 
 func (b *epubBook) addPost(chapter *epubChapter, p *Post, mentions []Mention) {
-	n := p.Place.Scene()
-	scene := b.scenes[n]
+	order := p.Place.Order()
+	scene := b.scenes[order]
 	if scene == nil {
-		scene = &epubScene{n, chapter, map[string]int64{}}
-		b.scenes[n] = scene
+		scene = &epubScene{order, chapter, map[string]int64{}}
+		b.scenes[order] = scene
 	}
 	b.places[p.Document] = append(b.places[p.Document], epubPlace{p.Offset, scene})
 	body := []rune(p.Body)
@@ -189,16 +189,16 @@ func (b *epubBook) addPost(chapter *epubChapter, p *Post, mentions []Mention) {
 // removeNamesWithoutNotes removes the names from each scene whose entry is not in the codex at its end.
 func (b *epubBook) removeNamesWithoutNotes(ctx context.Context) error {
 	var wanted []epubNote
-	for n, scene := range b.scenes {
+	for order, scene := range b.scenes {
 		for _, entry := range scene.names {
-			wanted = append(wanted, epubNote{entry, n})
+			wanted = append(wanted, epubNote{entry, order})
 		}
 	}
 	has := map[epubNote]bool{}
 	err := b.eachNote(ctx, wanted, func(note epubNote, _ *annotator.Entry) { has[note] = true })
-	for n, scene := range b.scenes {
+	for order, scene := range b.scenes {
 		for name, entry := range scene.names {
-			if !has[epubNote{entry, n}] {
+			if !has[epubNote{entry, order}] {
 				delete(scene.names, name)
 			}
 		}
@@ -209,7 +209,7 @@ func (b *epubBook) removeNamesWithoutNotes(ctx context.Context) error {
 // eachNote visits the entries of notes, as of the ends of their scenes. It omits entries that are not in the codex
 // then.
 func (b *epubBook) eachNote(ctx context.Context, notes []epubNote, visit func(epubNote, *annotator.Entry)) error {
-	scenes := map[int64][]int{}
+	scenes := map[int64][]annotator.Order{}
 	for _, note := range notes {
 		scenes[note.entry] = append(scenes[note.entry], note.scene)
 	}
@@ -218,13 +218,13 @@ func (b *epubBook) eachNote(ctx context.Context, notes []epubNote, visit func(ep
 			return err
 		}
 		slices.Sort(scenes[l.entry.ID])
-		for _, n := range slices.Compact(scenes[l.entry.ID]) {
-			e, _, err := l.at(n)
+		for _, order := range slices.Compact(scenes[l.entry.ID]) {
+			e, _, err := l.at(order)
 			if err != nil {
 				return err
 			}
 			if b.has(e) {
-				visit(epubNote{e.ID, n}, e)
+				visit(epubNote{e.ID, order}, e)
 			}
 		}
 	}
@@ -299,7 +299,7 @@ func (b *epubBook) writeNotes(ctx context.Context, out *zip.Writer) error {
 		notes = append(notes, chapter.notes...)
 	}
 	texts := map[epubNote]string{}
-	err := b.eachNote(ctx, notes, func(note epubNote, e *annotator.Entry) { texts[note] = noteOf(e, b.third) })
+	err := b.eachNote(ctx, notes, func(note epubNote, e *annotator.Entry) { texts[note] = b.noteOf(e) })
 	if err != nil {
 		return err
 	}
@@ -361,19 +361,19 @@ func notesOf(c *epubChapter, texts map[epubNote]string, third bool) []byte {
 }
 
 // noteOf returns the note on an entry. Readers of EPUB 3 show it in place.
-func noteOf(e *annotator.Entry, third bool) string {
+func (b *epubBook) noteOf(e *annotator.Entry) string {
 	note, end := `<div id="e%d">`, "</div>\n"
-	if third {
+	if b.third {
 		note, end = `<aside id="e%d" epub:type="footnote" role="doc-footnote">`, "</aside>\n"
 	}
-	exported := NewEntry(e, sceneOnly)
-	var b strings.Builder
-	fmt.Fprintf(&b, note+"<p><b>%s</b></p>", e.ID, escapeXML(nameOf(&exported)))
+	exported := NewEntry(e, b.sceneOf)
+	var text strings.Builder
+	fmt.Fprintf(&text, note+"<p><b>%s</b></p>", e.ID, escapeXML(nameOf(&exported)))
 	for _, paragraph := range loreParagraphs(&exported) {
-		fmt.Fprintf(&b, "<p>%s</p>", escapeXML(paragraph))
+		fmt.Fprintf(&text, "<p>%s</p>", escapeXML(paragraph))
 	}
-	b.WriteString(end)
-	return b.String()
+	text.WriteString(end)
+	return text.String()
 }
 
 // escapeXML escapes a text for XML 1.0, which has no control characters. White space becomes spaces.

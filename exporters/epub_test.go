@@ -76,12 +76,12 @@ func bookFile(t *testing.T) *exporters.Codex {
 	}
 	post := func(id int64, body string, offset int64) []exporters.Post {
 		return []exporters.Post{{
-			Post: annotator.Post{ID: id, Thread: id, Body: body}, Place: at(int(id), 0),
+			Post: annotator.Post{ID: id, Thread: id, Body: body}, Place: at(annotator.Order(id), 0), Scene: int(id),
 			Document: "OEBPS/text/a.xhtml", Offset: offset,
 		}}
 	}
 	return &exporters.Codex{
-		Document: &doc, History: historyOf(&doc), Book: path,
+		Document: &doc, History: historyOf(&doc), Scenes: someScenes(), Book: path,
 		Text: &storyOf{
 			threads: []exporters.Thread{{ID: 1, Title: "One & <1>"}, {ID: 2, Title: "Two"}},
 			posts: map[int64][]exporters.Post{

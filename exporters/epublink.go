@@ -112,7 +112,7 @@ func (d *documentLinker) text(raw []byte) {
 			continue
 		}
 		scene.chapter.noted[id] = true
-		scene.chapter.notes = append(scene.chapter.notes, epubNote{id, scene.n})
+		scene.chapter.notes = append(scene.chapter.notes, epubNote{id, scene.order})
 		d.out.Write(raw[written:start])
 		d.out.WriteString(d.link(scene.chapter, id) + name + "</a>")
 		written, at = end, end

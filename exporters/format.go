@@ -18,8 +18,9 @@ type Codex struct {
 	History   History
 	Name      string // of the story's file, without extension
 	Text      Text
-	Updated   time.Time // when the run last wrote to the codex
-	Book      string    // the path of the EPUB that the story was imported from; "" if there is none
+	Scenes    []annotator.SceneOrder // all of the story, in its order
+	Updated   time.Time              // when the run last wrote to the codex
+	Book      string                 // the path of the EPUB that the story was imported from; "" if there is none
 }
 
 // Text reads the story up to the limit of the codex.
@@ -45,6 +46,7 @@ type Thread struct {
 type Post struct {
 	annotator.Post
 	Place    annotator.Place
+	Scene    int    // its number
 	Document string // the file of the source that contains it; "" if the source is a single document
 	Offset   int64  // of its text in that file, as in corpus.Origin
 }

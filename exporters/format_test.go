@@ -251,7 +251,7 @@ func documentFormats() []exporters.Format {
 
 // withoutStory returns a codex of a story that has no text.
 func withoutStory(doc *exporters.Document) *exporters.Codex {
-	return &exporters.Codex{Document: doc, History: historyOf(doc), Text: &storyOf{}}
+	return &exporters.Codex{Document: doc, History: historyOf(doc), Text: &storyOf{}, Scenes: someScenes()}
 }
 
 // export returns a document as one file.
@@ -338,7 +338,7 @@ func evidence(t *rapid.T) annotator.Evidence {
 
 func place() *rapid.Generator[annotator.Place] {
 	return rapid.Map(rapid.IntRange(0, 40),
-		func(scene int) annotator.Place { return annotator.PlaceAt(scene, scene%3) })
+		func(scene int) annotator.Place { return annotator.PlaceAt(annotator.Order(scene), scene%3) })
 }
 
 // text generates strings that parsers may misread.

@@ -17,7 +17,7 @@ type History interface {
 	// Histories yields the revisions of each entry, oldest first.
 	Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, error]
 	// Episodes returns all summaries of the story and of threads, oldest first. Each is known from the end of a scene.
-	Episodes(ctx context.Context) ([]annotator.Episode, []int, error)
+	Episodes(ctx context.Context) ([]annotator.Episode, []annotator.Order, error)
 }
 
 // entryHistory replays the revisions of an entry.
@@ -44,7 +44,7 @@ func (c *Codex) histories(ctx context.Context) iter.Seq2[*entryHistory, error] {
 
 // at returns the entry as of the end of a scene, and the revisions since the previous call. Scenes must ascend from
 // call to call, and the entry is valid until the next call. Before its first scene it has no revisions.
-func (l *entryHistory) at(scene int) (*annotator.Entry, []annotator.Revision, error) {
+func (l *entryHistory) at(scene annotator.Order) (*annotator.Entry, []annotator.Revision, error) {
 	n := 0
 	for ; n < len(l.next) && l.next[n].Seen <= scene; n++ {
 		if err := codex.Apply(&l.entry, &l.next[n]); err != nil {
@@ -60,7 +60,7 @@ func (l *entryHistory) at(scene int) (*annotator.Entry, []annotator.Revision, er
 func (c *Codex) has(e *annotator.Entry) bool { return e.Revisions > 0 && c.Selection.Has(e) }
 
 // summariesAt returns the summaries as of the end of a scene, given the result of Episodes.
-func summariesAt(scene int, episodes []annotator.Episode, known []int) *Summaries {
+func summariesAt(scene annotator.Order, episodes []annotator.Episode, known []annotator.Order) *Summaries {
 	var story *annotator.Episode
 	newest := map[int64]annotator.Episode{} // by thread
 	for i := range episodes {
@@ -73,10 +73,31 @@ func summariesAt(scene int, episodes []annotator.Episode, known []int) *Summarie
 		}
 	}
 	threads := slices.SortedFunc(maps.Values(newest), func(a, b annotator.Episode) int {
-		return cmp.Or(cmp.Compare(a.FromScene, b.FromScene), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.ID, b.ID))
 	})
 	return NewSummaries(story, threads)
 }
 
-// sceneOnly is the position of a place for formats that show only the scene.
-func sceneOnly(p annotator.Place) annotator.Position { return annotator.Position{Scene: p.Scene()} }
+// count returns how many scenes the story has up to one. It is the number of the scene unless scenes were inserted.
+func (c *Codex) count(scene annotator.Order) int {
+	n, found := slices.BinarySearchFunc(c.Scenes, scene, func(s annotator.SceneOrder, order annotator.Order) int {
+		return cmp.Compare(s.Order, order)
+	})
+	if found {
+		n++
+	}
+	return n
+}
+
+// sceneOf is the position of a place for formats that show only the number of the scene.
+func (c *Codex) sceneOf(p annotator.Place) (position annotator.Position) {
+	if n := c.count(p.Order()); n > 0 {
+		position.Scene = c.Scenes[n-1].N
+	}
+	return position
+}
+
+// countOf is sceneOf for a format that counts the scenes in story order.
+func (c *Codex) countOf(p annotator.Place) annotator.Position {
+	return annotator.Position{Scene: c.count(p.Order())}
+}

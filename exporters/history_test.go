@@ -1,6 +1,7 @@
 package exporters_test
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -14,7 +15,7 @@ import (
 type memoryHistory struct {
 	revisions map[int64][]annotator.Revision
 	episodes  []annotator.Episode
-	scenes    []int
+	scenes    []annotator.Order
 }
 
 func (p *memoryHistory) Histories(context.Context) iter.Seq2[[]annotator.Revision, error] {
@@ -27,7 +28,7 @@ func (p *memoryHistory) Histories(context.Context) iter.Seq2[[]annotator.Revisio
 	}
 }
 
-func (p *memoryHistory) Episodes(context.Context) ([]annotator.Episode, []int, error) {
+func (p *memoryHistory) Episodes(context.Context) ([]annotator.Episode, []annotator.Order, error) {
 	return p.episodes, p.scenes, nil
 }
 
@@ -38,8 +39,8 @@ func historyOf(doc *exporters.Document) *memoryHistory {
 		e := &doc.Entries[i]
 		add := func(scene int, field annotator.Field, old, new string) {
 			p.revisions[e.ID] = append(p.revisions[e.ID], annotator.Revision{
-				Entry: e.ID, Field: field, Old: old, New: new, Seen: max(scene, e.First.Scene),
-				At: annotator.PlaceAt(scene, 0),
+				Entry: e.ID, Field: field, Old: old, New: new, Seen: annotator.Order(max(scene, e.First.Scene)),
+				At: annotator.PlaceAt(annotator.Order(scene), 0),
 			})
 		}
 		named := annotator.Entry{Term: e.Term, Disambiguator: e.Disambiguator}
@@ -50,12 +51,14 @@ func historyOf(doc *exporters.Document) *memoryHistory {
 		}
 		for _, a := range e.Aliases {
 			add(a.From.Scene, annotator.FieldAlias, "",
-				annotator.EncodeJSON(annotator.Alias{Name: a.Name, From: annotator.PlaceAt(a.From.Scene, 0)}))
+				annotator.EncodeJSON(annotator.Alias{
+					Name: a.Name, From: annotator.PlaceAt(annotator.Order(a.From.Scene), 0),
+				}))
 		}
 		for ord, c := range e.Claims {
 			claim := annotator.Claim{
 				ID: c.ID, Ord: ord, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State,
-				From: annotator.PlaceAt(c.From.Scene, 0),
+				From: annotator.PlaceAt(annotator.Order(c.From.Scene), 0),
 			}
 			add(c.From.Scene, annotator.FieldClaim, "", annotator.EncodeJSON(claim))
 			for _, v := range c.Evidence {
@@ -67,7 +70,7 @@ func historyOf(doc *exporters.Document) *memoryHistory {
 			}
 			if c.Until != nil {
 				open := annotator.EncodeJSON(claim)
-				claim.Until, claim.ReplacedBy = annotator.PlaceAt(c.Until.Scene, 0), c.ReplacedBy
+				claim.Until, claim.ReplacedBy = annotator.PlaceAt(annotator.Order(c.Until.Scene), 0), c.ReplacedBy
 				add(max(c.From.Scene, c.Until.Scene), annotator.FieldClaim, open, annotator.EncodeJSON(claim))
 			}
 		}
@@ -76,7 +79,7 @@ func historyOf(doc *exporters.Document) *memoryHistory {
 		}
 	}
 	for id := range p.revisions {
-		slices.SortStableFunc(p.revisions[id], func(a, b annotator.Revision) int { return a.Seen - b.Seen })
+		slices.SortStableFunc(p.revisions[id], func(a, b annotator.Revision) int { return cmp.Compare(a.Seen, b.Seen) })
 		for i := range p.revisions[id] {
 			p.revisions[id][i].ID = int64(i + 1)
 		}

@@ -47,8 +47,8 @@ type namedEntry struct {
 }
 
 // writeHTML writes a codex as one page that needs no other file. It shows entries with their facts and quotations, a
-// search, and a limit by scene. Each value on the page has the scenes in which it is in force. Without JavaScript the
-// page shows the codex at its last scene.
+// search, and a limit by scene. The page counts the scenes in story order. Each value on the page has the scenes in
+// which it is in force. Without JavaScript the page shows the codex at its last scene.
 func writeHTML(ctx context.Context, w io.Writer, c *Codex) error {
 	p, err := c.newPage(ctx)
 	if err != nil {
@@ -76,13 +76,14 @@ func (c *Codex) newPage(ctx context.Context) (*htmlPage, error) {
 		StyleHash: hashOf(style), ScriptHash: hashOf(script), numbers: map[string]int{}, named: map[string]pageTarget{},
 	}
 	if c.AsOf != nil {
-		p.Last = max(1, c.AsOf.Scene)
+		isLast := func(s annotator.SceneOrder) bool { return s.N == c.AsOf.Scene }
+		p.Last = 1 + max(0, slices.IndexFunc(c.Scenes, isLast))
 	}
 	for l, err := range c.histories(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		p.Last = max(p.Last, l.next[len(l.next)-1].Seen) // a scene may have been read late
+		p.Last = max(p.Last, c.count(l.next[len(l.next)-1].Seen)) // a scene may have been read late
 		e, err := c.newPageEntry(l)
 		if err != nil {
 			return nil, err

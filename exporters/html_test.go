@@ -105,7 +105,7 @@ func TestPolicyAllowsTheScriptOfThePage(t *testing.T) {
 // force at the end. A link leads to the entry that has the name at the time.
 func TestValuesOfAPageHaveIntervals(t *testing.T) {
 	t.Parallel()
-	revision := func(entry int64, seen int, field annotator.Field, old, new string) annotator.Revision {
+	revision := func(entry int64, seen annotator.Order, field annotator.Field, old, new string) annotator.Revision {
 		return annotator.Revision{
 			Entry: entry, Seen: seen, At: annotator.PlaceAt(seen, 0), Field: field,
 			Old: old, New: new,
@@ -117,11 +117,11 @@ func TestValuesOfAPageHaveIntervals(t *testing.T) {
 	}
 	ended := claim
 	ended.Until = annotator.PlaceAt(9, 0)
-	alias := func(name string, seen int) string {
+	alias := func(name string, seen annotator.Order) string {
 		return annotator.EncodeJSON(annotator.Alias{Name: name, From: annotator.PlaceAt(seen, 0)})
 	}
 	doc := exporters.Document{Story: exporters.Story{Scenes: 40}}
-	codex := &exporters.Codex{Document: &doc, History: &memoryHistory{revisions: map[int64][]annotator.Revision{
+	history := &memoryHistory{revisions: map[int64][]annotator.Revision{
 		1: {
 			revision(1, 2, annotator.FieldTerm, "", "Edmond"),
 			revision(1, 2, annotator.FieldAlias, "", alias("Edmond", 2)),
@@ -134,8 +134,8 @@ func TestValuesOfAPageHaveIntervals(t *testing.T) {
 			revision(2, 1, annotator.FieldTerm, "", "the Hood"),
 			revision(2, 35, annotator.FieldMerge, "tentative", "1"),
 		},
-	}}}
-	page := write(t, "html", codex)
+	}}
+	page := write(t, "html", &exporters.Codex{Document: &doc, Scenes: someScenes(), History: history})
 	var got []string
 	for _, name := range []atom.Atom{atom.Article, atom.Span, atom.Li, atom.A} {
 		for _, e := range elements(t, page, name) {

@@ -56,11 +56,12 @@ type claimText struct {
 func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 	p := &pageEntry{ID: l.entry.ID, claims: map[int64][]*pageClaim{}}
 	for len(l.next) > 0 {
-		scene := l.next[0].Seen
-		e, since, err := l.at(scene)
+		seen := l.next[0].Seen
+		e, since, err := l.at(seen)
 		if err != nil {
 			return nil, err
 		}
+		scene := c.count(seen)
 		p.head(scene, e, c.has(e))
 		changed, err := changedClaims(since)
 		if err != nil {
@@ -68,7 +69,7 @@ func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 		}
 		for i := range e.Claims {
 			if changed[e.Claims[i].ID] {
-				p.claim(scene, &e.Claims[i])
+				p.claim(scene, newClaim(e.Claims[i], c.countOf), e.Claims[i].Ord)
 			}
 		}
 	}
@@ -80,6 +81,9 @@ func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 	return p, nil
 }
 
+// noPosition is for values that are shown without their positions.
+func noPosition(annotator.Place) annotator.Position { return annotator.Position{} }
+
 // head sets the values of an entry at the end of a scene, without its claims.
 func (p *pageEntry) head(scene int, e *annotator.Entry, shown bool) {
 	p.In.set(scene, shown)
@@ -90,7 +94,7 @@ func (p *pageEntry) head(scene int, e *annotator.Entry, shown bool) {
 	}
 	short := *e
 	short.Claims = nil
-	exported := NewEntry(&short, sceneOnly)
+	exported := NewEntry(&short, noPosition)
 	title := pageTitle{nameOf(&exported), keyOf(e)}
 	p.Titles.set(scene, title)
 	p.Statuses.set(scene, e.Status)
@@ -125,9 +129,8 @@ func changedClaims(revisions []annotator.Revision) (map[int64]bool, error) {
 }
 
 // claim sets the values of a claim at the end of a scene.
-func (p *pageEntry) claim(scene int, claim *annotator.Claim) {
-	c := newClaim(*claim, sceneOnly)
-	text := claimText{c.ID, c.Text, originOf(c), c.From.Scene, claim.Ord}
+func (p *pageEntry) claim(scene int, c Claim, ord int) {
+	text := claimText{c.ID, c.Text, originOf(c), c.From.Scene, ord}
 	var now *pageClaim
 	for _, version := range p.claims[c.ID] {
 		if version.In.set(scene, version.claimText == text); version.claimText == text {

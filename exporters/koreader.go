@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"annotator"
+
 	"annotator/codex"
 )
 
@@ -122,7 +124,7 @@ func (c *Codex) states(ctx context.Context, marks []mark) ([]state, error) {
 		return nil, err
 	}
 	for i, at := range marks {
-		states[i].summaries, keys[i] = summariesAt(at.scene, episodes, known), map[*Entry]nameKey{}
+		states[i].summaries, keys[i] = summariesAt(at.scene.Order, episodes, known), map[*Entry]nameKey{}
 	}
 	for l, err := range c.histories(ctx) {
 		if err != nil {
@@ -130,7 +132,7 @@ func (c *Codex) states(ctx context.Context, marks []mark) ([]state, error) {
 		}
 		var former lore
 		for i, at := range marks {
-			e, since, err := l.at(at.scene)
+			e, since, err := l.at(at.scene.Order)
 			if err != nil {
 				return nil, err
 			}
@@ -138,7 +140,7 @@ func (c *Codex) states(ctx context.Context, marks []mark) ([]state, error) {
 				continue
 			}
 			if former.Entry == nil || len(since) > 0 {
-				exported := NewEntry(e, sceneOnly)
+				exported := NewEntry(e, c.sceneOf)
 				former = loreOf(&exported)
 				exported.Claims = nil
 			}
@@ -154,7 +156,7 @@ func (c *Codex) states(ctx context.Context, marks []mark) ([]state, error) {
 
 // mark is a place of the story with the share of the text up to its end.
 type mark struct {
-	scene int
+	scene annotator.SceneOrder
 	share float64
 }
 
@@ -169,8 +171,8 @@ func (c *Codex) marks(ctx context.Context, threads []Thread) ([]mark, error) {
 				return nil, err
 			}
 			length += len(post.Body)
-			if n := len(ends); n == 0 || ends[n-1].scene != post.Place.Scene() {
-				ends = append(ends, mark{scene: post.Place.Scene()})
+			if n := len(ends); n == 0 || ends[n-1].scene.N != post.Scene {
+				ends = append(ends, mark{scene: annotator.SceneOrder{N: post.Scene, Order: post.Place.Order()}})
 			}
 			ends[len(ends)-1].share = float64(length)
 		}
@@ -178,8 +180,8 @@ func (c *Codex) marks(ctx context.Context, threads []Thread) ([]mark, error) {
 	if len(ends) == 0 {
 		return []mark{{}}, nil
 	}
-	// A codex that ends at scene n of m has read about n/m of the book.
-	whole := float64(length) * max(1, float64(c.Story.Scenes)/float64(ends[len(ends)-1].scene))
+	// A codex that ends after n of m scenes has read about n/m of the book.
+	whole := float64(length) * max(1, float64(c.Story.Scenes)/float64(c.count(ends[len(ends)-1].scene.Order)))
 	var chosen []mark
 	for i, end := range ends {
 		step := float64(length) / (maxCheckpoints + 1) * float64(len(chosen)+1)
@@ -216,7 +218,8 @@ func (c *Codex) checkpoint(s *state, at mark) luaTable {
 	return luaTable{
 		"progress_decimal": at.share, "timestamp": c.Updated.Unix(), "archived_at": c.Updated.Unix(),
 		"model": "annotator", "version": 2,
-		"used_book_text": true, "chapter_label": fmt.Sprintf("scene %d", at.scene), "result": string(encodeJSON(x, "")),
+		"used_book_text": true, "chapter_label": fmt.Sprintf("scene %d", at.scene.N),
+		"result": string(encodeJSON(x, "")),
 	}
 }
 

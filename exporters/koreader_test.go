@@ -83,13 +83,13 @@ func TestCheckpointsHaveNothingLater(t *testing.T) {
 		{ID: 2, Term: "Haydée", Status: annotator.Confirmed, Tags: []string{"person"}, First: at(2, 0)},
 	}, position)
 	codex := &exporters.Codex{
-		Document: &doc, History: historyOf(&doc), Name: "book",
+		Document: &doc, History: historyOf(&doc), Scenes: someScenes(), Name: "book",
 		Text: &storyOf{
 			threads: []exporters.Thread{{ID: 1}},
 			posts: map[int64][]exporters.Post{1: {
-				{Post: annotator.Post{ID: 1, Body: "one"}, Place: at(1, 0)}, {
+				{Post: annotator.Post{ID: 1, Body: "one"}, Place: at(1, 0), Scene: 1}, {
 					Post:  annotator.Post{ID: 2, Body: "two"},
-					Place: at(2, 0),
+					Place: at(2, 0), Scene: 2,
 				},
 			}},
 		},

@@ -186,7 +186,7 @@ func (v *vault) post(text *bytes.Buffer, note string, p *Post) {
 			if start >= paragraph.start && (last || start < paragraphs[i+1].start) || i == 0 &&
 				start < paragraph.start {
 				v.blocks[blockKey(p.ID, start)] = linkTo(note+"#^"+block,
-					fmt.Sprintf("scene %d, post %d", p.Place.Scene(), p.ID))
+					fmt.Sprintf("scene %d, post %d", p.Scene, p.ID))
 				linked = true
 			}
 		}

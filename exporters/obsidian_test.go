@@ -58,7 +58,8 @@ func withStory(t *rapid.T) *exporters.Codex {
 			post++
 			body := strings.Join(rapid.SliceOfN(text(), 1, 4).Draw(t, "paragraphs"), "\n\n")
 			story.posts[thread.ID] = append(story.posts[thread.ID], exporters.Post{
-				Post: annotator.Post{ID: post, Thread: thread.ID, Body: body}, Place: annotator.PlaceAt(int(post), 0),
+				Post:  annotator.Post{ID: post, Thread: thread.ID, Body: body},
+				Place: annotator.PlaceAt(annotator.Order(post), 0), Scene: int(post),
 			})
 		}
 	}
@@ -73,7 +74,7 @@ func withStory(t *rapid.T) *exporters.Codex {
 			}
 		}
 	}
-	return &exporters.Codex{Document: &doc, History: historyOf(&doc), Text: story}
+	return &exporters.Codex{Document: &doc, History: historyOf(&doc), Text: story, Scenes: someScenes()}
 }
 
 // cite sets evidence to a passage of the story, or to the whole of an empty post.
@@ -198,7 +199,7 @@ func TestQuotationsLeadToTheirParagraph(t *testing.T) {
 		posts: map[int64][]exporters.Post{1: {{Post: annotator.Post{
 			ID: 7, Thread: 1,
 			Body: "A storm.\n\nAh it sinks.\n\nThe end.",
-		}, Place: annotator.PlaceAt(3, 0)}}},
+		}, Place: annotator.PlaceAt(3, 0), Scene: 3}}},
 	}}
 	var out bytes.Buffer
 	format := named(t, "obsidian")

@@ -149,13 +149,20 @@ type timelineFact struct {
 }
 
 func (s *server) timeline(ctx context.Context, a entryArguments) (timelineResult, error) {
-	e, err := s.show(ctx, a)
-	result := timelineResult{Name: e.Term, Facts: []timelineFact{}}
-	for _, c := range e.Claims {
+	_, e, err := s.entry(ctx, a)
+	if err != nil {
+		return timelineResult{Facts: []timelineFact{}}, err
+	}
+	slices.SortStableFunc(e.Claims, func(a, b annotator.Claim) int {
+		return cmp.Compare(a.From.Order(), b.From.Order())
+	})
+	at := view.NewPositions(ctx, s.DB)
+	shown := exporters.NewEntry(e, at.At)
+	result := timelineResult{Name: shown.Term, Facts: []timelineFact{}}
+	for _, c := range shown.Claims {
 		result.Facts = append(result.Facts, timelineFact{c.From, c.Until, c})
 	}
-	slices.SortStableFunc(result.Facts, func(a, b timelineFact) int { return cmp.Compare(a.From.Scene, b.From.Scene) })
-	return result, err
+	return result, at.Err
 }
 
 type evidenceArguments struct {
@@ -188,6 +195,7 @@ func (s *server) evidence(ctx context.Context, a evidenceArguments) (evidenceRes
 	if err != nil {
 		return evidenceResult{}, err
 	}
+	at := view.NewPositions(ctx, s.DB)
 	result := evidenceResult{Name: e.Name(), Facts: []factEvidence{}}
 	for _, c := range e.Claims {
 		if a.Fact != 0 && a.Fact != c.ID {
@@ -199,11 +207,11 @@ func (s *server) evidence(ctx context.Context, a evidenceArguments) (evidenceRes
 			if err != nil && annotator.KindOf(err) != annotator.NotFound {
 				return evidenceResult{}, err
 			}
-			fact.Quotes = append(fact.Quotes, quote{v.Post, place.Scene(), v.Quote})
+			fact.Quotes = append(fact.Quotes, quote{v.Post, at.At(place).Scene, v.Quote})
 		}
 		result.Facts = append(result.Facts, fact)
 	}
-	return result, nil
+	return result, at.Err
 }
 
 type historyResult struct {

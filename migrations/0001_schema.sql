@@ -1,4 +1,5 @@
--- A place (at, first_at, last_at, ...) is scene * 1000000 + rank of the post in the scene; it sorts in story order.
+-- A scene has a number (scene.n), which never changes, and an order (scene.ord), which sorts in story order.
+-- A place (at, first_at, last_at, ...) is the order of a scene * 1000000 + the rank of the post in the scene.
 
 -- The system prompts with their tools, once for each change.
 CREATE TABLE snapshot_context (
@@ -48,23 +49,23 @@ CREATE TABLE run_state (
 
 CREATE TABLE thread_state (
   thread_id    INTEGER PRIMARY KEY,
-  ord          INTEGER NOT NULL UNIQUE, -- story order, from 1
+  ord          INTEGER NOT NULL UNIQUE, -- the order of its first scene
   title        TEXT NOT NULL,
-  first_scene  INTEGER NOT NULL,
-  last_scene   INTEGER NOT NULL,
+  first_scene  INTEGER NOT NULL, -- the number of its first scene in story order
+  last_scene   INTEGER NOT NULL, -- of its last one
   status       TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'in_progress', 'completed')),
   unanswered   INTEGER NOT NULL DEFAULT 0, -- how often the model was asked for the thread's summary and gave none
   summary_due  INTEGER NOT NULL DEFAULT 0, -- 1: it has ended and was read by the model, and its summary is missing
   started_at   INTEGER,
-  completed_at INTEGER,
-  CHECK (first_scene <= last_scene)
+  completed_at INTEGER
 ) STRICT;
 CREATE INDEX thread_summary_due ON thread_state (thread_id) WHERE summary_due = 1;
 
 CREATE TABLE scene (
-  n           INTEGER PRIMARY KEY, -- from 1, in story order
+  n           INTEGER PRIMARY KEY, -- its number, from 1, in the order in which scenes were added
+  ord         INTEGER NOT NULL UNIQUE CHECK (ord > 0), -- story order: n * 1000000, unless scenes were added before the end
+  block       INTEGER NOT NULL,    -- the order of the last scene of its block: at most 60 scenes of a thread that were added together
   thread_id   INTEGER NOT NULL REFERENCES thread_state (thread_id),
-  idx         INTEGER NOT NULL,    -- from 0, within the thread
   posts       TEXT NOT NULL,       -- the ids, as a JSON array
   words       INTEGER NOT NULL,
   hash        BLOB NOT NULL CHECK (length(hash) = 32),
@@ -80,11 +81,11 @@ CREATE TABLE scene (
   recorded_at INTEGER,
   CHECK ((recorded_at IS NOT NULL) = (state IN ('recorded', 'quarantined')))
 ) STRICT;
-CREATE INDEX scene_pending ON scene (n) WHERE state IN ('pending', 'open');
-CREATE INDEX scene_quarantined ON scene (n) WHERE state = 'quarantined';
+CREATE INDEX scene_pending ON scene (ord) WHERE state IN ('pending', 'open');
+CREATE INDEX scene_quarantined ON scene (ord) WHERE state = 'quarantined';
 CREATE INDEX scene_follow_up ON scene (turn) WHERE follow_up <> '';
 CREATE INDEX scene_not_mentioned ON scene (n) WHERE mentioned = 0 AND state IN ('recorded', 'quarantined');
-CREATE UNIQUE INDEX scene_thread ON scene (thread_id, idx);
+CREATE INDEX scene_thread ON scene (thread_id, ord, block);
 
 -- The place of each post.
 CREATE TABLE scene_post (
@@ -170,8 +171,8 @@ CREATE TABLE episode (
   kind       TEXT NOT NULL CHECK (kind IN ('chunk', 'thread', 'cumulative')),
   thread_id  INTEGER NOT NULL, -- 0 for a cumulative one
   idx        INTEGER NOT NULL,
-  from_scene INTEGER NOT NULL,
-  to_scene   INTEGER NOT NULL,
+  from_scene INTEGER NOT NULL, -- the first in story order
+  to_scene   INTEGER NOT NULL, -- the last
   from_turn  INTEGER NOT NULL,
   to_turn    INTEGER NOT NULL,
   summary    TEXT NOT NULL CHECK (summary <> ''),
@@ -185,7 +186,7 @@ CREATE TABLE episode (
   CHECK (kind <> 'cumulative' OR thread_id = 0),
   CHECK (kind <> 'thread' OR entered IS NULL),
   CHECK (gone IS NULL OR entered IS NOT NULL),
-  CHECK (from_scene <= to_scene AND from_turn <= to_turn)
+  CHECK (from_turn <= to_turn)
 ) STRICT;
 CREATE INDEX episode_in_window ON episode (id) WHERE entered IS NOT NULL AND gone IS NULL;
 CREATE INDEX episode_trace ON episode (trace_id);
@@ -253,7 +254,7 @@ CREATE TABLE revision (
   field      TEXT NOT NULL CHECK (field IN ('term', 'alias', 'tag', 'claim', 'evidence', 'present', 'status', 'merge', 'lock',
                'curator_decision', 'retired')),
   at         INTEGER NOT NULL, -- the place in the story
-  seen       INTEGER NOT NULL, -- the furthest scene that was read when it was made
+  seen       INTEGER NOT NULL, -- the order of the furthest scene that was read when it was made
   actor      TEXT NOT NULL CHECK (actor IN ('model', 'curator', 'rule', 'person')),
   turn       INTEGER NOT NULL, -- 0 where the curator or a rule decided
   trace_id   INTEGER REFERENCES trace (id) DEFERRABLE INITIALLY DEFERRED, -- the tool result it commits with; none if no model asked
@@ -275,8 +276,8 @@ CREATE TABLE value (
   holds      INTEGER NOT NULL CHECK (holds IN (0, 1)), -- 0 of a claim that was closed
   set_by     INTEGER NOT NULL REFERENCES revision (id),
   ended_by   INTEGER REFERENCES revision (id), -- none while it is in force
-  from_seen  INTEGER NOT NULL, -- the scene from which it is known
-  until_seen INTEGER,          -- the scene from which another value, or none, replaces it
+  from_seen  INTEGER NOT NULL, -- the order of the scene from which it is known
+  until_seen INTEGER,          -- that of the scene from which another value, or none, replaces it
   CHECK ((ended_by IS NULL) = (until_seen IS NULL)),
   CHECK (field <> 'claim' OR json ->> 'kind' IN ('narrated', 'claimed', 'inferred')),
   CHECK (field <> 'evidence' OR 0 <= json ->> 'start' AND json ->> 'start' < json ->> 'end')
@@ -323,14 +324,17 @@ CREATE VIEW glossary_tag AS SELECT entry_id, key AS tag FROM value WHERE ended_b
 
 -- The names of the entries as they are now.
 CREATE VIEW glossary_alias AS
-  SELECT entry_id, key AS name_normalized, json ->> 'name' AS name, json ->> 'from' AS from_at
+  SELECT entry_id, key AS name_normalized, json ->> 'name' AS name, json ->> 'from' AS from_at,
+         (SELECT n FROM scene WHERE ord = json ->> 'from' / 1000000) AS from_scene
   FROM value WHERE ended_by IS NULL AND field = 'alias';
 
 -- The facts of the entries as they are now.
 CREATE VIEW claim AS
   SELECT entry_id, json ->> 'id' AS id, json ->> 'ord' AS ord, json ->> 'text' AS text, json ->> 'kind' AS kind, json ->> 'from' AS from_at,
          coalesce(json ->> 'until', 0) AS until_at, coalesce(json ->> 'speaker', '') AS speaker, coalesce(json ->> 'state', 0) AS state,
-         coalesce(json ->> 'replaced_by', 0) AS replaced_by, set_by AS revision
+         coalesce(json ->> 'replaced_by', 0) AS replaced_by, set_by AS revision,
+         (SELECT n FROM scene WHERE ord = json ->> 'from' / 1000000) AS from_scene,
+         (SELECT n FROM scene WHERE ord = json ->> 'until' / 1000000) AS until_scene
   FROM value WHERE ended_by IS NULL AND field = 'claim';
 
 -- The quotations behind the facts.
@@ -347,6 +351,9 @@ CREATE VIEW glossary_entry AS
          e.status, e.first_at, e.last_at, e.revisions, e.revision, l.id IS NOT NULL AS locked,
          iif(e.status = 'merged', CAST(s.json ->> '$' AS INTEGER), 0) AS merged_into, coalesce(p.json ->> '$', '') AS present,
          coalesce((SELECT at FROM revision WHERE id = p.set_by), 0) AS present_at, coalesce(p.set_by, 0) AS present_revision,
+         (SELECT n FROM scene WHERE ord = e.first_at / 1000000) AS first_scene,
+         (SELECT n FROM scene WHERE ord = e.last_at / 1000000) AS last_scene,
+         (SELECT n FROM scene WHERE ord = (SELECT at FROM revision WHERE id = p.set_by) / 1000000) AS present_scene,
          e.claims, e.changes,
          (SELECT changed_at FROM revision WHERE entry_id = e.id ORDER BY id LIMIT 1) AS created_at,
          (SELECT changed_at FROM revision WHERE id = e.revision) AS updated_at
@@ -363,8 +370,8 @@ CREATE TABLE mention (
   start_at    INTEGER NOT NULL, -- code points of the post's body
   end_at      INTEGER NOT NULL, -- exclusive; a possessive ending belongs to the name
   set_by      INTEGER NOT NULL, -- the revision that made the name known
-  from_seen   INTEGER NOT NULL, -- the scene from which it is known
-  until_seen  INTEGER,          -- the scene from which the name no longer refers to the entry there; none while it does
+  from_seen   INTEGER NOT NULL, -- the order of the scene from which it is known
+  until_seen  INTEGER,          -- that of the scene from which the name no longer refers to the entry there; none while it does
   ended_by    INTEGER,          -- the revision that ended it
   PRIMARY KEY (entry_id, place, start_at, set_by),
   CHECK (0 <= start_at AND start_at < end_at)
@@ -380,17 +387,17 @@ CREATE VIRTUAL TABLE scene_word USING fts5 (
 -- The words of the index above, with the scenes of each.
 CREATE VIRTUAL TABLE scene_word_term USING fts5vocab ('scene_word', 'instance');
 
--- How often entries are mentioned in up to 60 consecutive scenes of a thread, and in which of them. Counts by thread and the scenes
--- that two entries share are read from it. It is updated with table mention.
+-- How often entries are mentioned in a block of scenes, and in which of them. Counts by thread and the scenes that two entries
+-- share are read from it. It is updated with table mention.
 CREATE TABLE mention_count (
   entry_id    INTEGER NOT NULL REFERENCES entry (id),
-  block       INTEGER NOT NULL, -- the first of the scenes: the thread's first, or the one 60, 120, … scenes after it
+  block       INTEGER NOT NULL, -- as in scene
   set_by      INTEGER NOT NULL, -- as in mention
   from_seen   INTEGER NOT NULL, -- as in mention
   until_seen  INTEGER NOT NULL, -- as in mention; 0 for none
   ended_by    INTEGER NOT NULL, -- as in mention; 0 for none
   mentions    INTEGER NOT NULL, -- with these
-  scenes      INTEGER NOT NULL, -- a bit for each scene that has one, 1 for the first
+  scenes      INTEGER NOT NULL, -- a bit for each scene that has one, 1 for the last of the block
   PRIMARY KEY (entry_id, block, set_by, from_seen, ended_by, until_seen)
 ) STRICT, WITHOUT ROWID;
 

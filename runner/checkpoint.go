@@ -16,7 +16,7 @@ func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 	case row.Refusals > 0:
 	case row.Ends:
 		return annotator.EventThreadEnds, nil
-	case row.Index+1 >= len(r.window.History().Turns()) && r.window.FullAfter(1):
+	case r.scene.Index+1 >= len(r.window.History().Turns()) && r.window.FullAfter(1):
 		return annotator.EventWindowFills, nil
 	}
 	return annotator.EventThreadContinues, nil

@@ -47,7 +47,7 @@ type curation struct {
 }
 
 func (r *Runner) curation() *curation {
-	return &curation{*r.questions(), r.scene.row.N == r.progress.total, r.stopped}
+	return &curation{*r.questions(), r.scene.row.Last, r.stopped}
 }
 
 // outdated returns the entries whose present statement is out of date, at most limit, and whether they have waited for
@@ -56,11 +56,17 @@ func (q *curation) outdated(ctx context.Context, limit int) (ids []int64, urgent
 	if ids, err = q.Store.Curation.Outdated(ctx, curator.MinFacts, limit); err != nil {
 		return nil, false, err
 	}
-	before := q.scene.row.N - curator.MaxWait
-	if before < 0 || len(ids) == 0 {
+	if len(ids) == 0 {
 		return ids, false, nil
 	}
-	asked, err := q.Store.Curation.Restated(ctx, before)
+	first, err := q.Store.Scenes.Neighbor(ctx, q.scene.row.Order, 1-curator.MaxWait)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return ids, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	asked, err := q.Store.Curation.Restated(ctx, first.Order-1)
 	return ids, !asked, err
 }
 
@@ -70,9 +76,9 @@ func (q *curation) undecided(ctx context.Context) ([]annotator.UndecidedEntry, e
 	if q.config.Curator.Off {
 		return nil, nil
 	}
-	before := q.scene.row.N - q.scene.row.Index // the first scene of the thread
+	before := q.scene.row.Thread.Order // its first scene
 	if q.last {
-		before = q.scene.row.N + 1
+		before = q.scene.row.Order + 1
 	}
 	return q.Store.Curation.UndecidedBefore(ctx, before)
 }
@@ -165,14 +171,14 @@ func (q *curation) curator(turn int64, decided func(*annotator.Entry, curator.De
 	return &curator.Curator{
 		Settings: settings, Scene: q.scene.row, Window: q.window, Turn: turn,
 		Posts: q.corpus, PlaceOf: q.Store.Scenes.PlaceOf, Names: q.names.Cache, Entries: q.Store.Glossary.Entries,
-		GetScene: q.Store.Scenes.Get, Store: q.Store.Curation.Decide,
+		Scenes: q.Store.Scenes, Store: q.Store.Curation.Decide,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())
 			q.publish(annotator.Notice{Kind: annotator.NoticeDecision, Reason: reason})
 			decided(e, d)
 		},
 		Stopped: q.stopped,
-		Usage:   func(ctx context.Context) (*mention.Usage, error) { return q.names.Usage(ctx, q.scene.row.N) },
+		Usage:   func(ctx context.Context) (*mention.Usage, error) { return q.names.Usage(ctx, q.scene.row.Order) },
 		Ask:     q.ask,
 	}
 }

@@ -116,7 +116,7 @@ func (w *work) count(t *testing.T, s *stage, db *storage.DB, known []knownName) 
 	defer func() { _ = source.Close() }()
 	names, index := map[int64][]string{}, mention.New()
 	for n := 1; n <= s.state("work").Corpus.Scenes; n++ {
-		for len(known) > 0 && known[0].From.Scene() < n {
+		for len(known) > 0 && known[0].From.Order() < annotator.Order(n)*annotator.OrderStep {
 			entry := known[0].entry
 			names[entry] = append(slices.Clone(names[entry]), known[0].Name)
 			index.SetNames(entry, names[entry])

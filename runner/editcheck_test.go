@@ -346,7 +346,7 @@ func TestAWrongNameIsDropped(t *testing.T) {
 	}
 	var names []string
 	for _, a := range s.entry(t, 1).Aliases {
-		names = append(names, fmt.Sprint(a.Name, " ", a.From.Scene()))
+		names = append(names, fmt.Sprint(a.Name, " ", int(a.From.Order()/annotator.OrderStep)))
 	}
 	if want := []string{"Captain Marrow 1", "Gatekeeper 1", "House 2", "Vane 4"}; !slices.Equal(names, want) {
 		t.Errorf("the entry goes by %q", names)

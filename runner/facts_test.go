@@ -154,13 +154,13 @@ func TestFact08_EndsOfThreads(t *testing.T) {
 			`NOT NULL`); n != 3 {
 			t.Errorf("%d of 3 threads are completed", n)
 		}
-		if got := s.column("ends", `SELECT idx FROM scene ORDER BY n`); !slices.Equal(got,
+		if got := s.column("ends", `SELECT (SELECT count(*) FROM scene p WHERE p.thread_id = s.thread_id AND p.ord < s.ord) FROM scene s ORDER BY ord`); !slices.Equal(got,
 			[]int{0, 1, 2, 0, 1, 0, 1, 2, 3}) {
 			t.Errorf("indices of the scenes: %v", got)
 		}
 		if n := s.count("ends",
 			`SELECT count(DISTINCT entry_id) FROM revision WHERE field = 'curator_decision' AND entry_id IN
-			(SELECT id FROM glossary_entry WHERE first_at / 1000000 > 5)`); n == 0 {
+			(SELECT id FROM glossary_entry WHERE first_scene > 5)`); n == 0 {
 			t.Error("nobody has judged the entries of the last thread")
 		}
 	}

@@ -73,12 +73,12 @@ func TestPresentStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.lawful("present")
-	restated := s.column("present", `SELECT at / 1000000 FROM revision WHERE field = 'present' ORDER BY id`)
+	restated := s.column("present", `SELECT at / 1000000000000 FROM revision WHERE field = 'present' ORDER BY id`)
 	if fmt.Sprint(restated) != "[6 9]" { // at the end of the first thread there are three facts
 		t.Errorf("the statement was written in the scenes %v", restated)
 	}
 	if n := s.count("present",
-		`SELECT count(*) FROM glossary_entry WHERE present LIKE 'It is as its % lines say.' AND present_at / 1000000 = 9`); n != 1 {
+		`SELECT count(*) FROM glossary_entry WHERE present LIKE 'It is as its % lines say.' AND present_scene = 9`); n != 1 {
 		t.Error("the entry has no statement of the end")
 	}
 	if n := s.count("present", `SELECT count(*) FROM claim WHERE until_at > 0`); n > 0 {
@@ -102,7 +102,7 @@ func TestPresentStatementsOfALongThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.lawful("long")
-	stated := s.column("long", `SELECT at / 1000000 FROM revision WHERE field = 'present' ORDER BY id`)
+	stated := s.column("long", `SELECT at / 1000000000000 FROM revision WHERE field = 'present' ORDER BY id`)
 	compacted := s.count("long", `SELECT count(*) FROM trace WHERE kind = 'compaction'`)
 	if n := len(stated); n < 2 || n > compacted+1 {
 		t.Errorf("%d compactions, and statements in the scenes %v", compacted, stated)
@@ -123,7 +123,7 @@ func TestPresentStatementOfASparseStory(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.lawful("sparse")
-		stated := s.column("sparse", `SELECT at / 1000000 FROM revision WHERE field = 'present' ORDER BY id`)
+		stated := s.column("sparse", `SELECT at / 1000000000000 FROM revision WHERE field = 'present' ORDER BY id`)
 		if n := len(stated); n < 2 || n > len(scenes)/curator.MaxWait+1 {
 			t.Errorf("%d threads: statements in the scenes %v", len(threads), stated)
 		}
@@ -171,14 +171,14 @@ func TestStatesEndInAStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.lawful("ended")
-	if n := s.count("ended", `SELECT count(*) FROM claim WHERE id IN (1, 2) AND until_at / 1000000 = 6`); n != 2 {
+	if n := s.count("ended", `SELECT count(*) FROM claim WHERE id IN (1, 2) AND until_scene = 6`); n != 2 {
 		t.Errorf("%d states have ended", n)
 	}
 	// the third thread's answer has nothing left to end
 	if n := s.count("ended", `SELECT count(*) FROM claim WHERE until_at > 0`); n != 2 {
 		t.Errorf("%d facts were closed", n)
 	}
-	if n := s.count("ended", `SELECT count(*) FROM glossary_entry WHERE present_at / 1000000 = 9`); n != 1 {
+	if n := s.count("ended", `SELECT count(*) FROM glossary_entry WHERE present_scene = 9`); n != 1 {
 		t.Error("the statement is not of the end")
 	}
 }

@@ -83,7 +83,12 @@ func (a *questions) check(ctx context.Context, purpose annotator.CallPurpose) er
 		return annotator.Errorf(annotator.Halted, "%s: %s", a.config.Endpoint, reason).
 			WithReason(annotator.ReasonCuratorFails)
 	}
-	if again := last.Scene + cooldownScenes; a.scene.row.N < again {
+	passed, err := a.Store.Scenes.Distance(ctx, last.Scene, a.scene.row.N)
+	if err != nil {
+		return err
+	}
+	if passed < cooldownScenes {
+		again := a.scene.row.N + cooldownScenes - passed
 		a.warn(fmt.Sprintf("%s: %s; the story goes on without, and it is asked again from scene %d on",
 			a.config.Endpoint, reason, again))
 		return &model.Unanswered{Fault: &model.Fault{Kind: annotator.Transient, Message: reason}}

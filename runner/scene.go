@@ -76,8 +76,12 @@ func (r *reading) loadScene(ctx context.Context, row *annotator.SceneRow, turn i
 	if err != nil {
 		return nil, err
 	}
+	index, err := r.Store.Scenes.Index(ctx, row)
+	if err != nil {
+		return nil, err
+	}
 	s := &sceneState{row: row, turn: turn, Scene: annotator.Scene{
-		N: row.N, Thread: row.Thread, Index: row.Index, Posts: posts, Opens: row.Opens, Ends: row.Ends,
+		N: row.N, Order: row.Order, Thread: row.Thread, Index: index, Posts: posts, Opens: row.Opens, Ends: row.Ends,
 	}}
 	if s.Hash() != row.Hash {
 		return nil, annotator.Errorf(annotator.Halted,

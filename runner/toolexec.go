@@ -124,7 +124,7 @@ func (r *toolRunner) rules(g *storage.Glossary) *entries.Rules {
 
 // bears reports whether a quotation shares a word or a name with a fact of an entry.
 func (r *toolRunner) bears(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error) {
-	return r.names.Bears(ctx, r.scene.row.N, quote, fact, e)
+	return r.names.Bears(ctx, r.scene.row.Order, quote, fact, e)
 }
 
 // runBeforeTransaction runs a call that asks the model. It runs before the transaction that records its result, because

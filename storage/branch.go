@@ -111,7 +111,7 @@ UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NUL
   WHERE (SELECT count(*) FROM snapshot WHERE scene = n AND type = 'checkpoint') + (SELECT due AND scene = n FROM point)
     <= (SELECT count(*) FROM refusal WHERE scene = n);
 DELETE FROM mention WHERE place / 1000000 IN
-  (SELECT n FROM scene WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
+  (SELECT ord FROM scene WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
 DELETE FROM scene_word WHERE rowid IN
   (SELECT n FROM scene WHERE mentioned AND state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
 UPDATE scene SET mentioned = 0 WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal);

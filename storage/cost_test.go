@@ -228,11 +228,11 @@ func TestMentionsOfAPostAreReadOnce(t *testing.T) {
 	s.read(creates("Dawn", "Dawn is a ship."))
 	for scene, n := range map[int]int{2: few, 3: many} {
 		s.bulk(`WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?2)
-			INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen) SELECT 1, ?1, n, n + 1, 1, 1 FROM c`, annotator.PlaceAt(scene, 0), n)
+			INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen) SELECT 1, ?1, n, n + 1, 1, 1 FROM c`, annotator.PlaceAt(orderOf(scene), 0), n)
 	}
 	in := func(scene, want int) func(*story) {
 		return func(s *story) {
-			found, err := view.At(s.db, view.Moment{}).MentionsIn(s.ctx, scene, scene)
+			found, err := view.At(s.db, view.Moment{}).MentionsIn(s.ctx, orderOf(scene), orderOf(scene))
 			if s.ok(err); len(found) != want {
 				s.Fatalf("%d mentions, not %d", len(found), want)
 			}

@@ -13,15 +13,17 @@ import (
 // were first seen in one of the threads; without threads, in any. Decisions up to the given row of the journal do not
 // count, and neither does a decision to ask again. An entry that was revised once is returned once more.
 func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]annotator.UndecidedEntry, error) {
-	return s.undecided(ctx, after, math.MaxInt, threads)
+	return s.undecided(ctx, after, math.MaxInt64, threads)
 }
 
-// UndecidedBefore returns those entries that were first seen before a scene, from 1.
-func (s *Curation) UndecidedBefore(ctx context.Context, scene int) ([]annotator.UndecidedEntry, error) {
+// UndecidedBefore returns those entries that were first seen before a scene.
+func (s *Curation) UndecidedBefore(ctx context.Context,
+	scene annotator.Order,
+) ([]annotator.UndecidedEntry, error) {
 	return s.undecided(ctx, 0, scene, nil)
 }
 
-func (s *Curation) undecided(ctx context.Context, after int64, before int,
+func (s *Curation) undecided(ctx context.Context, after int64, before annotator.Order,
 	threads []int64,
 ) ([]annotator.UndecidedEntry, error) {
 	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error {
@@ -39,7 +41,7 @@ const undecidedEntries = `SELECT e.id, iif(d.json ->> '$.decision' = 'AGAIN', d.
 	FROM entry e LEFT JOIN value d ON d.id = (SELECT max(v.id) FROM ` + decided + `)
 	WHERE e.status = 'tentative' AND ` + isUnlocked + ` AND e.first_at / 1000000 < ?3
 	  AND (json_array_length(?1) = 0
-	    OR (SELECT thread_id FROM scene WHERE n = e.first_at / 1000000) IN (SELECT value FROM json_each(?1)))
+	    OR (SELECT thread_id FROM scene WHERE ord = e.first_at / 1000000) IN (SELECT value FROM json_each(?1)))
 	  AND (coalesce(d.json ->> '$.decision', 'AGAIN') = 'AGAIN' OR d.json ->> '$.decision' = 'REVISE' AND revised = 1)
 	ORDER BY e.first_at, e.id`
 
@@ -96,11 +98,11 @@ func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, err
 }
 
 // Restated reports whether present statements were asked for after a scene. It reads only the revisions since then.
-func (s *Curation) Restated(ctx context.Context, scene int) (bool, error) {
+func (s *Curation) Restated(ctx context.Context, scene annotator.Order) (bool, error) {
 	return readValue[bool](ctx, s.db, "read when present statements were asked for",
 		`SELECT EXISTS (SELECT 1 FROM revision r`+revisionValues+`
-		WHERE r.id > coalesce((SELECT revision_id FROM snapshot WHERE type = 'checkpoint' AND scene <= ?
-		  ORDER BY id DESC LIMIT 1), 0)
+		WHERE r.id > coalesce((SELECT revision_id FROM snapshot s WHERE type = 'checkpoint'
+		  AND (SELECT ord FROM scene WHERE n = s.scene) <= ? ORDER BY id DESC LIMIT 1), 0)
 		  AND (r.field = 'present' OR r.field = 'curator_decision' AND n.json ->> '$.decision' = 'UNSTATED'))`, scene)
 }
 

@@ -22,7 +22,7 @@ func twoThreads(t *testing.T) *story {
 	s.read(func(ctx context.Context, g *storage.Glossary) error {
 		revisions, err := codex.Revise(&annotator.Entry{}, codex.Edit{
 			Name: new("Mik's Dawn"), Facts: factsOf("A song.", nil), Actor: annotator.ActorModel,
-			At: annotator.PlaceAt(3, 0),
+			At: annotator.PlaceAt(orderOf(3), 0),
 		})
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *story) lastCheckpoint() (row int64) {
 func record(entry int64, actor annotator.Actor) annotator.Revision {
 	return annotator.Revision{
 		Entry: entry, Field: annotator.FieldCuratorDecision, New: `{"decision":"NONE","thread":1000}`,
-		At: annotator.PlaceAt(3, 1), Actor: actor,
+		At: annotator.PlaceAt(orderOf(3), 1), Actor: actor,
 	}
 }
 
@@ -114,7 +114,7 @@ func TestUndecided(t *testing.T) {
 	s.read(revises(1, confirmed), func(ctx context.Context, g *storage.Glossary) error {
 		_, err := g.Revise(ctx,
 			[]annotator.Revision{{
-				Entry: 2, Field: annotator.FieldLock, New: "yes", At: annotator.PlaceAt(4, 0),
+				Entry: 2, Field: annotator.FieldLock, New: "yes", At: annotator.PlaceAt(orderOf(4), 0),
 				Actor: annotator.ActorModel,
 			}})
 		return err
@@ -183,7 +183,7 @@ func TestUndecidedRevised(t *testing.T) {
 func TestDecisionsFollowTheRules(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
-	revisions, err := codex.Merge(s.entry(1), s.entry(2), annotator.ActorCurator, annotator.PlaceAt(3, 1))
+	revisions, err := codex.Merge(s.entry(1), s.entry(2), annotator.ActorCurator, annotator.PlaceAt(orderOf(3), 1))
 	s.ok(err)
 	revisions = append(revisions, record(1, annotator.ActorCurator))
 	row := &annotator.Trace{Kind: annotator.TraceReply, Content: `{"decision":"MERGE","target":2}`}
@@ -250,10 +250,13 @@ func TestDecideIsWhole(t *testing.T) {
 func TestThreadBefore(t *testing.T) {
 	t.Parallel()
 	s := twoThreads(t)
-	// The threads after the second have no scene.
-	for order, want := range [][]int64{nil, nil, {1000}, {1000, 999}, {1000, 999}} {
+	second, err := s.db.Threads.Order(s.ctx, 999)
+	s.ok(err)
+	for order, want := range map[annotator.Order][]int64{
+		0: nil, orderOf(1): nil, orderOf(1) + 1: {1000}, second: {1000}, second + 1: {1000, 999}, 1 << 60: {1000, 999},
+	} {
 		if got, err := s.db.Threads.Before(s.ctx, order); err != nil || !slices.Equal(got, want) {
-			t.Errorf("before thread %d are %d, %v; want %d", order, got, err, want)
+			t.Errorf("before order %d are %d, %v; want %d", order, got, err, want)
 		}
 	}
 }

@@ -52,9 +52,9 @@ func (s *story) endsPlainly() {
 func chapters(t tester, dir string, n int) *story {
 	s := grown(t, dir, n, 10)
 	s.bulk(`INSERT INTO episode (kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author, tokens, trace_id, created_at)
-		  SELECT 'thread', thread_id, 0, first_scene, last_scene, first_scene, last_scene, 'It went on.', 'model', 1, 1, 0 FROM thread_state WHERE ord < ?1 - 5;
-		UPDATE thread_state SET summary_due = ord >= ?1 - 5 AND ord <= ?1;
-		UPDATE entry SET first_at = id * 1000000, last_at = id * 1000000, status = iif(id < ?1 - 20, 'confirmed', 'tentative'),
+		  SELECT 'thread', thread_id, 0, first_scene, last_scene, first_scene, last_scene, 'It went on.', 'model', 1, 1, 0 FROM thread_state WHERE ord < (?1 - 5) * 1000000;
+		UPDATE thread_state SET summary_due = ord >= (?1 - 5) * 1000000 AND ord <= ?1 * 1000000;
+		UPDATE entry SET first_at = id * 1000000000000, last_at = id * 1000000000000, status = iif(id < ?1 - 20, 'confirmed', 'tentative'),
 		  claims = 9, changes = id >= ?1 - 10;
 		UPDATE snapshot SET revision_id = 3 * scene;`, n)
 	return s
@@ -63,14 +63,20 @@ func chapters(t tester, dir string, n int) *story {
 // endCosts are the operations at every end of a thread.
 var endCosts = map[string]func(*story, int){
 	"threads that have ended": func(s *story, _ int) { _, err := s.db.Threads.Ended(s.ctx); s.ok(err) },
-	"undecided entries":       func(s *story, n int) { _, err := s.db.Curation.UndecidedBefore(s.ctx, n); s.ok(err) },
-	"present statements due":  func(s *story, _ int) { _, err := s.db.Curation.Outdated(s.ctx, 5, 20); s.ok(err) },
-	"present statements asked": func(s *story, n int) {
-		_, err := s.db.Curation.Restated(s.ctx, n-30)
+	"undecided entries": func(s *story, n int) {
+		_, err := s.db.Curation.UndecidedBefore(s.ctx, orderOf(n))
 		s.ok(err)
 	},
-	"scenes of the next thread": func(s *story, n int) { _, err := s.db.Threads.ScenesAfter(s.ctx, n); s.ok(err) },
-	"the story so far":          func(s *story, _ int) { _, err := s.db.Episodes.NewestStory(s.ctx); s.ok(err) },
+	"present statements due": func(s *story, _ int) { _, err := s.db.Curation.Outdated(s.ctx, 5, 20); s.ok(err) },
+	"present statements asked": func(s *story, n int) {
+		_, err := s.db.Curation.Restated(s.ctx, orderOf(n-30))
+		s.ok(err)
+	},
+	"scenes of the next thread": func(s *story, n int) {
+		_, err := s.db.Threads.ScenesAfter(s.ctx, orderOf(n))
+		s.ok(err)
+	},
+	"the story so far": func(s *story, _ int) { _, err := s.db.Episodes.NewestStory(s.ctx); s.ok(err) },
 }
 
 // TestThreadEndsCostTheSame at the 100th, the 1,000th and the 6,000th chapter.
@@ -83,7 +89,7 @@ func TestThreadEndsCostTheSame(t *testing.T) {
 		if got, err := s.db.Threads.Ended(s.ctx); err != nil || len(got) < 6 || len(got) > 60 {
 			t.Fatalf("%d threads of %d have ended and are due, %v", len(got), n, err)
 		}
-		if got, err := s.db.Curation.UndecidedBefore(s.ctx, n+1); err != nil || len(got) != 21 {
+		if got, err := s.db.Curation.UndecidedBefore(s.ctx, orderOf(n+1)); err != nil || len(got) != 21 {
 			t.Fatalf("%d entries of %d are undecided, %v", len(got), n, err)
 		}
 		if got, err := s.db.Curation.Outdated(s.ctx, 5, 20); err != nil || len(got) != 11 {
@@ -119,7 +125,7 @@ func TestManyEntriesOfManyThreads(t *testing.T) {
 	n := longtest.Pick(4_000, 10_000)
 	s := chapters(t, t.TempDir(), n)
 	s.bulk(`UPDATE entry SET status = 'tentative'`)
-	threads, err := s.db.Threads.Before(s.ctx, math.MaxInt32)
+	threads, err := s.db.Threads.Before(s.ctx, math.MaxInt64)
 	s.ok(err)
 	start := longtest.ProcessorTime(t)
 	got, err := s.db.Curation.Undecided(s.ctx, 0, threads...)

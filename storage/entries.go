@@ -48,11 +48,15 @@ func (r Reader) Sums(ctx context.Context, ids []int64, condition string,
 
 // sum returns the entries that the values of a query add up to.
 func (r Reader) sum(ctx context.Context, query string, args ...any) (map[int64]*annotator.Entry, error) {
-	values := map[int64][]annotator.Revision{}
+	values, presentScenes := map[int64][]annotator.Revision{}, map[int64]int{}
 	err := sqlite.Each(ctx, r.q, func(rows *sql.Rows) error {
 		var v annotator.Revision
 		var key, json string
-		err := rows.Scan(&v.ID, &v.Entry, &v.Field, &key, &json, &v.At)
+		var scene int
+		err := rows.Scan(&v.ID, &v.Entry, &v.Field, &key, &json, &v.At, &scene)
+		if scene != 0 {
+			presentScenes[v.Entry] = scene
+		}
 		if err == nil {
 			v.New, err = plain(v.Field, json)
 		}
@@ -71,12 +75,14 @@ func (r Reader) sum(ctx context.Context, query string, args ...any) (map[int64]*
 		if err := codex.Sum(found[id], list); err != nil {
 			return nil, sqlite.Wrap(err, "read entry %d in %s", id, r.path)
 		}
+		found[id].PresentScene = presentScenes[id]
 	}
 	return found, nil
 }
 
 // valuesOfEntries selects values v of the entries whose ids are listed in ?2.
-const valuesOfEntries = `SELECT v.set_by, v.entry_id, v.field, v.key, v.json, coalesce(r.at, 0)
+const valuesOfEntries = `SELECT v.set_by, v.entry_id, v.field, v.key, v.json, coalesce(r.at, 0),
+	coalesce((SELECT n FROM scene WHERE ord = r.at / 1000000), 0)
 	FROM json_each(?2) c CROSS JOIN value v ON v.entry_id = c.value
 	LEFT JOIN revision r ON r.id = v.set_by AND v.field = 'present' `
 
@@ -86,11 +92,11 @@ const valuesOfEntries = `SELECT v.set_by, v.entry_id, v.field, v.key, v.json, co
 const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 'present', 'status', 'lock')
 	AND v.ended_by IS NULL AND ?1 IS NULL
 	UNION ALL ` + valuesOfEntries + `WHERE v.field = 'claim' AND v.holds = 1 AND v.ended_by IS NULL
-	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0 FROM json_each(?2) c
+	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0, 0 FROM json_each(?2) c
 	  CROSS JOIN value p ON p.entry_id = c.value AND p.field = 'present' AND p.ended_by IS NULL
 	  CROSS JOIN value v ON v.entry_id = p.entry_id AND v.field = 'claim' AND v.holds = 0 AND v.ended_by IS NULL
 	    AND v.set_by > p.set_by AND v.json ->> 'state'
-	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0 FROM json_each(?2) c
+	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0, 0 FROM json_each(?2) c
 	  CROSS JOIN value o ON o.entry_id = c.value AND o.field = 'claim' AND o.holds = 1 AND o.ended_by IS NULL
 	  CROSS JOIN value v ON v.entry_id = o.entry_id AND v.field = 'evidence' AND v.holds = 1 AND v.ended_by IS NULL
 	    AND v.key >= o.key || '/' AND v.key < o.key || '0'

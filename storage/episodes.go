@@ -111,7 +111,8 @@ func RowOrLast(through int64) int64 {
 
 // EpisodeColumns are the columns of a row that ScanEpisode scans.
 const EpisodeColumns = `id, kind, thread_id, idx, from_scene, to_scene, from_turn, to_turn, summary, author,
-	coalesce(supersedes, 0), tokens, trace_id`
+	coalesce(supersedes, 0), tokens, trace_id,
+	coalesce((SELECT ord FROM scene WHERE n = from_scene), 0), coalesce((SELECT ord FROM scene WHERE n = to_scene), 0)`
 
 // The entries of an episode e, as a JSON array, follow from the revisions. The entries of a story so far are those with
 // a revision up to its last turn, because it begins with the story. Table made has the first turn of each entry.
@@ -120,7 +121,9 @@ const (
 		GROUP BY entry_id) `
 	turnEntries = `(SELECT json_group_array(id ORDER BY id)
 		FROM (SELECT DISTINCT r.entry_id AS id FROM revision r JOIN trace t ON t.turn = r.turn AND t.seq = 0
-		WHERE r.turn BETWEEN e.from_turn AND e.to_turn AND t.scene BETWEEN e.from_scene AND e.to_scene))`
+		JOIN scene s ON s.n = t.scene WHERE r.turn BETWEEN e.from_turn AND e.to_turn
+		AND s.ord BETWEEN (SELECT ord FROM scene WHERE n = e.from_scene)
+		  AND (SELECT ord FROM scene WHERE n = e.to_scene)))`
 	anyEntries = `iif(e.kind = 'cumulative', (SELECT json_group_array(entry_id ORDER BY entry_id) FROM made
 		WHERE turn <= e.to_turn), ` + turnEntries + `)`
 )
@@ -132,7 +135,7 @@ func ScanEpisode(rows *sql.Rows, e *annotator.Episode) error { return scanEpisod
 func scanEpisodeAnd(rows *sql.Rows, e *annotator.Episode, more ...any) error {
 	columns := []any{
 		&e.ID, &e.Kind, &e.Thread, &e.Index, &e.FromScene, &e.ToScene, &e.FromTurn, &e.ToTurn, &e.Summary, &e.By,
-		&e.Supersedes, &e.Tokens, &e.Trace,
+		&e.Supersedes, &e.Tokens, &e.Trace, &e.From, &e.To,
 	}
 	return rows.Scan(append(columns, more...)...)
 }

@@ -55,3 +55,6 @@ func InvariantQueries() iter.Seq2[string, string] {
 
 // EndQueries are what the ends of threads read, by what they look for.
 var EndQueries = map[string]string{"ended": endedThreads, "undecided": undecidedEntries, "outdated": outdatedEntries}
+
+// OrdersBetween computes the orders of new scenes.
+var OrdersBetween = ordersBetween

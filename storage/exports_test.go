@@ -54,9 +54,9 @@ func (t storyText) Posts(ctx context.Context, thread int64) iter.Seq2[*exporters
 		}
 		for i := range rows {
 			for rank := range rows[i].Posts {
-				place := annotator.PlaceAt(rows[i].N, rank)
+				place := annotator.PlaceAt(rows[i].Order, rank)
 				p := exporters.Post{
-					Post: t.scenes[rows[i].N-1].Posts[rank], Place: place, Document: "text.xhtml",
+					Post: t.scenes[rows[i].N-1].Posts[rank], Place: place, Scene: rows[i].N, Document: "text.xhtml",
 					Offset: offsetOf(t.scenes, place),
 				}
 				if !yield(&p, nil) {
@@ -76,13 +76,13 @@ func (t storyText) MentionsThen(ctx context.Context, thread int64) (map[annotato
 }
 
 func (t storyText) mentions(ctx context.Context, thread int64,
-	in func(context.Context, int, int) ([]storage.Mention, error),
+	in func(context.Context, annotator.Order, annotator.Order) ([]storage.Mention, error),
 ) (map[annotator.Place][]exporters.Mention, error) {
 	span, err := t.Thread(ctx, thread)
 	if err != nil {
 		return nil, err
 	}
-	found, err := in(ctx, span.First, span.Last)
+	found, err := in(ctx, span.Order, orderOf(span.Last))
 	byPost := map[annotator.Place][]exporters.Mention{}
 	for _, m := range found {
 		byPost[m.Place] = append(byPost[m.Place], exporters.Mention{Entry: m.Entry, Start: m.Start, End: m.End})
@@ -104,7 +104,7 @@ func bookText(scenes []*annotator.Scene) string {
 
 // offsetOf returns where a post begins in the book.
 func offsetOf(scenes []*annotator.Scene, place annotator.Place) int64 {
-	id := scenes[place.Scene()-1].Posts[place.Rank()].ID
+	id := scenes[place.Order()/annotator.OrderStep-1].Posts[place.Rank()].ID
 	return int64(strings.Index(bookText(scenes), fmt.Sprintf(`<p id="p%d">`, id)))
 }
 
@@ -153,10 +153,10 @@ func (s *story) export(m view.Moment, book string) *exported {
 	}
 	document := exporters.Build(exporters.Story{Title: "A story", Scenes: len(s.scenes)},
 		exporters.Select(entries, nil, nil), func(p annotator.Place) annotator.Position {
-			return annotator.Position{Scene: p.Scene()}
+			return annotator.Position{Scene: int(p.Order() / annotator.OrderStep)}
 		})
 	if !m.IsZero() {
-		document.AsOf = &annotator.Position{Scene: m.Place.Scene()}
+		document.AsOf = &annotator.Position{Scene: m.Scene}
 	}
 	told, err := view.Story(s.ctx)
 	s.ok(err)
@@ -164,6 +164,8 @@ func (s *story) export(m view.Moment, book string) *exported {
 	s.ok(err)
 	document.Summaries = exporters.NewSummaries(told, threads)
 	c := &exporters.Codex{Document: &document, History: view, Name: "book", Text: storyText{view, s.scenes}, Book: book}
+	c.Scenes, err = s.db.Scenes.Orders(s.ctx)
+	s.ok(err)
 	write := func(name string) []byte {
 		format, err := exporters.ByName(name)
 		s.ok(err)
@@ -437,7 +439,7 @@ func merges(source, target int64) edit {
 		if err != nil {
 			return err
 		}
-		revisions, err := codex.Merge(from, into, annotator.ActorModel, annotator.PlaceAt(sceneOf(ctx), 0))
+		revisions, err := codex.Merge(from, into, annotator.ActorModel, placeOf(ctx))
 		if err != nil {
 			return err
 		}

@@ -205,8 +205,9 @@ func (g *Glossary) MostRevised(ctx context.Context, limit int) ([]annotator.Entr
 func (g *Glossary) ChangedIn(ctx context.Context, e *annotator.Episode) ([]annotator.Entry, error) {
 	return g.Reader().List(ctx, `SELECT DISTINCT r.entry_id FROM revision r
 		JOIN trace t ON t.turn = r.turn AND t.seq = 0
-		WHERE r.turn BETWEEN ? AND ? AND t.scene BETWEEN ? AND ? ORDER BY 1`,
-		e.FromTurn, e.ToTurn, e.FromScene, e.ToScene)
+		JOIN scene s ON s.n = t.scene
+		WHERE r.turn BETWEEN ? AND ? AND s.ord BETWEEN ? AND ? ORDER BY 1`,
+		e.FromTurn, e.ToTurn, e.From, e.To)
 }
 
 // Held returns the entries with the given ids, by id, as Entry does. Ids without an entry are left out.

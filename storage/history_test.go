@@ -61,7 +61,7 @@ func (d *dated) edit(t *rapid.T) {
 	edit := codex.Edit{
 		Name: &name, Facts: factsOf(definition, nil),
 		Tags:  []string{rapid.SampledFrom([]string{"ship", "person"}).Draw(t, "tag")},
-		Actor: annotator.ActorModel, At: annotator.PlaceAt(d.scene, rapid.IntRange(0, 1).Draw(t, "rank")),
+		Actor: annotator.ActorModel, At: annotator.PlaceAt(orderOf(d.scene), rapid.IntRange(0, 1).Draw(t, "rank")),
 	}
 	d.tool(func(ctx context.Context, g *storage.Glossary) error {
 		e, err := g.Lookup(ctx, name)

@@ -72,18 +72,32 @@ var invariants = [...]invariant{
 		`SELECT count(*) || ' revisions, newest ' || max(id) FROM revision HAVING count(*) > 0 AND count(*) <> max(id)`,
 	},
 	{
-		"scenes", "scenes are numbered without a gap, within their threads too",
+		"scenes", "scenes are numbered without a gap, and those of a thread follow each other, from its first to its " +
+			"last one",
 		`SELECT count(*) || ' scenes, last is ' || max(n) FROM scene HAVING count(*) > 0 AND count(*) <> max(n)
 		 UNION ALL SELECT 'thread ' || t.thread_id || ' spans scenes ' || first_scene || ' to ' || last_scene ||
 		     ', has ' || count(s.n)
-		  FROM thread_state t LEFT JOIN scene s ON s.thread_id = t.thread_id AND s.n BETWEEN first_scene AND last_scene
-		  AND s.idx = s.n - first_scene GROUP BY t.thread_id HAVING count(s.n) <> last_scene - first_scene + 1`,
+		  FROM thread_state t JOIN scene a ON a.n = first_scene JOIN scene z ON z.n = last_scene
+		  LEFT JOIN scene s ON s.ord BETWEEN a.ord AND z.ord AND s.thread_id = t.thread_id
+		  GROUP BY t.thread_id HAVING count(s.n) <> (SELECT count(*) FROM scene WHERE ord BETWEEN a.ord AND z.ord)
+		    OR count(s.n) <> (SELECT count(*) FROM scene WHERE thread_id = t.thread_id)
+		 UNION ALL SELECT 'thread ' || thread_id || ' has no scenes ' || first_scene || ' and ' || last_scene
+		  FROM thread_state WHERE (SELECT count(*) FROM scene WHERE n IN (first_scene, last_scene))
+		    <> 1 + (first_scene <> last_scene)
+		 UNION ALL SELECT 'scene ' || s.n || ' is in another block' FROM scene s LEFT JOIN scene l ON l.ord = s.block
+		  LEFT JOIN scene next ON next.n = s.n + 1
+		  WHERE l.n IS NULL OR l.block <> l.ord OR l.thread_id <> s.thread_id OR l.n - s.n NOT BETWEEN 0 AND 59
+		    OR l.n > s.n AND (next.block, next.ord > s.ord) IS NOT (s.block, 1)
+		 UNION ALL SELECT 'post ' || post_id || ' is at a place without it' FROM (
+		  SELECT post_id, place FROM scene_post EXCEPT SELECT p.value, s.ord * 1000000 + p.key FROM scene s
+		    JOIN json_each(iif(json_valid(s.posts), s.posts, '[]')) p)`,
 	},
 	{
 		"recorded once", "a scene is recorded at most once, in story order, and the run's counts say how many",
-		`SELECT 'scene ' || n || ' is pending before recorded ones' FROM scene WHERE state = 'pending'
-		  AND n < (SELECT max(n) FROM scene WHERE state IN ('recorded', 'quarantined')) AND attempts = 0
-		  AND n NOT IN (SELECT scene FROM refusal)
+		`SELECT 'scene ' || n || ' is pending before recorded ones' FROM
+		  (SELECT n, ord, state, attempts, max(ord) FILTER (WHERE state IN ('recorded', 'quarantined'))
+		    OVER (ORDER BY n DESC) AS last FROM scene) -- scenes with a lower number were there when those were read
+		  WHERE state = 'pending' AND ord < last AND attempts = 0 AND n NOT IN (SELECT scene FROM refusal)
 		 UNION ALL SELECT 'run counts ' || r.recorded || ' recorded and ' || r.quarantined ||
 		     ' quarantined scenes; there are ' || s.r || ' and ' || s.q
 		  FROM run_state r, (SELECT coalesce(sum(state = 'recorded'), 0) AS r,
@@ -173,7 +187,7 @@ var invariants = [...]invariant{
 		  JOIN scene s ON s.n = t.last_scene WHERE (t.status = 'completed') <> (s.state IN ('recorded', 'quarantined'))
 		  AND s.n <> (SELECT open_scene FROM run_state)
 		 UNION ALL SELECT 'thread ' || thread_id || ' is out of order' FROM
-		  (SELECT thread_id, ord, lag(ord) OVER (ORDER BY first_scene) AS former FROM thread_state) WHERE ord < former
+		  thread_state t WHERE ord IS NOT (SELECT ord FROM scene WHERE n = t.first_scene)
 		 UNION ALL SELECT 'thread ' || thread_id ||
 		     iif(summary_due, ' waits for no summary', ' waits for a summary') || ', and is kept otherwise'
 		  FROM thread_state WHERE summary_due <> (` + summaryDue + `)`,
@@ -231,8 +245,10 @@ var invariants = [...]invariant{
 		  WHERE ` + readToTheEnd + ` AND s.thread_id NOT IN (SELECT thread_id FROM episode WHERE kind = 'thread')
 		  GROUP BY s.thread_id
 		 UNION ALL SELECT 'scene ' || s.n || ' is not in the story so far' FROM scene s, run_state r
-		  WHERE ` + readToTheEnd + ` AND s.n > (SELECT coalesce(max(to_scene), 0) FROM episode
-		    WHERE kind = 'cumulative')`,
+		  WHERE ` + readToTheEnd + ` AND s.ord > (SELECT coalesce(max(t.ord), 0) FROM episode e
+		    JOIN scene t ON t.n = e.to_scene WHERE e.kind = 'cumulative')
+		 UNION ALL SELECT 'summary ' || e.id || ' covers scenes ' || from_scene || ' to ' || to_scene FROM episode e
+		  WHERE NOT (SELECT ord FROM scene WHERE n = e.from_scene) <= (SELECT ord FROM scene WHERE n = e.to_scene)`,
 	},
 	{
 		"conversations", "each answer out of a snapshot came from one call that asked, and a conversation of the " +

@@ -32,9 +32,16 @@ func (tx *tx) append(row *annotator.Trace) {
 		row.ID, row.Turn, row.Seq, row.Kind, row.Scene, row.Content, row.Attached, row.Reasoning, row.CallID, row.Tool,
 		row.Arguments, row.Error, row.Tokens, shows, parsed, hash, tx.now)
 	tx.head.trace, tx.head.hash = row.ID, hash
-	if row.Turn > 0 {
-		tx.head.seen = max(tx.head.seen, row.Scene)
+	if row.Turn > 0 && row.Seq == 0 {
+		tx.see(row.Scene)
 	}
+}
+
+// see records that a scene was read.
+func (tx *tx) see(scene int) {
+	var order annotator.Order
+	tx.scan([]any{&order}, `SELECT ord FROM scene WHERE n = ?`, scene)
+	tx.head.seen = max(tx.head.seen, order)
 }
 
 // chain returns the hash of a row and of all rows before it. It detects a changed byte, which SQLite's check does not.

@@ -2,13 +2,15 @@ package storage
 
 import (
 	"fmt"
+
+	"annotator"
 )
 
 // Limit is what of the codex was known at a moment. The zero Limit is none.
 type Limit struct {
-	ByRevision bool  // Last is a revision; else it is the scene until which the story was read
-	Last       int64 // the last revision, or scene, within the limit
-	Reach      int   // the furthest scene that was read; 0: no limit
+	ByRevision bool            // Last is a revision; else it is the order of the scene until which the story was read
+	Last       int64           // the last revision, or scene, within the limit
+	Reach      annotator.Order // of the furthest scene that was read; 0: no limit
 }
 
 // IsNone reports whether there is no limit.

@@ -21,7 +21,7 @@ type Mention struct {
 
 // SceneMentions are the mentions in a scene, by the names that the live entries have now.
 type SceneMentions struct {
-	Scene    int
+	Scene    int                // its number
 	Words    []string           // of the scene, folded, each once
 	Mentions map[Mention]string // with the text of the name
 }
@@ -73,7 +73,10 @@ func (s *Mentions) Update(ctx context.Context, scenes []SceneMentions) error {
 }
 
 // knownSince is the time when something became known.
-type knownSince struct{ revision, seen int64 }
+type knownSince struct {
+	revision int64
+	seen     annotator.Order
+}
 
 // setMentions updates the mentions in scenes. A mention that is no longer found ends with the newest revision, and a
 // new one begins with it. In a scene that is searched for the first time, a mention begins when its name became known.
@@ -90,12 +93,13 @@ func (tx *tx) setMentions(scenes []SceneMentions) {
 }
 
 func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, names aliasesSince) {
+	var order annotator.Order
 	var again bool
-	tx.scan([]any{&again}, `SELECT mentioned FROM scene WHERE n = ?`, s.Scene)
+	tx.scan([]any{&order, &again}, `SELECT ord, mentioned FROM scene WHERE n = ?`, s.Scene)
 	held := map[Mention]bool{}
 	added := map[int64]int{} // by entry; 0 where one has ended
 	if again {
-		for _, m := range tx.mentionsOf(s.Scene) {
+		for _, m := range tx.mentionsOf(order) {
 			held[m] = true
 			if _, found := s.Mentions[m]; !found {
 				added[m.Entry] += 0
@@ -126,7 +130,7 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 }
 
 // mentionsOf returns the mentions in a scene that have not ended.
-func (tx *tx) mentionsOf(scene int) []Mention {
+func (tx *tx) mentionsOf(scene annotator.Order) []Mention {
 	found, err := collect(tx.ctx, tx, ScanMention, `SELECT entry_id, place, start_at, end_at FROM mention
 		WHERE place BETWEEN ? AND ? AND ended_by IS NULL`, annotator.PlaceAt(scene, 0), annotator.PlaceAt(scene+1, 0)-1)
 	tx.fail(err)

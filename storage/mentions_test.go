@@ -38,9 +38,12 @@ func TestMentionsOfLaterNames(t *testing.T) {
 		places []annotator.Place
 	}{
 		{"scene:1", 1, nil},
-		{"scene:2", 1, []annotator.Place{1_000_000, 1_000_001, 2_000_000, 2_000_001}},
+		{"scene:2", 1, []annotator.Place{1_000_000_000_000, 1_000_000_000_001, 2_000_000_000_000, 2_000_000_000_001}},
 		{"scene:2", 2, nil},
-		{"", 2, []annotator.Place{1_000_000, 1_000_001, 2_000_000, 2_000_001, 3_000_000, 3_000_001}},
+		{"", 2, []annotator.Place{
+			1_000_000_000_000, 1_000_000_000_001, 2_000_000_000_000, 2_000_000_000_001, 3_000_000_000_000,
+			3_000_000_000_001,
+		}},
 	} {
 		var places []annotator.Place
 		for _, m := range mentions(c.point, c.entry) {
@@ -85,7 +88,7 @@ func TestCompanionsOfMany(t *testing.T) {
 	const scenes, entries = 260, 60
 	s := grown(t, t.TempDir(), scenes, 1)
 	s.bulk(`WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1), e (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM e WHERE id < ?2)
-		INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen) SELECT id, n * 1000000, id, id + 1, 3 * id, 1 FROM n, e
+		INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen) SELECT id, n * 1000000000000, id, id + 1, 3 * id, 1 FROM n, e
 		  WHERE id = 1 AND n % 9 OR n % id = id % 5`, scenes, entries)
 	s.bulk(storage.FillCounts)
 	want := ask[string](t, s.path,

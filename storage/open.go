@@ -27,7 +27,7 @@ type head struct {
 	trace    int64
 	hash     []byte
 	revision int64
-	seen     int // the furthest scene that a turn has begun with, or that has an outcome
+	seen     annotator.Order // of the furthest scene that a turn has begun with, or that has an outcome
 }
 
 // Open opens the database at path for reading. It changes nothing. The error is NotFound where there is no run, and
@@ -310,8 +310,7 @@ func (db *DB) readHead(ctx context.Context) error {
 		return sqlite.Wrap(err, "read the end of the journal in %s", db.path)
 	}
 	row = db.read.QueryRowContext(ctx, `SELECT (SELECT coalesce(max(id), 0) FROM revision),
-		max((SELECT coalesce(max(scene), 0) FROM trace WHERE turn > 0 AND seq = 0),
-		  coalesce((SELECT n FROM scene WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1), 0))`)
+		coalesce((SELECT ord FROM scene WHERE attempts > 0 OR recorded_at IS NOT NULL ORDER BY ord DESC LIMIT 1), 0)`)
 	return sqlite.Wrap(row.Scan(&db.head.revision, &db.head.seen), "read the newest revision in %s", db.path)
 }
 

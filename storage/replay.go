@@ -77,9 +77,10 @@ func (h *history) checkValue(r *annotator.Revision, stored *storedValue, f *Find
 	}
 }
 
-// plainEntry returns a copy with empty lists in place of nil ones.
+// plainEntry returns a copy with empty lists in place of nil ones, and without what follows from the scenes.
 func plainEntry(e *annotator.Entry) annotator.Entry {
 	c := *e
+	c.PresentScene = 0
 	c.Tags = append([]string{}, e.Tags...)
 	c.Aliases = append([]annotator.Alias{}, e.Aliases...)
 	c.Claims = append([]annotator.Claim{}, e.Claims...)
@@ -93,11 +94,10 @@ func plainEntry(e *annotator.Entry) annotator.Entry {
 type history struct {
 	entries   map[int64]*annotator.Entry
 	live      int
-	seen      map[int64]int // the furthest scene of an entry's revisions
-	openings  []opening     // that are after the revisions so far
-	furthest  int           // of the scenes of the others
-	silent    map[int]bool  // scenes that have ended without a turn
-	posts     map[int]int   // the number of posts of each scene
+	seen      map[int64]annotator.Order // the furthest scene of an entry's revisions
+	openings  []opening                 // that are after the revisions so far
+	furthest  annotator.Order           // of the scenes of the others
+	scenes    map[annotator.Order]*heldScene
 	snapshots map[int64][]snapshotCount
 }
 
@@ -110,27 +110,20 @@ type snapshotCount struct {
 // readHistory reads what the revisions must agree with.
 func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 	h := &history{
-		entries: map[int64]*annotator.Entry{}, seen: map[int64]int{}, silent: map[int]bool{}, posts: map[int]int{},
-		snapshots: map[int64][]snapshotCount{},
+		entries: map[int64]*annotator.Entry{}, seen: map[int64]annotator.Order{},
+		scenes: map[annotator.Order]*heldScene{}, snapshots: map[int64][]snapshotCount{},
 	}
 	err := sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
-		var scene, posts int
-		err := rows.Scan(&scene, &posts)
-		h.posts[scene] = posts
+		var order annotator.Order
+		var s heldScene
+		err := rows.Scan(&order, &s.n, &s.posts, &s.silent)
+		h.scenes[order] = &s
 		return err
-	}, `SELECT n, iif(json_valid(posts), json_array_length(posts), 0) FROM scene`)
+	}, `SELECT ord, n, iif(json_valid(posts), json_array_length(posts), 0), turn = 0 AND recorded_at IS NOT NULL
+		OR n IN (SELECT scene FROM refusal WHERE turn = 0) FROM scene`)
 	if err == nil {
-		err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
-			var scene int
-			err := rows.Scan(&scene)
-			h.silent[scene] = true
-			return err
-		}, `SELECT n FROM scene WHERE turn = 0 AND recorded_at IS NOT NULL UNION ALL SELECT scene FROM refusal
-			WHERE turn = 0`)
-	}
-	if err == nil {
-		h.openings, err = collect(ctx, v.q, scanOpening, `SELECT id, scene FROM trace WHERE turn > 0 AND seq = 0
-			ORDER BY id`)
+		h.openings, err = collect(ctx, v.q, scanOpening, `SELECT t.id, s.ord FROM trace t JOIN scene s ON s.n = t.scene
+			WHERE t.turn > 0 AND t.seq = 0 ORDER BY t.id`)
 	}
 	if err != nil {
 		return nil, err
@@ -144,16 +137,31 @@ func (v *verifier) readHistory(ctx context.Context) (*history, error) {
 	}, `SELECT id, revision_id, entries FROM snapshot`)
 }
 
+// heldScene is a scene as it is stored.
+type heldScene struct {
+	n      int
+	posts  int  // how many
+	silent bool // it has ended without a turn
+}
+
+// scene returns the scene with an order; the zero value for none.
+func (h *history) scene(order annotator.Order) heldScene {
+	if s := h.scenes[order]; s != nil {
+		return *s
+	}
+	return heldScene{}
+}
+
 // opening is a row of the journal that begins a turn.
 type opening struct {
 	row   int64
-	scene int
+	scene annotator.Order
 }
 
 func scanOpening(rows *sql.Rows, o *opening) error { return rows.Scan(&o.row, &o.scene) }
 
 // readUntil returns the furthest scene that a turn before a row of the journal has begun with. The rows come in order.
-func (h *history) readUntil(row int64) int {
+func (h *history) readUntil(row int64) annotator.Order {
 	for len(h.openings) > 0 && h.openings[0].row < row {
 		h.furthest, h.openings = max(h.furthest, h.openings[0].scene), h.openings[1:]
 	}
@@ -164,21 +172,21 @@ func (h *history) readUntil(row int64) int {
 // revisions of the entry, or of the entry that it merges into. So a limit that includes the revision includes those,
 // too.
 func (h *history) checkSeen(r *annotator.Revision, f *Finding) {
-	if read := h.readUntil(r.Trace); r.Trace != 0 && r.Seen != read && (r.Seen < read || !h.silent[r.Seen]) {
-		f.add(fmt.Sprintf("revision %d says that the story was read to scene %d; it was read to scene %d", r.ID, r.Seen,
-			read))
+	if read := h.readUntil(r.Trace); r.Trace != 0 && r.Seen != read && (r.Seen < read || !h.scene(r.Seen).silent) {
+		f.add(fmt.Sprintf("revision %d says that the story was read to scene %d; it was read to scene %d", r.ID,
+			h.scene(r.Seen).n, h.scene(read).n))
 	}
-	if r.At.Scene() > r.Seen {
-		f.add(fmt.Sprintf("revision %d is dated to scene %d, and the story was read to scene %d", r.ID, r.At.Scene(),
-			r.Seen))
+	if r.At.Order() > r.Seen {
+		f.add(fmt.Sprintf("revision %d is dated to scene %d, and the story was read to scene %d", r.ID,
+			h.scene(r.At.Order()).n, h.scene(r.Seen).n))
 	}
 	least := h.seen[r.Entry]
 	if into, err := strconv.ParseInt(r.New, 10, 64); err == nil && r.Field == annotator.FieldMerge {
 		least = max(least, h.seen[into])
 	}
 	if r.Seen < least {
-		f.add(fmt.Sprintf("revision %d changes what is known from scene %d, and is known from scene %d", r.ID, least,
-			r.Seen))
+		f.add(fmt.Sprintf("revision %d changes what is known from scene %d, and is known from scene %d", r.ID,
+			h.scene(least).n, h.scene(r.Seen).n))
 	}
 	h.seen[r.Entry] = max(h.seen[r.Entry], r.Seen)
 }
@@ -195,11 +203,11 @@ func (h *history) add(r *annotator.Revision, set *storedValue, scene int, f *Fin
 		f.add(fmt.Sprintf("revision %d of entry %d does not change what was there", r.ID, r.Entry))
 	}
 	switch {
-	case r.At.Rank() >= h.posts[r.At.Scene()]:
+	case r.At.Rank() >= h.scene(r.At.Order()).posts:
 		f.add(fmt.Sprintf("revision %d is dated to a post that is not there", r.ID))
-	case r.Turn != 0 && r.At.Scene() != scene:
+	case r.Turn != 0 && h.scene(r.At.Order()).n != scene:
 		f.add(fmt.Sprintf("revision %d of turn %d, which reads scene %d, is dated to scene %d", r.ID, r.Turn, scene,
-			r.At.Scene()))
+			h.scene(r.At.Order()).n))
 	}
 	h.checkValue(r, set, f)
 	h.checkSeen(r, f)

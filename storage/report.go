@@ -163,7 +163,7 @@ const EstimatedScenes = 30
 
 func recentEnds(ctx context.Context, q querier) ([]time.Time, error) {
 	millis, err := collect(ctx, q, ScanValue[int64],
-		`SELECT recorded_at FROM scene WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT ?`, EstimatedScenes+1)
+		`SELECT recorded_at FROM scene WHERE recorded_at IS NOT NULL ORDER BY ord DESC LIMIT ?`, EstimatedScenes+1)
 	ends := make([]time.Time, len(millis))
 	for i := range millis {
 		ends[i] = time.UnixMilli(millis[i])

@@ -2,9 +2,7 @@ package storage
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"iter"
 
@@ -75,7 +73,7 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 // writes the log back, so that the file is recognized as that of the run even without its log.
 func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
 	err := s.db.update(ctx, "list the scenes", func(tx *tx) {
-		total := tx.insertScenes(scenes, 0)
+		total := tx.addScenes(scenes)
 		tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
 			endpoint, model, started_at, updated_at, holder)
 			VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
@@ -88,45 +86,14 @@ func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annota
 	return err
 }
 
-// Extend adds the scenes that a corpus has gained at its end, and records the corpus's new fingerprint.
+// Extend adds the scenes that a corpus has gained, at its end or between others, and records the corpus's new
+// fingerprint. The scenes are all of the corpus, in story order. No row of another scene changes. The error is Halted,
+// and nothing is added, if a scene of the run is not among them.
 func (s *Run) Extend(ctx context.Context, identity string, scenes iter.Seq2[*annotator.Scene, error]) error {
 	return s.db.update(ctx, "list the new scenes", func(tx *tx) {
-		var known int
-		tx.scan([]any{&known}, `SELECT coalesce(max(n), 0) FROM scene`)
-		total := tx.insertScenes(scenes, known)
+		total := tx.addScenes(scenes)
 		tx.execOne(`UPDATE run_state SET corpus_hash = ?, corpus_identity = ?`, total, identity)
 	})
-}
-
-// insertScenes inserts the scenes after the known ones, and returns the hash over all.
-func (tx *tx) insertScenes(scenes iter.Seq2[*annotator.Scene, error], known int) string {
-	all := sha256.New()
-	for s, err := range scenes {
-		if tx.fail(err); tx.err != nil {
-			return ""
-		}
-		hash := s.Hash()
-		all.Write(hash[:])
-		if s.N > known {
-			tx.insertScene(s, hash[:])
-		}
-	}
-	return hex.EncodeToString(all.Sum(nil))
-}
-
-func (tx *tx) insertScene(s *annotator.Scene, hash []byte) {
-	// The thread may be completed already: a corpus may grow in its last thread.
-	tx.exec(`INSERT INTO thread_state (thread_id, ord, title, first_scene, last_scene) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (thread_id) DO UPDATE SET last_scene = excluded.last_scene,
-		  status = iif(status = 'completed', 'in_progress', status), completed_at = NULL, summary_due = 0`,
-		s.Thread.ID, s.Thread.Order, s.Thread.Title, s.N, s.N)
-	posts := make([]int64, len(s.Posts))
-	for i := range s.Posts {
-		posts[i] = s.Posts[i].ID
-	}
-	tx.exec(`INSERT INTO scene (n, thread_id, idx, posts, words, hash) VALUES (?, ?, ?, ?, ?, ?)`,
-		s.N, s.Thread.ID, s.Index, List(posts), s.Words(), hash)
-	tx.exec(`INSERT INTO scene_post SELECT value, ? * 1000000 + key FROM json_each(?)`, s.N, List(posts))
 }
 
 // Configure records the endpoint, the model and the corpus file that the run uses from here on.

@@ -29,7 +29,8 @@ func TestBeginListsTheScenes(t *testing.T) {
 		row, err := s.db.Scenes.Get(s.ctx, i+1)
 		s.ok(err)
 		want := &annotator.SceneRow{
-			N: i + 1, Thread: scene.Thread, Index: scene.Index, Posts: []int64{scene.Posts[0].ID, scene.Posts[1].ID},
+			N: i + 1, Order: scene.Order, Last: i == 2, Thread: scene.Thread,
+			Posts: []int64{scene.Posts[0].ID, scene.Posts[1].ID},
 			Words: scene.Words(),
 			Hash:  scene.Hash(), Opens: scene.Opens, Ends: scene.Ends, State: annotator.ScenePending,
 		}
@@ -137,18 +138,18 @@ func TestPositions(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(1, 1))
 	positions := view.NewPositions(s.ctx, s.db)
 	for place, want := range map[annotator.Place]annotator.Position{
-		0:                       {},
-		annotator.PlaceAt(2, 0): {Thread: 999, Scene: 2, Post: 20},
-		annotator.PlaceAt(2, 1): {Thread: 999, Scene: 2, Post: 21},
-		annotator.PlaceAt(2, 2): {Thread: 999, Scene: 2},
-		s.scenes[0].End():       {Thread: 1000, Scene: 1, Post: 11},
+		0:                                {},
+		annotator.PlaceAt(orderOf(2), 0): {Thread: 999, Scene: 2, Post: 20},
+		annotator.PlaceAt(orderOf(2), 1): {Thread: 999, Scene: 2, Post: 21},
+		annotator.PlaceAt(orderOf(2), 2): {Thread: 999, Scene: 2},
+		s.scenes[0].End():                {Thread: 1000, Scene: 1, Post: 11},
 	} {
 		if got := positions.At(place); got != want {
 			t.Errorf("place %d is %+v, want %+v", place, got, want)
 		}
 	}
 	s.ok(positions.Err)
-	if positions.At(annotator.PlaceAt(9, 0)); annotator.KindOf(positions.Err) != annotator.NotFound {
+	if positions.At(annotator.PlaceAt(orderOf(9), 0)); annotator.KindOf(positions.Err) != annotator.NotFound {
 		t.Errorf("scene 9: %v", positions.Err)
 	}
 }
@@ -156,7 +157,7 @@ func TestPositions(t *testing.T) {
 func TestThreadOrder(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1, 1))
-	if order, err := s.db.Threads.Order(s.ctx, 999); err != nil || order != 2 {
+	if order, err := s.db.Threads.Order(s.ctx, 999); err != nil || order != orderOf(2) {
 		t.Errorf("thread 999 is number %d, %v", order, err)
 	}
 	if _, err := s.db.Threads.Order(s.ctx, 5); annotator.KindOf(err) != annotator.NotFound {

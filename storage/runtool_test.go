@@ -114,7 +114,7 @@ func TestRunToolFallsBack(t *testing.T) {
 func twice(field annotator.Field, value string) edit {
 	return func(ctx context.Context, g *storage.Glossary) error {
 		r := annotator.Revision{
-			Entry: 1, Field: field, New: value, At: annotator.PlaceAt(1, 0),
+			Entry: 1, Field: field, New: value, At: annotator.PlaceAt(orderOf(1), 0),
 			Actor: annotator.ActorModel,
 		}
 		_, err := g.Revise(ctx, []annotator.Revision{r, r})
@@ -155,7 +155,7 @@ func TestCommitsWhenCancelled(t *testing.T) {
 	s.ok(s.db.Journal.RunTool(ctx, row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
 		cancel()
 		row.Content = "done"
-		return creates("Mik", "A sailor.")(context.WithValue(s.ctx, sceneKey{}, s.scene), g)
+		return creates("Mik", "A sailor.")(s.inScene(), g)
 	}, noFallback))
 	s.take(*row)
 	s.remembers()

@@ -77,7 +77,7 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 		tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ?
 			WHERE id = 1`,
 			o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)
-		tx.head.seen = max(tx.head.seen, o.Scene)
+		tx.see(o.Scene)
 	})
 }
 
@@ -99,18 +99,17 @@ func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int,
 }
 
 // SceneQuery is a query whose rows ScanScene scans.
-const SceneQuery = `SELECT n, s.thread_id, title, ord, idx, posts, words, hash, n = first_scene, n = last_scene, state,
-	attempts, turn, reason,
-	  fault, (SELECT count(*) FROM refusal f WHERE f.scene = s.n)
-	FROM scene s JOIN thread_state USING (thread_id)`
+const SceneQuery = `SELECT n, s.ord, s.thread_id, title, t.ord, posts, words, hash, n = first_scene, n = last_scene,
+	s.ord = (SELECT max(ord) FROM scene), state, attempts, turn, reason, fault,
+	(SELECT count(*) FROM refusal f WHERE f.scene = s.n)
+	FROM scene s JOIN thread_state t USING (thread_id)`
 
 // ScanScene scans a row of SceneQuery.
 func ScanScene(rows *sql.Rows, s *annotator.SceneRow) error {
 	var posts string
 	var hash []byte
-	err := rows.Scan(&s.N, &s.Thread.ID, &s.Thread.Title, &s.Thread.Order, &s.Index, &posts, &s.Words, &hash, &s.Opens,
-		&s.Ends,
-		&s.State, &s.Attempts, &s.Turn, &s.Reason, &s.Fault, &s.Refusals)
+	err := rows.Scan(&s.N, &s.Order, &s.Thread.ID, &s.Thread.Title, &s.Thread.Order, &posts, &s.Words, &hash, &s.Opens,
+		&s.Ends, &s.Last, &s.State, &s.Attempts, &s.Turn, &s.Reason, &s.Fault, &s.Refusals)
 	if err != nil {
 		return err
 	}
@@ -134,6 +133,50 @@ func (s *Scenes) Get(ctx context.Context, n int) (*annotator.SceneRow, error) {
 	return s.one(ctx, missing, ` WHERE n = ?`, n)
 }
 
+// At returns the scene with an order; NotFound if there is none.
+func (s *Scenes) At(ctx context.Context, order annotator.Order) (*annotator.SceneRow, error) {
+	missing := annotator.Errorf(annotator.NotFound, "the story has no scene of order %d", order).
+		WithReason(annotator.ReasonUnknownScene)
+	return s.one(ctx, missing, ` WHERE s.ord = ?`, order)
+}
+
+// Neighbor returns the scene that is some scenes after another in story order; NotFound if there is none. A negative
+// distance is that to a scene before.
+func (s *Scenes) Neighbor(ctx context.Context, order annotator.Order, distance int) (*annotator.SceneRow, error) {
+	missing := annotator.Errorf(annotator.NotFound, "the story ends before that").
+		WithReason(annotator.ReasonUnknownScene)
+	if distance < 0 {
+		return s.one(ctx, missing, ` WHERE s.ord <= ? ORDER BY s.ord DESC LIMIT 1 OFFSET ?`, order, -distance)
+	}
+	return s.one(ctx, missing, ` WHERE s.ord >= ? ORDER BY s.ord LIMIT 1 OFFSET ?`, order, distance)
+}
+
+// After returns the scenes after an order and up to another, in story order, at most limit of them.
+func (s *Scenes) After(ctx context.Context, after, last annotator.Order, limit int) ([]annotator.SceneRow, error) {
+	return readAll(ctx, s.db, "read scenes", ScanScene,
+		SceneQuery+` WHERE s.ord > ? AND s.ord <= ? ORDER BY s.ord LIMIT ?`, after, last, limit)
+}
+
+// Distance returns how many scenes the second of two is after the first; less than 0 if it is before it.
+func (s *Scenes) Distance(ctx context.Context, from, to int) (int, error) {
+	return readValue[int](ctx, s.db, "count scenes", `SELECT
+		(SELECT count(*) FROM scene WHERE ord > a.ord AND ord <= b.ord)
+		- (SELECT count(*) FROM scene WHERE ord > b.ord AND ord <= a.ord)
+		FROM scene a, scene b WHERE a.n = ? AND b.n = ?`, from, to)
+}
+
+// Index returns how many scenes of its thread come before a scene.
+func (s *Scenes) Index(ctx context.Context, row *annotator.SceneRow) (int, error) {
+	return readValue[int](ctx, s.db, fmt.Sprintf("read thread %d", row.Thread.ID),
+		`SELECT count(*) FROM scene WHERE thread_id = ? AND ord < ?`, row.Thread.ID, row.Order)
+}
+
+// Orders returns the numbers and the orders of all scenes, in story order.
+func (s *Scenes) Orders(ctx context.Context) ([]annotator.SceneOrder, error) {
+	scan := func(rows *sql.Rows, o *annotator.SceneOrder) error { return rows.Scan(&o.N, &o.Order) }
+	return readAll(ctx, s.db, "read the scenes", scan, `SELECT n, ord FROM scene ORDER BY ord`)
+}
+
 // OfTurn returns the scene that a turn shows the model; NotFound if there is no such turn.
 func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, error) {
 	missing := annotator.Errorf(annotator.NotFound, "there is no turn %d in %s", turn, s.db.path).
@@ -144,13 +187,13 @@ func (s *Scenes) OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, e
 // Next returns the first scene without an outcome; NotFound when all have one.
 func (s *Scenes) Next(ctx context.Context) (*annotator.SceneRow, error) {
 	return s.one(ctx, annotator.Errorf(annotator.NotFound, "every scene has an outcome"),
-		` WHERE state IN ('pending', 'open') ORDER BY n LIMIT 1`)
+		` WHERE state IN ('pending', 'open') ORDER BY s.ord LIMIT 1`)
 }
 
 // Quarantined returns the scenes that were refused, in story order.
 func (s *Scenes) Quarantined(ctx context.Context) ([]annotator.SceneRow, error) {
 	return readAll(ctx, s.db, "read the quarantined scenes", ScanScene,
-		SceneQuery+` WHERE state = 'quarantined' ORDER BY n`)
+		SceneQuery+` WHERE state = 'quarantined' ORDER BY s.ord`)
 }
 
 // FirstDivergence compares the scenes of a corpus with those of the run. It returns the number of the first scene of
@@ -158,7 +201,7 @@ func (s *Scenes) Quarantined(ctx context.Context) ([]annotator.SceneRow, error) 
 func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotator.Scene,
 	error],
 ) (changed, total int, err error) {
-	known, err := readAll(ctx, s.db, "read the scenes", ScanValue[[]byte], `SELECT hash FROM scene ORDER BY n`)
+	known, err := readAll(ctx, s.db, "read the scenes", scanListedScene, listedScenes)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -166,13 +209,13 @@ func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotato
 		if err != nil {
 			return 0, 0, err
 		}
-		total = s.N
-		if hash := s.Hash(); changed == 0 && s.N <= len(known) && string(hash[:]) != string(known[s.N-1]) {
-			changed = s.N
+		if changed == 0 && total < len(known) && s.Hash() != known[total].hash {
+			changed = known[total].n
 		}
+		total++
 	}
 	if changed == 0 && total < len(known) {
-		changed = total + 1
+		changed = known[total].n
 	}
 	return changed, total, nil
 }
@@ -180,7 +223,7 @@ func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotato
 // LastRead returns the last scene, in story order, that has an outcome; NotFound where none has.
 func (s *Scenes) LastRead(ctx context.Context) (*annotator.SceneRow, error) {
 	return s.one(ctx, annotator.Errorf(annotator.NotFound, "no scene has an outcome"),
-		` WHERE recorded_at IS NOT NULL ORDER BY n DESC LIMIT 1`)
+		` WHERE recorded_at IS NOT NULL ORDER BY s.ord DESC LIMIT 1`)
 }
 
 // ConsecutiveFailures counts the newest scenes in a row that were quarantined for faults since Run.ResetFailures, at

@@ -229,7 +229,7 @@ func TestEntryIsReadWhole(t *testing.T) {
 	s.read(creates("Dawn (ship)", "Dawn is a ship. She sails.", "Ship", "ship", "grand  old"))
 	e, err := s.db.Glossary.Entry(s.ctx, 1)
 	s.ok(err)
-	at := annotator.PlaceAt(1, 0)
+	at := annotator.PlaceAt(orderOf(1), 0)
 	want := &annotator.Entry{
 		ID: 1, Term: "Dawn", Disambiguator: "ship", Status: annotator.Tentative, Tags: []string{"grand old", "ship"},
 		Aliases: []annotator.Alias{{Name: "Dawn", From: at}},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -93,17 +94,22 @@ func (s *story) reopen() {
 func scenesOf(threads ...int) []*annotator.Scene {
 	var scenes []*annotator.Scene
 	for i, count := range threads {
-		thread := annotator.Thread{ID: int64(1000 - i), Title: fmt.Sprintf("Chapter %d", i+1), Order: i + 1}
+		thread := annotator.Thread{
+			ID: int64(1000 - i), Title: fmt.Sprintf("Chapter %d", i+1), Order: orderOf(len(scenes) + 1),
+		}
 		for index := range count {
 			n := len(scenes) + 1
 			scenes = append(scenes, &annotator.Scene{
-				N: n, Thread: thread, Index: index, Opens: index == 0, Ends: index == count-1,
+				N: n, Order: orderOf(n), Thread: thread, Index: index, Opens: index == 0, Ends: index == count-1,
 				Posts: []annotator.Post{post(int64(n*10), thread.ID), post(int64(n*10+1), thread.ID)},
 			})
 		}
 	}
 	return scenes
 }
+
+// orderOf returns the order of a scene of a story to which nothing was inserted.
+func orderOf(n int) annotator.Order { return annotator.Order(n) * annotator.OrderStep }
 
 func post(id, thread int64) annotator.Post {
 	return annotator.Post{ID: id, Thread: thread, Name: "qm", Time: id, Body: bodyOf(id)}
@@ -217,7 +223,7 @@ func (s *story) update(run edit) {
 func (s *story) run(row annotator.Trace, run edit) {
 	s.Helper()
 	s.ok(s.db.Journal.RunTool(s.ctx, &row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
-		err := run(context.WithValue(s.ctx, sceneKey{}, s.scene), g)
+		err := run(s.inScene(), g)
 		if r := (*codex.Refusal)(nil); errors.As(err, &r) {
 			row.Content, row.Error = r.Message, r.Code
 			return nil
@@ -262,8 +268,8 @@ func (s *story) record(state annotator.SceneState) {
 
 func (s *story) checkpoint() {
 	s.Helper()
-	posts := func(_ context.Context, n int) ([]annotator.Post, error) { return s.scenes[n-1].Posts, nil }
-	mentions, err := entries.PendingMentions(s.ctx, s.db.Mentions, s.namesNow(), posts)
+	scene := func(_ context.Context, n int) (*annotator.Scene, error) { return s.scenes[n-1], nil }
+	mentions, err := entries.PendingMentions(s.ctx, s.db.Mentions, s.namesNow(), scene)
 	s.ok(err)
 	snapshot, err := s.db.Scenes.Checkpoint(s.ctx, s.scene, 1234, mentions)
 	s.ok(err)
@@ -279,7 +285,7 @@ func (s *story) namesNow() *mention.Cache {
 	}
 	if s.turn > 0 {
 		changed, err := s.db.Glossary.ChangedIn(s.ctx,
-			&annotator.Episode{FromTurn: s.turn, ToTurn: s.turn, ToScene: 1 << 30})
+			&annotator.Episode{FromTurn: s.turn, ToTurn: s.turn, To: math.MaxInt64})
 		s.ok(err)
 		for i := range changed {
 			s.kept.Invalidate(changed[i].ID)
@@ -347,10 +353,15 @@ func factsOf(text string, quoted *annotator.Evidence) (facts []codex.Fact) {
 // sceneKey is the key of the scene at hand in the context of a tool.
 type sceneKey struct{}
 
-// sceneOf returns the scene at hand, the first where a tool runs without a story.
-func sceneOf(ctx context.Context) int {
-	n, _ := ctx.Value(sceneKey{}).(int)
-	return max(n, 1)
+// inScene returns the context of a tool that runs in the scene at hand.
+func (s *story) inScene() context.Context {
+	return context.WithValue(s.ctx, sceneKey{}, s.scenes[max(s.scene, 1)-1].Order)
+}
+
+// placeOf returns the place of the scene at hand, the first where a tool runs without a story.
+func placeOf(ctx context.Context) annotator.Place {
+	order, _ := ctx.Value(sceneKey{}).(annotator.Order)
+	return annotator.PlaceAt(max(order, orderOf(1)), 0)
 }
 
 // revises is a tool that changes an entry, or makes one where the id is 0. It is dated to the scene at hand.
@@ -363,7 +374,7 @@ func revises(id int64, wanted codex.Edit) edit {
 				return err
 			}
 		}
-		wanted.Actor, wanted.At = annotator.ActorModel, annotator.PlaceAt(sceneOf(ctx), 0)
+		wanted.Actor, wanted.At = annotator.ActorModel, placeOf(ctx)
 		revisions, err := codex.Revise(e, wanted)
 		if err != nil || len(revisions) == 0 {
 			return err
@@ -380,7 +391,7 @@ func restates(id int64, statement string) edit {
 		if err != nil {
 			return err
 		}
-		revisions, err := codex.Restate(e, statement, annotator.ActorModel, annotator.PlaceAt(sceneOf(ctx), 0))
+		revisions, err := codex.Restate(e, statement, annotator.ActorModel, placeOf(ctx))
 		if err == nil && len(revisions) > 0 {
 			_, err = g.Revise(ctx, revisions)
 		}
@@ -394,7 +405,7 @@ func retires(id int64) edit {
 		if err != nil {
 			return err
 		}
-		revisions, err := codex.Retire(e, "not worth it", annotator.ActorModel, annotator.PlaceAt(sceneOf(ctx), 0))
+		revisions, err := codex.Retire(e, "not worth it", annotator.ActorModel, placeOf(ctx))
 		if err != nil {
 			return err
 		}
@@ -425,7 +436,7 @@ func promptOf(text string) storage.Prompt {
 
 // sourceOf is the corpus of scenes that scenesOf makes.
 func sourceOf(scenes []*annotator.Scene) *storage.Source {
-	return &storage.Source{Body: corpusBody, Scenes: all(scenes), Finder: entries.FindMentions}
+	return &storage.Source{Body: corpusBody, Scenes: all(inOrder(scenes)), Finder: entries.FindMentions}
 }
 
 // corpusBody reads the bodies of the posts that scenesOf makes.

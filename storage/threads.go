@@ -25,15 +25,15 @@ func (s *Threads) All(ctx context.Context) ([]annotator.Thread, error) {
 	return readAll(ctx, s.db, "read the threads", scan, `SELECT thread_id, title, ord FROM thread_state ORDER BY ord`)
 }
 
-// Order returns a thread's place in story order, from 1; NotFound for a thread without scenes.
-func (s *Threads) Order(ctx context.Context, thread int64) (int, error) {
+// Order returns a thread's place in story order; NotFound for a thread without scenes.
+func (s *Threads) Order(ctx context.Context, thread int64) (annotator.Order, error) {
 	missing := annotator.Errorf(annotator.NotFound, "thread %d has no scenes", thread)
-	return readFirst(ctx, s.db, fmt.Sprintf("read thread %d", thread), missing, ScanValue[int],
+	return readFirst(ctx, s.db, fmt.Sprintf("read thread %d", thread), missing, ScanValue[annotator.Order],
 		`SELECT ord FROM thread_state WHERE thread_id = ?`, thread)
 }
 
-// Before returns the ids of the threads before a place in story order, from 1.
-func (s *Threads) Before(ctx context.Context, order int) ([]int64, error) {
+// Before returns the ids of the threads before a place in story order.
+func (s *Threads) Before(ctx context.Context, order annotator.Order) ([]int64, error) {
 	return readAll(ctx, s.db, "read the threads", ScanValue[int64], `SELECT thread_id FROM thread_state WHERE ord < ?
 		ORDER BY ord`, order)
 }
@@ -57,7 +57,7 @@ const endedThreads = `WITH
 	  UNION SELECT thread_id FROM episode WHERE kind = 'chunk' AND entered IS NOT NULL AND gone IS NULL
 	  UNION SELECT thread_id FROM thread_state WHERE summary_due = 1),
 	ended AS (
-	  SELECT thread_state.thread_id, ord, unanswered, summary_due, ` + lastTurn + ` AS last_turn,
+	  SELECT thread_state.thread_id, thread_state.ord, unanswered, summary_due, ` + lastTurn + ` AS last_turn,
 	    EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = thread_state.thread_id) AS summarised
 	  FROM near CROSS JOIN thread_state ON thread_state.thread_id = near.thread_id
 	    CROSS JOIN scene l ON l.n = last_scene AND l.state IN ('recorded', 'quarantined'))
@@ -76,11 +76,10 @@ func (s *Threads) Ended(ctx context.Context) ([]annotator.EndedThread, error) {
 	return readAll(ctx, s.db, "read the threads", scan, endedThreads)
 }
 
-// ScenesAfter returns the number of scenes of the thread after a place in story order, from 1; 0 where there is none.
-func (s *Threads) ScenesAfter(ctx context.Context, order int) (int, error) {
-	return readValue[int](ctx, s.db, "read the threads",
-		`SELECT coalesce((SELECT last_scene - first_scene + 1 FROM thread_state WHERE ord > ? ORDER BY ord
-			LIMIT 1), 0)`, order)
+// ScenesAfter returns the number of scenes of the thread after a place in story order; 0 where there is none.
+func (s *Threads) ScenesAfter(ctx context.Context, order annotator.Order) (int, error) {
+	return readValue[int](ctx, s.db, "read the threads", `SELECT count(*) FROM scene
+		WHERE thread_id = (SELECT thread_id FROM thread_state WHERE ord > ? ORDER BY ord LIMIT 1)`, order)
 }
 
 // SkipSummaries records that the threads that have ended by now need no summary.

@@ -22,7 +22,7 @@ func (s *story) decided(d *storage.ToolDecision, run edit) {
 			return nil
 		}
 		row.Content = "done"
-		return run(context.WithValue(s.ctx, sceneKey{}, s.scene), g)
+		return run(s.inScene(), g)
 	}, func(row *annotator.Trace, _ error) { row.Content, row.Error = "there is one", "DUPLICATE" }))
 	s.take(row)
 }

@@ -52,9 +52,9 @@ var damages = []struct {
 	{"corpus", "another number of words", `UPDATE scene SET words = words + 1 WHERE n = 2`},
 	{
 		"corpus", "one scene more",
-		`INSERT INTO scene (n, thread_id, idx, posts, words, hash) SELECT 7, thread_id, 2, posts, words, hash FROM scene WHERE n = 6`,
+		`INSERT INTO scene (n, ord, block, thread_id, posts, words, hash) SELECT 7, 7000000, 7000000, thread_id, posts, words, hash FROM scene WHERE n = 6`,
 	},
-	{"replay", "dated to another scene", `UPDATE revision SET at = at + 1000000 WHERE id = 1`},
+	{"replay", "dated to another scene", `UPDATE revision SET at = at + 1000000000000 WHERE id = 1`},
 	{
 		"replay", "dated to a post that is not there",
 		`UPDATE revision SET at = at + 7 WHERE id = (SELECT max(id) FROM revision)`,
@@ -79,7 +79,7 @@ var damages = []struct {
 		UPDATE snapshot SET context_id = 2 WHERE id = 1`},
 	{"compactions", "another tier", `UPDATE compaction SET tier = '4' WHERE epoch = 1`},
 	{"compactions", "other turns", `UPDATE compaction SET through_turn = through_turn + 1 WHERE epoch = 2`},
-	{"threads", "out of order", `UPDATE thread_state SET ord = 9 WHERE ord = 1`},
+	{"threads", "out of order", `UPDATE thread_state SET ord = 9 WHERE thread_id = 1000`},
 	{
 		"journal chain", "a changed word",
 		`UPDATE trace SET content = replace(content, 'see', 'sea') WHERE kind = 'reply'`,
@@ -191,8 +191,8 @@ var damages = []struct {
 	{"snapshots", "past the end of the journal", `UPDATE snapshot SET trace_id = 9999`},
 	{"snapshots", "past the end of the revisions", `UPDATE snapshot SET revision_id = 9999`},
 	{"snapshots", "going back", `UPDATE snapshot SET trace_id = 1 WHERE id = 2`},
-	{"threads", "completed too early", `UPDATE thread_state SET status = 'completed' WHERE ord = 3`},
-	{"threads", "never completed", `UPDATE thread_state SET status = 'in_progress' WHERE ord = 1`},
+	{"threads", "completed too early", `UPDATE thread_state SET status = 'completed' WHERE thread_id = 998`},
+	{"threads", "never completed", `UPDATE thread_state SET status = 'in_progress' WHERE thread_id = 1000`},
 	{"token sums", "tokens that no call cost", `UPDATE run_state SET prompt_tokens = prompt_tokens + 1`},
 	{"token sums", "a call is gone", `DELETE FROM call WHERE outcome = 'transient'`},
 	{"replies", "from no call", `DELETE FROM call WHERE trace_id = (SELECT min(id) FROM trace WHERE kind = 'reply')`},

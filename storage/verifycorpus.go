@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"slices"
 
 	"annotator"
@@ -32,7 +33,7 @@ func (v *verifier) verifyCorpusHash(ctx context.Context, f *Finding) error {
 		err := rows.Scan(&hash)
 		all.Write(hash)
 		return err
-	}, `SELECT hash FROM scene ORDER BY n`)
+	}, `SELECT hash FROM scene ORDER BY ord`)
 	if err != nil {
 		return err
 	}
@@ -47,21 +48,49 @@ func (v *verifier) verifyCorpusHash(ctx context.Context, f *Finding) error {
 	}, `SELECT corpus_hash FROM run_state`)
 }
 
-// verifyCorpus compares the scenes with those of the corpus. The corpus may have more of them: it grows at its end.
+// scenes yields the scenes of the corpus that the run has, with their numbers and orders in the run. The corpus may
+// have more of them at its end.
+func (v *verifier) scenes(ctx context.Context) iter.Seq2[*annotator.Scene, error] {
+	return func(yield func(*annotator.Scene, error) bool) {
+		known, err := collect(ctx, v.q, scanListedScene, listedScenes)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		found := 0
+		for scene, err := range v.source.Scenes {
+			if err == nil && found == len(known) {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			listed := *scene
+			listed.N, listed.Order = known[found].n, known[found].order
+			if found++; !yield(&listed, nil) {
+				return
+			}
+		}
+	}
+}
+
+// verifyCorpus compares the scenes with those of the corpus.
 func (v *verifier) verifyCorpus(ctx context.Context, f *Finding) error {
-	known, err := collect(ctx, v.q, ScanScene, SceneQuery+` ORDER BY n`)
+	known, err := collect(ctx, v.q, ScanScene, SceneQuery+` ORDER BY s.ord`)
 	if err != nil {
 		return err
 	}
+	rows := map[int]*annotator.SceneRow{}
+	for i := range known {
+		rows[known[i].N] = &known[i]
+	}
 	found := 0
-	for scene, err := range v.source.Scenes {
+	for scene, err := range v.scenes(ctx) {
 		if err != nil {
 			return err
 		}
-		if found == len(known) {
-			break
-		}
-		if !isScene(&known[found], scene) {
+		if row := rows[scene.N]; row == nil || !isScene(row, scene) {
 			f.add(fmt.Sprintf("scene %d is not the one in the corpus", scene.N))
 		}
 		found++
@@ -78,8 +107,8 @@ func isScene(known *annotator.SceneRow, scene *annotator.Scene) bool {
 	for i := range scene.Posts {
 		posts[i] = scene.Posts[i].ID
 	}
-	return known.N == scene.N && known.Thread.ID == scene.Thread.ID && known.Index == scene.Index &&
-		known.Words == scene.Words() && known.Hash == scene.Hash() && slices.Equal(known.Posts, posts)
+	return known.Thread.ID == scene.Thread.ID && known.Words == scene.Words() && known.Hash == scene.Hash() &&
+		slices.Equal(known.Posts, posts)
 }
 
 // verifyMentions looks for the names of the live entries in the scenes, and compares.
@@ -99,22 +128,21 @@ func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
 	if err != nil {
 		return err
 	}
-	held := map[int]map[Mention]bool{}
-	read, err := collect(ctx, v.q, ScanValue[int], `SELECT n FROM scene WHERE mentioned = 1`)
+	held := map[annotator.Order]map[Mention]bool{}
+	read, err := collect(ctx, v.q, ScanValue[annotator.Order], `SELECT ord FROM scene WHERE mentioned = 1`)
 	if err != nil {
 		return err
 	}
-	for _, n := range read {
-		held[n] = map[Mention]bool{}
+	for _, order := range read {
+		held[order] = map[Mention]bool{}
 	}
 	err = sqlite.Each(ctx, v.q, func(rows *sql.Rows) error {
 		var m Mention
 		err := ScanMention(rows, &m)
-		if scene := held[m.Place.Scene()]; scene != nil {
+		if scene := held[m.Place.Order()]; scene != nil {
 			scene[m] = true
 		} else {
-			f.add(fmt.Sprintf("entry %d is mentioned in scene %d, where no name was looked for", m.Entry,
-				m.Place.Scene()))
+			f.add(fmt.Sprintf("entry %d is mentioned at place %d, where no name was looked for", m.Entry, m.Place))
 		}
 		return err
 	}, `SELECT entry_id, place, start_at, end_at FROM mention WHERE ended_by IS NULL`)
@@ -122,11 +150,11 @@ func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
 		return err
 	}
 	find := v.source.Finder(names)
-	for scene, err := range v.source.Scenes {
+	for scene, err := range v.scenes(ctx) {
 		if err != nil {
 			return err
 		}
-		if stored := held[scene.N]; stored != nil && !sameMentions(stored, find(scene).Mentions) {
+		if stored := held[scene.Order]; stored != nil && !sameMentions(stored, find(scene).Mentions) {
 			f.add(fmt.Sprintf("the mentions of scene %d are not the names in its posts", scene.N))
 		}
 	}

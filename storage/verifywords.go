@@ -97,7 +97,7 @@ func (v *verifier) verifyWords(ctx context.Context, f *Finding) error {
 	for _, n := range read {
 		looked[n] = true
 	}
-	for scene, err := range v.source.Scenes {
+	for scene, err := range v.scenes(ctx) {
 		if err != nil {
 			return err
 		}

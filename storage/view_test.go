@@ -123,8 +123,8 @@ func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 		s.Together[id], err = v.Companions(ctx, id, 10)
 		ok(err)
 	}
-	for n := range scenes {
-		list, err := v.MentionsIn(ctx, n+1, n+1)
+	for _, scene := range scenes {
+		list, err := v.MentionsIn(ctx, scene.Order, scene.Order)
 		ok(err)
 		s.InScenes = append(s.InScenes, list)
 	}

@@ -43,8 +43,8 @@ func longCodex(b *testing.B) *storage.DB {
 		  UNION ALL SELECT h.n, c.n + 3 FROM nth h, nth c WHERE h.n <= ?3 AND c.n <= ?4 - 4);
 		CREATE TEMP TABLE made AS SELECT *, row_number() OVER (ORDER BY at, n, field = 'evidence', field <> 'term', ends IS NOT NULL) AS id FROM (
 		  SELECT n, field, key, holds, replace(replace(json, '"from":1', '"from":' || since), '"until":2', '"until":' || at) AS json, ends, at FROM (
-		  SELECT n, field, key, holds, json, ends, 1000000 * (1 + min(n * ?2 / ?1 + at * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS at,
-		    1000000 * (1 + min(n * ?2 / ?1 + since * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS since FROM (
+		  SELECT n, field, key, holds, json, ends, 1000000000000 * (1 + min(n * ?2 / ?1 + at * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS at,
+		    1000000000000 * (1 + min(n * ?2 / ?1 + since * (?2 - n * ?2 / ?1) / 4000, ?2 - 1)) AS since FROM (
 		  SELECT n, 'term' AS field, 'name' || n AS key, 1 AS holds, json_quote('Name' || n) AS json, NULL AS ends, 0 AS at, 0 AS since FROM nth
 		  UNION ALL SELECT n, 'alias', 'name' || n, 1, json_object('name', 'Name' || n, 'from', 1), NULL, 0, 0 FROM nth
 		  UNION ALL SELECT n, 'alias', 'the captain of port' || (n / 7), 1, json_object('name', 'the Captain of Port' || (n / 7), 'from', 1), NULL, 500, 500 FROM nth
@@ -62,7 +62,7 @@ func longCodex(b *testing.B) *storage.DB {
 		INSERT INTO value (id, entry_id, field, key, json, holds, set_by, ended_by, from_seen, until_seen)
 		  SELECT (m.at / 1000000 << 20) + (m.id & 1048575), m.n, m.field, m.key, m.json, m.holds, m.id, e.id, m.at / 1000000, e.at / 1000000
 		  FROM made m LEFT JOIN made e ON m.field = 'claim' AND m.holds AND e.n = m.n AND e.ends = m.key ORDER BY m.at / 1000000, m.id;
-		UPDATE snapshot SET revision_id = (SELECT count(*) FROM revision WHERE at < 1000000 * (snapshot.scene + 1)) WHERE id % 1000 = 0;
+		UPDATE snapshot SET revision_id = (SELECT count(*) FROM revision WHERE at < 1000000000000 * (snapshot.scene + 1)) WHERE id % 1000 = 0;
 		UPDATE run_state SET entries = ?1`, benchEntries, benchScenes, heavyEntries, heavyClaims)
 		s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
 		CREATE TEMP TABLE at AS WITH RECURSIVE c (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM c WHERE k < 39) SELECT k FROM c;
@@ -71,7 +71,7 @@ func longCodex(b *testing.B) *storage.DB {
 		CREATE UNIQUE INDEX temp.known_entry ON known (entry_id);
 		INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen)
 		  SELECT entry_id, place, start_at, start_at + 4, iif(start_at % 30, first, last), iif(start_at % 30, first_at, last_at) FROM
-		    (SELECT iif(k < 30, 1 + (n * 7 + k) % ?2, 1 + (n * 37 + k * 997) % (5 * n)) AS entry_id, n * 1000000 + k % 2 AS place, 10 * k AS start_at
+		    (SELECT iif(k < 30, 1 + (n * 7 + k) % ?2, 1 + (n * 37 + k * 997) % (5 * n)) AS entry_id, n * 1000000000000 + k % 2 AS place, 10 * k AS start_at
 		     FROM nth, at) CROSS JOIN known USING (entry_id)`, benchScenes, heavyEntries)
 		s.bulk(storage.FillCounts)
 		s.ok(s.db.Close())
@@ -145,7 +145,7 @@ func BenchmarkView(b *testing.B) {
 			return err
 		}},
 		{"mentions in a scene", func(ctx context.Context, v *view.View) error {
-			_, err := v.MentionsIn(ctx, 900, 900)
+			_, err := v.MentionsIn(ctx, 900*annotator.OrderStep, 900*annotator.OrderStep)
 			return err
 		}},
 		{"cast by thread", func(ctx context.Context, v *view.View) error {

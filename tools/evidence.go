@@ -11,7 +11,7 @@ import (
 // place returns the place of a post of the scene, and the scene's end for any other.
 func (env *Env) place(post int64) annotator.Place {
 	if rank := env.rank(post); rank >= 0 {
-		return annotator.PlaceAt(env.Scene.N, rank)
+		return annotator.PlaceAt(env.Scene.Order, rank)
 	}
 	return env.Scene.End()
 }

@@ -170,7 +170,7 @@ func worldOf(t *testing.T, registry *tools.Registry) *world {
 	w := &world{t: t, glossary: &glossary{}, registry: registry}
 	w.env = &tools.Env{
 		Glossary: w.glossary, Posts: thread, Actor: annotator.ActorModel,
-		Scene:    &annotator.Scene{N: 3, Thread: annotator.Thread{ID: 1}, Posts: thread[2:4]},
+		Scene:    &annotator.Scene{N: 3, Order: 3, Thread: annotator.Thread{ID: 1}, Posts: thread[2:4]},
 		Readable: func(_ context.Context, p *annotator.Post) (bool, error) { return p.ID < 40, nil },
 	}
 	return w

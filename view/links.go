@@ -19,7 +19,7 @@ func (v *View) Called(ctx context.Context, names []string) ([]int64, error) {
 }
 
 // MentionedIn returns the entries that some scenes mention, by id.
-func (v *View) MentionedIn(ctx context.Context, scenes []int) ([]int64, error) {
+func (v *View) MentionedIn(ctx context.Context, scenes []annotator.Order) ([]int64, error) {
 	return readAll(ctx, v, "read the mentions", storage.ScanValue[int64], `SELECT DISTINCT m.entry_id
 		FROM json_each(?2) c CROSS JOIN mention m ON m.place >= c.value * 1000000 AND m.place < (c.value + 1) * 1000000
 		WHERE `+v.visible("m")+` ORDER BY 1`,

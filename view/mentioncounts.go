@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"annotator"
 	"annotator/internal/sqlite"
 	"annotator/storage"
 )
@@ -20,17 +21,21 @@ const (
 
 // blocks is a query for how often a block mentions entries, and in which of its scenes. Its columns are entry_id,
 // block, mentions and scenes. An entry and a block may have several rows, one for each name. In the block of the limit,
-// it counts only the posts within the limit.
+// it counts only the posts within the limit. A block that the limit cuts is of the thread of the limit: what comes
+// between two scenes of a block is of their thread.
 func (v *View) blocks(entries string) string {
 	columns := `SELECT t.entry_id, t.block, t.mentions, t.scenes FROM ` + fmt.Sprintf(entries, "mention_count")
 	if v.m.IsZero() {
 		return columns + ` WHERE ` + v.r.Limit.Counted("t")
 	}
-	block := fmt.Sprintf(`(SELECT n - idx %% %d FROM scene WHERE n = %d)`, storage.BlockScenes, v.lastScene())
-	return fmt.Sprintf(columns+` WHERE t.block < %[1]s AND %[2]s
-		UNION ALL SELECT t.entry_id, %[1]s, count(*), sum(DISTINCT 1 << (t.place / 1000000 - %[1]s)) FROM %[3]s
-		WHERE t.place BETWEEN %[1]s * 1000000 AND %[5]d AND %[4]s GROUP BY t.entry_id`,
-		block, v.r.Limit.Counted("t"), fmt.Sprintf(entries, "mention"), v.visible("t"), v.lastPlace())
+	return fmt.Sprintf(columns+` WHERE t.block < %[1]d AND %[2]s
+		UNION ALL SELECT t.entry_id, s.block, count(*), sum(DISTINCT %[6]s) FROM %[3]s
+		CROSS JOIN scene s ON s.ord = t.place / 1000000 CROSS JOIN scene l ON l.ord = s.block
+		WHERE t.place BETWEEN 1000000 *
+		    (SELECT ord FROM scene WHERE thread_id = %[7]d AND block >= %[1]d ORDER BY ord LIMIT 1)
+		  AND %[5]d AND s.block >= %[1]d AND %[4]s GROUP BY t.entry_id, s.block`,
+		v.lastScene(), v.r.Limit.Counted("t"), fmt.Sprintf(entries, "mention"), v.visible("t"), v.lastPlace(),
+		storage.SceneBit, v.m.thread)
 }
 
 // ThreadCount is how often an entry is mentioned in a thread.
@@ -45,9 +50,9 @@ type ThreadCount struct {
 func (v *View) MentionCounts(ctx context.Context, entries []int64) ([]ThreadCount, error) {
 	scan := func(rows *sql.Rows, c *ThreadCount) error { return rows.Scan(&c.Entry, &c.Thread, &c.Count) }
 	return readAll(ctx, v, "count the mentions", scan,
-		`SELECT entry_id, thread_id, sum(mentions) FROM (`+v.blocks(ofListed)+`)
-		JOIN scene ON n = block JOIN thread_state USING (thread_id) GROUP BY entry_id, thread_id
-		ORDER BY entry_id, ord`, v.r.Limit.Bound(), storage.List(entries))
+		`SELECT entry_id, thread_id, sum(mentions) FROM (`+v.blocks(ofListed)+`) c
+		JOIN scene s ON s.ord = c.block JOIN thread_state t USING (thread_id) GROUP BY entry_id, thread_id
+		ORDER BY entry_id, t.ord`, v.r.Limit.Bound(), storage.List(entries))
 }
 
 // EntryCount is an entry with a count.
@@ -95,7 +100,7 @@ func compareCounts(a, b EntryCount) int {
 }
 
 // sceneSet is a set of scenes: by block, a bit for each.
-type sceneSet map[int]uint64
+type sceneSet map[annotator.Order]uint64
 
 func (s sceneSet) len() int { return s.shared(s) }
 
@@ -112,7 +117,7 @@ func (v *View) scenesOf(ctx context.Context, entries ...int64) (map[int64]sceneS
 	found := map[int64]sceneSet{}
 	err := v.r.Each(ctx, func(rows *sql.Rows) error {
 		var entry int64
-		var block int
+		var block annotator.Order
 		var scenes uint64
 		err := rows.Scan(&entry, &block, &scenes)
 		if found[entry] == nil {

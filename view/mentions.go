@@ -47,17 +47,19 @@ func (v *View) Mentions(ctx context.Context, entry int64,
 }
 
 // MentionsIn returns the mentions in some consecutive scenes, in the story's order.
-func (v *View) MentionsIn(ctx context.Context, first, last int) ([]storage.Mention, error) {
+func (v *View) MentionsIn(ctx context.Context, first, last annotator.Order) ([]storage.Mention, error) {
 	return v.mentionsIn(ctx, first, last, v.r.Limit.InForce("m"))
 }
 
 // MentionsThen returns the mentions in some consecutive scenes as they were known when each scene was read. For each
 // scene they are those that MentionsIn returns within a limit at its end.
-func (v *View) MentionsThen(ctx context.Context, first, last int) ([]storage.Mention, error) {
+func (v *View) MentionsThen(ctx context.Context, first, last annotator.Order) ([]storage.Mention, error) {
 	return v.mentionsIn(ctx, first, last, v.r.Limit.Known("m")+` AND `+inForceThen)
 }
 
-func (v *View) mentionsIn(ctx context.Context, first, last int, condition string) ([]storage.Mention, error) {
+func (v *View) mentionsIn(ctx context.Context, first, last annotator.Order,
+	condition string,
+) ([]storage.Mention, error) {
 	return readAll(ctx, v, "read the mentions", storage.ScanMention,
 		fmt.Sprintf(`SELECT entry_id, place, start_at, end_at FROM mention m
 		WHERE m.place BETWEEN ?2 AND ?3 AND +m.place <= %d AND %s ORDER BY m.place, m.start_at, m.entry_id`,

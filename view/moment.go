@@ -53,13 +53,18 @@ func ParsePoint(text string) (Point, error) {
 // The zero Moment is no limit.
 type Moment struct {
 	Place annotator.Place // of the last post that was read
+	Scene int             // the number of its scene
 
 	// reach is the place of the furthest post that was read. For a snapshot it may be after Place, because a refused
 	// scene may be read late.
 	reach annotator.Place
 
-	// whole is the last scene that was read to its end. Revisions made with more of the story known are not within it.
-	whole int
+	last   int   // the number of the scene of reach
+	thread int64 // of that scene
+
+	// whole is the order up to which scenes were read to their ends. Revisions made with more of the story known are
+	// not within it.
+	whole annotator.Order
 
 	snapshot int64 // its id; 0 for a moment of the story
 	revision int64 // of a snapshot: the newest revision
@@ -71,9 +76,9 @@ func (m *Moment) IsZero() bool { return m.reach == 0 }
 
 func (m *Moment) limit() storage.Limit {
 	if m.snapshot != 0 {
-		return storage.Limit{ByRevision: true, Last: m.revision, Reach: m.reach.Scene()}
+		return storage.Limit{ByRevision: true, Last: m.revision, Reach: m.reach.Order()}
 	}
-	return storage.Limit{Last: int64(m.whole), Reach: m.reach.Scene()}
+	return storage.Limit{Last: int64(m.whole), Reach: m.reach.Order()}
 }
 
 // Holds reports whether a revision had been made by then.
@@ -107,7 +112,7 @@ func LimitAt(ctx context.Context, db *storage.DB, p Point) (Moment, error) {
 }
 
 func moment(ctx context.Context, db *storage.DB, p Point, mustBeRead bool) (Moment, error) {
-	n, rank := int(p.ID), -1
+	n := int(p.ID)
 	var err error
 	switch p.Kind {
 	case PointSnapshot:
@@ -117,16 +122,26 @@ func moment(ctx context.Context, db *storage.DB, p Point, mustBeRead bool) (Mome
 		}
 		return MomentOf(ctx, db, &snapshot)
 	case PointPost:
-		var place annotator.Place
-		place, err = db.Scenes.PlaceOf(ctx, p.ID)
-		n, rank = place.Scene(), place.Rank()
+		place, err := db.Scenes.PlaceOf(ctx, p.ID)
+		if err != nil {
+			return Moment{}, err
+		}
+		scene, err := db.Scenes.At(ctx, place.Order())
+		if err != nil {
+			return Moment{}, err
+		}
+		return sceneMoment(scene, place.Rank(), mustBeRead)
 	case PointThread:
 		n, err = db.Threads.LastScene(ctx, p.ID)
 	}
 	if err != nil {
 		return Moment{}, err
 	}
-	return placeMoment(ctx, db, n, rank, mustBeRead)
+	scene, err := db.Scenes.Get(ctx, n)
+	if err != nil {
+		return Moment{}, err
+	}
+	return sceneMoment(scene, len(scene.Posts)-1, mustBeRead)
 }
 
 // MomentOf returns the moment of a snapshot.
@@ -135,34 +150,31 @@ func MomentOf(ctx context.Context, db *storage.DB, snapshot *annotator.Snapshot)
 	if err != nil {
 		return Moment{}, err
 	}
-	var reach annotator.Place
-	err = db.Reader(storage.Limit{}).Row(ctx, `SELECT n * 1000000 + json_array_length(posts) - 1 FROM scene
-		WHERE n = (SELECT max(scene) FROM snapshot WHERE id <= ?)`, snapshot.ID).Scan(&reach)
+	last, err := storage.First(ctx, db.Reader(storage.Limit{}), "read the snapshots", nil, storage.ScanScene,
+		storage.SceneQuery+` WHERE n IN (SELECT scene FROM snapshot WHERE id <= ?) ORDER BY s.ord DESC LIMIT 1`,
+		snapshot.ID)
 	return Moment{
-		Place: annotator.PlaceAt(scene.N, len(scene.Posts)-1), reach: reach, whole: reach.Scene(),
+		Place: endOf(scene), Scene: scene.N, reach: endOf(&last), last: last.N, thread: last.Thread.ID,
+		whole:    last.Order,
 		snapshot: snapshot.ID, revision: snapshot.Revision, trace: snapshot.Trace,
-	}, sqlite.Wrap(err, "read the snapshots in %s", db.Path())
+	}, err
 }
 
-// placeMoment returns the moment of the post with a rank in a scene; a negative rank is the scene's last post.
-func placeMoment(ctx context.Context, db *storage.DB, n, rank int, mustBeRead bool) (Moment, error) {
-	scene, err := db.Scenes.Get(ctx, n)
-	if err != nil {
-		return Moment{}, err
-	}
+// endOf returns the place of the last post of a scene.
+func endOf(s *annotator.SceneRow) annotator.Place { return annotator.PlaceAt(s.Order, len(s.Posts)-1) }
+
+// sceneMoment returns the moment of the post with a rank in a scene.
+func sceneMoment(scene *annotator.SceneRow, rank int, mustBeRead bool) (Moment, error) {
 	if mustBeRead && scene.State != annotator.SceneRecorded && scene.State != annotator.SceneQuarantined {
-		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", n).
+		return Moment{}, annotator.Errorf(annotator.NotFound, "scene %d is not read yet", scene.N).
 			WithReason(annotator.ReasonUnreadScene)
 	}
-	if rank < 0 {
-		rank = len(scene.Posts) - 1
-	}
-	whole := n
+	whole := scene.Order
 	if rank < len(scene.Posts)-1 {
-		whole--
+		whole-- // all scenes before it
 	}
-	place := annotator.PlaceAt(n, rank)
-	return Moment{Place: place, reach: place, whole: whole}, nil
+	place := annotator.PlaceAt(scene.Order, rank)
+	return Moment{Place: place, Scene: scene.N, reach: place, last: scene.N, thread: scene.Thread.ID, whole: whole}, nil
 }
 
 // Between returns the entries that changed between two snapshots, as they were at each. New ones are only in after.

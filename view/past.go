@@ -38,9 +38,9 @@ func (v *View) Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, er
 }
 
 // Episodes returns the stories so far and the summaries of threads that were made before anything after the limit was
-// read. They are ordered by age, oldest first. For each it returns the scene from whose end it is known: the furthest
-// that had been begun.
-func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scenes []int, err error) {
+// read. They are ordered by age, oldest first. For each it returns the order of the scene from whose end it is known:
+// the furthest that had been begun.
+func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scenes []annotator.Order, err error) {
 	within, bound := v.writtenWithin(`?1`)
 	episodes, err = readAll(ctx, v, "read the summaries", storage.ScanEpisode,
 		`SELECT `+storage.EpisodeColumns+` FROM episode WHERE kind <> 'chunk' AND `+within+`
@@ -50,12 +50,13 @@ func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scen
 	}
 	type opening struct {
 		row   int64
-		scene int
+		scene annotator.Order
 	}
 	scan := func(rows *sql.Rows, o *opening) error { return rows.Scan(&o.row, &o.scene) }
-	openings, err := readAll(ctx, v, "read the journal", scan, `SELECT id, scene FROM trace INDEXED BY trace_opening
-		WHERE turn > 0 AND seq = 0 ORDER BY id`)
-	furthest := 0
+	openings, err := readAll(ctx, v, "read the journal", scan, `SELECT t.id, s.ord
+		FROM trace t INDEXED BY trace_opening JOIN scene s ON s.n = t.scene
+		WHERE t.turn > 0 AND t.seq = 0 ORDER BY t.id`)
+	furthest := annotator.Order(0)
 	for i := range episodes {
 		for ; len(openings) > 0 && openings[0].row < episodes[i].Trace; openings = openings[1:] {
 			furthest = max(furthest, openings[0].scene)

@@ -15,28 +15,28 @@ type Positions struct {
 
 	ctx    context.Context
 	db     *storage.DB
-	scenes map[int]*annotator.SceneRow
+	scenes map[annotator.Order]*annotator.SceneRow
 }
 
 // NewPositions returns an empty one.
 func NewPositions(ctx context.Context, db *storage.DB) *Positions {
-	return &Positions{ctx: ctx, db: db, scenes: map[int]*annotator.SceneRow{}}
+	return &Positions{ctx: ctx, db: db, scenes: map[annotator.Order]*annotator.SceneRow{}}
 }
 
 // Read reads the scenes of places at once, for a page with many.
 func (p *Positions) Read(places []annotator.Place) {
-	var scenes []int
+	var scenes []annotator.Order
 	for _, place := range places {
-		if n := place.Scene(); p.scenes[n] == nil {
-			scenes = append(scenes, n)
+		if order := place.Order(); p.scenes[order] == nil {
+			scenes = append(scenes, order)
 		}
 	}
 	slices.Sort(scenes)
 	found, err := storage.Rows(p.ctx, p.db.Reader(storage.Limit{}), "read scenes", storage.ScanScene,
-		storage.SceneQuery+` WHERE n IN (SELECT value FROM json_each(?))`, storage.List(slices.Compact(scenes)))
+		storage.SceneQuery+` WHERE s.ord IN (SELECT value FROM json_each(?))`, storage.List(slices.Compact(scenes)))
 	p.Err = cmp.Or(p.Err, err)
 	for i := range found {
-		p.scenes[found[i].N] = &found[i]
+		p.scenes[found[i].Order] = &found[i]
 	}
 }
 
@@ -45,14 +45,14 @@ func (p *Positions) At(place annotator.Place) (position annotator.Position) {
 	if place == 0 {
 		return position
 	}
-	s, ok := p.scenes[place.Scene()]
+	s, ok := p.scenes[place.Order()]
 	if !ok {
 		var err error
-		if s, err = p.db.Scenes.Get(p.ctx, place.Scene()); err != nil {
+		if s, err = p.db.Scenes.At(p.ctx, place.Order()); err != nil {
 			p.Err = cmp.Or(p.Err, err)
 			return position
 		}
-		p.scenes[place.Scene()] = s
+		p.scenes[place.Order()] = s
 	}
 	position.Thread, position.Scene = s.Thread.ID, s.N
 	if place.Rank() < len(s.Posts) {

@@ -15,9 +15,9 @@ import (
 // records bounds what a view shows of a run's records. Records within it were made before anything after the limit was
 // read. So the model that wrote them knew nothing beyond the limit.
 type records struct {
-	scene int   // the last one
-	trace int64 // the newest row of the journal
-	call  int64 // the newest call
+	scene annotator.Order // the last one
+	trace int64           // the newest row of the journal
+	call  int64           // the newest call
 }
 
 // records finds the bounds of a view.
@@ -28,8 +28,9 @@ func (v *View) records(ctx context.Context) (records, error) {
 	}
 	r.scene = v.m.whole
 	const before = `SELECT coalesce((SELECT min(id) - 1 FROM trace INDEXED BY trace_opening
-		WHERE turn > 0 AND seq = 0 AND scene > ?1), ?2),
-		coalesce((SELECT min(id) - 1 FROM call INDEXED BY call_scene WHERE scene > ?1), ?2)`
+		WHERE turn > 0 AND seq = 0 AND scene IN (SELECT n FROM scene WHERE ord > ?1)), ?2),
+		coalesce((SELECT min(id) - 1 FROM call INDEXED BY call_scene
+		  WHERE scene IN (SELECT n FROM scene WHERE ord > ?1)), ?2)`
 	err := v.r.Row(ctx, before, r.scene, int64(math.MaxInt64)).Scan(&r.trace, &r.call)
 	if err == nil && v.m.snapshot != 0 {
 		r.trace = min(r.trace, v.m.trace)
@@ -41,12 +42,15 @@ func (v *View) records(ctx context.Context) (records, error) {
 
 // SceneCost is what the calls for some consecutive scenes have cost.
 type SceneCost struct {
-	From, To int // scenes
+	From, To int // scenes, counted in story order from 1
 	Calls    int
 	Failed   int
 	Usage    annotator.Usage
 	Millis   int64
 }
+
+// countedScenes is a table of the scenes up to the order ?1, with the place of each among all.
+const countedScenes = `WITH counted AS (SELECT n, row_number() OVER (ORDER BY ord) AS at FROM scene WHERE ord <= ?1) `
 
 // Costs adds up the calls for each group of consecutive scenes, in story order. The argument is the size of a group.
 // Probes do not count.
@@ -60,9 +64,9 @@ func (v *View) Costs(ctx context.Context, group int) ([]SceneCost, error) {
 			&c.Millis)
 	}
 	return readAll(ctx, v, "read the calls", scan,
-		`SELECT min(scene), max(scene), count(*), sum(outcome NOT IN ('ok', 'open')), sum(prompt_tokens),
-		sum(cached_tokens), sum(completion_tokens), sum(total_ms) FROM call
-		WHERE purpose <> 'probe' AND scene BETWEEN 1 AND ?1 AND id <= ?2 GROUP BY (scene - 1) / ?3 ORDER BY 1`,
+		countedScenes+`SELECT min(at), max(at), count(*), sum(outcome NOT IN ('ok', 'open')), sum(prompt_tokens),
+		sum(cached_tokens), sum(completion_tokens), sum(total_ms) FROM call JOIN counted ON n = scene
+		WHERE purpose <> 'probe' AND id <= ?2 GROUP BY (at - 1) / ?3 ORDER BY 1`,
 		x.scene, x.call, group)
 }
 
@@ -72,6 +76,9 @@ type CallRow struct {
 	Trace int64 // of its reply in the journal; 0 for none
 	At    int64 // unix milliseconds
 }
+
+// sceneWithin is a condition on rows of the journal and on calls: their scene is not after the order ?3.
+const sceneWithin = `coalesce((SELECT ord FROM scene WHERE n = scene), 0) <= ?3`
 
 // Calls returns the newest calls, newest first: those of a scene, or all where it is 0, with ids below before (0: any).
 func (v *View) Calls(ctx context.Context, scene int, before int64, limit int) ([]CallRow, error) {
@@ -86,7 +93,8 @@ func (v *View) Calls(ctx context.Context, scene int, before int64, limit int) ([
 	return readAll(ctx, v, "read the calls", scan,
 		`SELECT id, turn, scene, purpose, attempt, outcome, decision, reason, fault, model, finish,
 		prompt_tokens, cached_tokens, completion_tokens, exact, coalesce(trace_id, 0), started_at FROM call
-		WHERE id <= ?1 AND id < ?2 AND scene <= ?3 AND (?4 = 0 OR scene = ?4) ORDER BY id DESC LIMIT ?5`,
+		WHERE id <= ?1 AND id < ?2 AND `+sceneWithin+`
+		AND (?4 = 0 OR scene = ?4) ORDER BY id DESC LIMIT ?5`,
 		x.call, storage.RowOrLast(before), x.scene, scene, limit)
 }
 
@@ -116,7 +124,7 @@ func (v *View) Compactions(ctx context.Context) ([]CompactionRow, error) {
 
 // WindowSize is the size of the window after some consecutive scenes.
 type WindowSize struct {
-	From, To    int // scenes
+	From, To    int // scenes, counted in story order from 1
 	Least, Most int // tokens
 }
 
@@ -128,9 +136,9 @@ func (v *View) WindowSizes(ctx context.Context, group int) ([]WindowSize, error)
 		return nil, err
 	}
 	scan := func(rows *sql.Rows, w *WindowSize) error { return rows.Scan(&w.From, &w.To, &w.Least, &w.Most) }
-	return readAll(ctx, v, "read the snapshots", scan, `SELECT min(scene), max(scene), min(tokens), max(tokens)
-		FROM snapshot WHERE type = 'checkpoint' AND scene <= ?1 AND trace_id <= ?2
-		GROUP BY (scene - 1) / ?3 ORDER BY 1`,
+	return readAll(ctx, v, "read the snapshots", scan, countedScenes+`SELECT min(at), max(at), min(tokens), max(tokens)
+		FROM snapshot JOIN counted ON n = scene WHERE type = 'checkpoint' AND trace_id <= ?2
+		GROUP BY (at - 1) / ?3 ORDER BY 1`,
 		x.scene, x.trace, group)
 }
 
@@ -153,8 +161,8 @@ func (v *View) LatestScenes(ctx context.Context, limit int) ([]SceneEnd, error) 
 		return rows.Scan(&e.N, &e.Thread.ID, &e.Thread.Title, &e.State, &e.Reason, &e.At)
 	}
 	return readAll(ctx, v, "read the newest scenes", scan, `SELECT n, thread_id, title, state, reason, recorded_at
-		FROM scene JOIN thread_state USING (thread_id) WHERE recorded_at IS NOT NULL AND n <= ? ORDER BY n DESC
-		LIMIT ?`, x.scene, limit)
+		FROM scene s JOIN thread_state USING (thread_id) WHERE recorded_at IS NOT NULL AND s.ord <= ?
+		ORDER BY s.ord DESC LIMIT ?`, x.scene, limit)
 }
 
 // ToolCalls returns the newest tool calls that a filter lets through, newest first, with ids below before (0: any).
@@ -175,7 +183,8 @@ func (v *View) ToolCalls(ctx context.Context, f storage.AuditFilter, before int6
 		before = min(before, last+1)
 	case f == (storage.AuditFilter{}):
 		err = v.r.Row(ctx, `SELECT coalesce(min(id), 0) FROM (SELECT id FROM trace
-			WHERE kind IN ('tool_call', 'update') AND id <= ?1 AND id < ?2 AND scene <= ?3 ORDER BY id DESC LIMIT ?4)`,
+			WHERE kind IN ('tool_call', 'update') AND id <= ?1 AND id < ?2 AND `+sceneWithin+`
+			ORDER BY id DESC LIMIT ?4)`,
 			x.trace, before, x.scene, limit).Scan(&least)
 	}
 	if err != nil {
@@ -183,7 +192,7 @@ func (v *View) ToolCalls(ctx context.Context, f storage.AuditFilter, before int6
 	}
 	calls, err := readAll(ctx, v, "read the tool calls", storage.ScanAudited, storage.AuditQuery+`
 		WHERE call_trace <= ?1 AND call_trace < ?2 AND call_trace >= ?9
-		AND i.scene <= ?3 AND `+storage.AuditConditions+` ORDER BY call_trace DESC LIMIT ?8`,
+		AND `+sceneWithin+` AND `+storage.AuditConditions+` ORDER BY call_trace DESC LIMIT ?8`,
 		x.trace, before, x.scene, f.Scene, f.Tool, f.Denied, f.Intent, limit, least)
 	for i := range calls {
 		if err == nil {
@@ -212,7 +221,7 @@ func (v *View) Turn(ctx context.Context, turn int64) ([]annotator.Trace, error) 
 		return nil, err
 	}
 	return readAll(ctx, v, fmt.Sprintf("read turn %d", turn), storage.ScanTrace,
-		`SELECT `+storage.TraceColumns+` FROM trace WHERE turn = ? AND id <= ? AND scene <= ? ORDER BY seq`,
+		`SELECT `+storage.TraceColumns+` FROM trace WHERE turn = ? AND id <= ? AND `+sceneWithin+` ORDER BY seq`,
 		turn, x.trace, x.scene)
 }
 
@@ -258,7 +267,7 @@ func (v *View) Outcomes(ctx context.Context) (recorded, quarantined int, err err
 	x, err := v.records(ctx)
 	if err == nil {
 		err = v.r.Row(ctx, `SELECT count(*) FILTER (WHERE state = 'recorded'),
-			count(*) FILTER (WHERE state = 'quarantined') FROM scene WHERE n <= ?`, x.scene).
+			count(*) FILTER (WHERE state = 'quarantined') FROM scene WHERE ord <= ?`, x.scene).
 			Scan(&recorded, &quarantined)
 	}
 	return recorded, quarantined, sqlite.Wrap(err, "count the scenes in %s", v.db.Path())

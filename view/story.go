@@ -19,34 +19,37 @@ func compareQuotations(a, b Quotation) int {
 // ThreadSpan is a thread with its scenes. Under a limit, Last is the last scene within it.
 type ThreadSpan struct {
 	annotator.Thread
-	First, Last int // scenes, numbered over the whole story
+	First, Last int // the numbers of scenes
 }
 
 // anyScene is behind every scene.
-const anyScene = 1<<31 - 1
+const anyScene annotator.Order = 1<<63 - 1
 
-// lastScene returns the number of the last scene within the limit.
-func (v *View) lastScene() int {
+// lastScene returns the order of the last scene within the limit.
+func (v *View) lastScene() annotator.Order {
 	if v.m.IsZero() {
 		return anyScene
 	}
-	return v.m.reach.Scene()
+	return v.m.reach.Order()
 }
 
 // Threads returns the threads with scenes, in story order.
 func (v *View) Threads(ctx context.Context) ([]ThreadSpan, error) {
-	return readAll(ctx, v, "read the threads", scanThreadSpan, threadSpans+` ORDER BY ord`, v.lastScene())
+	return readAll(ctx, v, "read the threads", scanThreadSpan, threadSpans+` ORDER BY ord`, v.spanBounds()...)
 }
 
 // Thread returns the thread with an id; NotFound if it has no scene within the limit.
 func (v *View) Thread(ctx context.Context, id int64) (ThreadSpan, error) {
 	missing := annotator.Errorf(annotator.NotFound, "the story has no thread %d", id)
-	return storage.First(ctx, v.r, "read a thread", missing, scanThreadSpan, threadSpans+` AND thread_id = ?2`,
-		v.lastScene(), id)
+	return storage.First(ctx, v.r, "read a thread", missing, scanThreadSpan, threadSpans+` AND thread_id = ?4`,
+		append(v.spanBounds(), id)...)
 }
 
-const threadSpans = `SELECT thread_id, title, ord, first_scene, min(last_scene, ?1) FROM thread_state
-	WHERE first_scene <= ?1`
+// The limit is in a scene ?3 of a thread ?2, with which this thread ends.
+const threadSpans = `SELECT thread_id, title, ord, first_scene, iif(thread_id = ?2, ?3, last_scene) FROM thread_state
+	WHERE ord <= ?1`
+
+func (v *View) spanBounds() []any { return []any{v.lastScene(), v.m.thread, v.m.last} }
 
 func scanThreadSpan(rows *sql.Rows, t *ThreadSpan) error {
 	return rows.Scan(&t.ID, &t.Title, &t.Order, &t.First, &t.Last)
@@ -54,27 +57,41 @@ func scanThreadSpan(rows *sql.Rows, t *ThreadSpan) error {
 
 // Scene returns the scene with a number; NotFound if there is none within the limit.
 func (v *View) Scene(ctx context.Context, n int) (*annotator.SceneRow, error) {
-	if n > v.lastScene() {
+	scene, err := v.db.Scenes.Get(ctx, n)
+	if err == nil && scene.Order > v.lastScene() || annotator.KindOf(err) == annotator.NotFound {
 		return nil, annotator.Errorf(annotator.NotFound, "the story has no scene %d", n)
 	}
-	scene, err := v.db.Scenes.Get(ctx, n)
 	if err == nil {
 		v.cut(scene)
 	}
 	return scene, err
 }
 
+// Neighbors returns the numbers of the scenes before and after one, within the limit; 0 for none.
+func (v *View) Neighbors(ctx context.Context, scene *annotator.SceneRow) (before, after int, err error) {
+	err = v.r.Row(ctx, `SELECT coalesce((SELECT n FROM scene WHERE ord < ?1 ORDER BY ord DESC LIMIT 1), 0),
+		coalesce((SELECT n FROM scene WHERE ord > ?1 AND ord <= ?2 ORDER BY ord LIMIT 1), 0)`,
+		scene.Order, v.lastScene()).Scan(&before, &after)
+	return before, after, sqlite.Wrap(err, "read scenes in %s", v.db.Path())
+}
+
+// CountScenes returns the number of scenes of a thread within the limit.
+func (v *View) CountScenes(ctx context.Context, thread int64) (n int, err error) {
+	err = v.r.Row(ctx, `SELECT count(*) FROM scene WHERE thread_id = ? AND ord <= ?`, thread, v.lastScene()).Scan(&n)
+	return n, sqlite.Wrap(err, "count the scenes in %s", v.db.Path())
+}
+
 // Scenes returns the scenes of a thread, in story order.
 func (v *View) Scenes(ctx context.Context, thread int64) ([]annotator.SceneRow, error) {
-	return v.ScenesFrom(ctx, thread, 0, anyScene)
+	return v.ScenesFrom(ctx, thread, 0, -1)
 }
 
 // ScenesFrom returns the scenes of a thread in story order. It skips the first scenes, offset in number, and returns at
-// most limit.
+// most limit; all if it is less than 0.
 func (v *View) ScenesFrom(ctx context.Context, thread int64, offset, limit int) ([]annotator.SceneRow, error) {
 	scenes, err := readAll(ctx, v, fmt.Sprintf("read the scenes of thread %d", thread), storage.ScanScene,
-		storage.SceneQuery+` WHERE s.thread_id = ? AND n <= ? AND idx >= ? ORDER BY idx LIMIT ?`,
-		thread, v.lastScene(), offset, limit)
+		storage.SceneQuery+` WHERE s.thread_id = ? AND s.ord <= ? ORDER BY s.ord LIMIT ? OFFSET ?`,
+		thread, v.lastScene(), limit, offset)
 	for i := range scenes {
 		v.cut(&scenes[i])
 	}
@@ -83,7 +100,7 @@ func (v *View) ScenesFrom(ctx context.Context, thread int64, offset, limit int) 
 
 // cut removes what a scene has after the limit: posts, and what is known of all its posts together.
 func (v *View) cut(s *annotator.SceneRow) {
-	if s.N != v.lastScene() || v.m.reach.Rank() >= len(s.Posts)-1 {
+	if s.Order != v.lastScene() || v.m.reach.Rank() >= len(s.Posts)-1 {
 		return
 	}
 	s.Posts = s.Posts[:v.m.reach.Rank()+1]
@@ -102,7 +119,7 @@ func (v *View) PlaceOf(ctx context.Context, post int64) (annotator.Place, error)
 // Snapshots returns the snapshots that a query finds, newest first: those that were taken before anything after the
 // limit was read.
 func (v *View) Snapshots(ctx context.Context, query storage.SnapshotQuery) ([]annotator.Snapshot, error) {
-	within, bound := `id < coalesce((SELECT min(l.id) FROM snapshot l WHERE l.scene > ?4), 1 << 62)`,
+	within, bound := `id < coalesce((SELECT min(l.id) FROM snapshot l WHERE l.scene IN (`+beyond("?4")+`)), 1 << 62)`,
 		int64(v.wholeScene())
 	if v.m.snapshot != 0 {
 		within, bound = `id <= ?4`, v.m.snapshot
@@ -113,8 +130,11 @@ func (v *View) Snapshots(ctx context.Context, query storage.SnapshotQuery) ([]an
 		query.Kind, query.Thread, query.Limit, bound, storage.RowOrLast(query.Before))
 }
 
-// wholeScene returns the number of the last scene that is within the limit to its end.
-func (v *View) wholeScene() int {
+// beyond is a query for the numbers of the scenes after the order that an argument gives.
+func beyond(argument string) string { return `SELECT n FROM scene WHERE ord > ` + argument }
+
+// wholeScene returns the order up to which scenes are within the limit to their ends.
+func (v *View) wholeScene() annotator.Order {
 	if v.m.IsZero() {
 		return anyScene
 	}
@@ -151,7 +171,7 @@ func (v *View) episodes(ctx context.Context, kind annotator.EpisodeKind, thread 
 	return readAll(ctx, v, "read the summaries", storage.ScanEpisode, `SELECT `+storage.EpisodeColumns+` FROM episode
 		WHERE id IN
 		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2) AND `+within+` GROUP BY thread_id)
-		ORDER BY from_scene, id`, kind, thread, bound)
+		ORDER BY (SELECT ord FROM scene WHERE n = from_scene), id`, kind, thread, bound)
 }
 
 // writtenWithin is a condition on episodes: they were made before anything after the limit was read. It has one
@@ -161,7 +181,7 @@ func (v *View) writtenWithin(argument string) (condition string, bound int64) {
 		return `trace_id <= ` + argument, v.m.trace
 	}
 	return `trace_id < coalesce((SELECT min(t.id) FROM trace t
-		WHERE t.turn > 0 AND t.seq = 0 AND t.scene > ` + argument + `), 1 << 62)`, int64(v.wholeScene())
+		WHERE t.turn > 0 AND t.seq = 0 AND t.scene IN (` + beyond(argument) + `)), 1 << 62)`, int64(v.wholeScene())
 }
 
 // Totals are counts of what is within the limit.
@@ -174,8 +194,8 @@ type Totals struct {
 // Totals returns them.
 func (v *View) Totals(ctx context.Context) (Totals, error) {
 	t := Totals{Entries: map[annotator.Status]int{}}
-	err := v.r.Row(ctx, `SELECT (SELECT count(*) FROM thread_state WHERE first_scene <= ?1),
-		(SELECT count(*) FROM scene WHERE n <= ?1)`, v.lastScene()).Scan(&t.Threads, &t.Scenes)
+	err := v.r.Row(ctx, `SELECT (SELECT count(*) FROM thread_state WHERE ord <= ?1),
+		(SELECT count(*) FROM scene WHERE ord <= ?1)`, v.lastScene()).Scan(&t.Threads, &t.Scenes)
 	if err != nil {
 		return t, sqlite.Wrap(err, "count the scenes in %s", v.db.Path())
 	}

@@ -83,7 +83,8 @@ func TestCardsKeepTheLimit(t *testing.T) {
 		for i := range e.Claims {
 			c := &e.Claims[i]
 			words := word.FindAllString(c.Text, -1)
-			if scene := c.From.Scene(); c.Until == 0 && scene > 1 && len(words) > 1 && e.Status.Live() {
+			scene := int(c.From.Order() / annotator.OrderStep)
+			if c.Until == 0 && scene > 1 && len(words) > 1 && e.Status.Live() {
 				path := "/lanterns/entries?q=" + url.QueryEscape(strings.Join(words, " "))
 				if cards := cardsOf(s.want(fmt.Sprintf("%s&as-of=scene:%d", path, scene), 200)); strings.Contains(
 					plain(cards), c.Text) {

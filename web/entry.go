@@ -67,10 +67,12 @@ func showEntry(r *request, id int64) (*page, error) {
 			return nil, err
 		}
 	}
+	slices.SortStableFunc(e.Aliases, func(a, b annotator.Alias) int {
+		return cmp.Compare(a.From.Order(), b.From.Order())
+	})
 	for _, a := range e.Aliases {
 		shown.Names = append(shown.Names, name{a.Name, r.view.place(a.From)})
 	}
-	slices.SortStableFunc(shown.Names, func(a, b name) int { return cmp.Compare(a.From.Scene, b.From.Scene) })
 	if err := shown.fillTexts(r); err != nil {
 		return nil, err
 	}
@@ -142,11 +144,11 @@ func (shown *entryPage) fillTexts(r *request) error {
 	slices.SortFunc(e.Claims, func(a, b annotator.Claim) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Ord, b.Ord), cmp.Compare(a.ID, b.ID))
 	})
-	texts, scenes := []string{e.Present}, []int{e.PresentAt.Scene()}
+	texts, scenes := []string{e.Present}, []annotator.Order{e.PresentAt.Order()}
 	places := make([]annotator.Place, 0, 2*len(e.Claims))
 	for i := range e.Claims {
 		c := &e.Claims[i]
-		texts, scenes, places = append(texts, c.Text), append(scenes, c.From.Scene()), append(places, c.From, c.Until)
+		texts, scenes, places = append(texts, c.Text), append(scenes, c.From.Order()), append(places, c.From, c.Until)
 	}
 	r.view.at.Read(places)
 	linker, err := r.newTermLinker(ctx, e.ID, texts, scenes)

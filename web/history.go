@@ -26,7 +26,8 @@ func (v *codexView) changes(revisions []annotator.Revision) []change {
 	list := make([]change, len(revisions))
 	for i := range revisions {
 		r := &revisions[i]
-		list[i] = change{*r, codex.ValueText(r.Field, r.Old), codex.ValueText(r.Field, r.New), v.place(r.At)}
+		from, to := codex.ValueText(r.Field, r.Old, v.place), codex.ValueText(r.Field, r.New, v.place)
+		list[i] = change{*r, from, to, v.place(r.At)}
 	}
 	return list
 }

@@ -134,12 +134,12 @@ func laterThan(s *site, scene int) *later {
 			s.Fatal(err)
 		}
 		for _, a := range e.Aliases {
-			if a.From.Scene() > scene {
+			if int(a.From.Order()/annotator.OrderStep) > scene {
 				l.add(a.Name)
 			}
 		}
 		for _, c := range e.Claims {
-			if c.From.Scene() > scene {
+			if int(c.From.Order()/annotator.OrderStep) > scene {
 				l.add(c.Text)
 			}
 			for _, q := range c.Evidence {
@@ -253,14 +253,14 @@ func beyond(s *site, scene int) (paths []string) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		if e.First.Scene() > scene {
+		if int(e.First.Order()/annotator.OrderStep) > scene {
 			paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene),
 				under(fmt.Sprintf("/lanterns/entry/%d/history", e.ID), scene),
 				under("/lanterns/entries", scene)+"&q="+url.QueryEscape(e.Term))
 		}
 		// other pages lead to long lists only
 		paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d/named", e.ID), scene))
-		if e.Last.Scene() > scene {
+		if int(e.Last.Order()/annotator.OrderStep) > scene {
 			paths = append(paths, under(fmt.Sprintf("/lanterns/revision/%d", e.Revision), scene),
 				under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene)+"&format=json")
 		}

@@ -53,11 +53,11 @@ func (r *request) naming(e *annotator.Entry, after int64) (*namingPage, error) {
 		shown.After = r.Link("entry", e.ID, "named", "?", "after", found[pageSize-1].At)
 	}
 	var texts []string
-	var scenes []int
+	var scenes []annotator.Order
 	var places []annotator.Place
 	for i := range found {
 		c := &found[i].Claim
-		texts, scenes, places = append(texts, c.Text), append(scenes, c.From.Scene()), append(places, c.From)
+		texts, scenes, places = append(texts, c.Text), append(scenes, c.From.Order()), append(places, c.From)
 	}
 	linker, err := r.newTermLinker(ctx, 0, texts, scenes)
 	if err != nil {

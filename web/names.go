@@ -9,12 +9,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"annotator"
 	"annotator/codex"
 	"annotator/context/mention"
 )
 
 // mentionSpans returns the names in a scene, by the rank of the post.
-func (v *codexView) mentionSpans(ctx context.Context, scene int) (map[int][]namedSpan, error) {
+func (v *codexView) mentionSpans(ctx context.Context, scene annotator.Order) (map[int][]namedSpan, error) {
 	found, err := v.MentionsIn(ctx, scene, scene)
 	posts := map[int][]namedSpan{}
 	for _, m := range found {
@@ -86,7 +87,9 @@ type termLinker struct {
 }
 
 // newTermLinker returns a linker for some texts about some scenes.
-func (r *request) newTermLinker(ctx context.Context, self int64, texts []string, scenes []int) (*termLinker, error) {
+func (r *request) newTermLinker(ctx context.Context, self int64, texts []string,
+	scenes []annotator.Order,
+) (*termLinker, error) {
 	l := &termLinker{request: r, self: self, names: mention.New(), terms: map[string]int64{}}
 	slices.Sort(scenes)
 	mentioned, err := r.view.MentionedIn(ctx, slices.Compact(scenes))

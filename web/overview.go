@@ -36,7 +36,7 @@ func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 		}
 		scenes := pulse.Scenes
 		if d.bounded() {
-			scenes = d.Limit.Place.Scene()
+			scenes = d.Limit.Scene
 		}
 		list.Databases = append(list.Databases, listedDatabase{d.Name, pulse.Title, first(d), scenes})
 	}

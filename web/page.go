@@ -170,7 +170,7 @@ func (p *page) Bar() (limitBar, error) {
 	bar.Action = p.Link("limit")
 	if bar.Limited {
 		bar.AtScene = strings.HasPrefix(bar.Point, string(view.PointScene)+":")
-		bar.Scene = p.limit.moment.Place.Scene()
+		bar.Scene = p.limit.moment.Scene
 	}
 	if err != nil || p.view == nil || !bar.Limited || bar.Scene == 0 {
 		return bar, err

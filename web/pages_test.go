@@ -52,7 +52,7 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 		"/lanterns/audit":         {"glossary_create", "Verify now"},
 		"/lanterns/audit?scene=3": {"Calls to the model"},
 		"/lanterns/turn/3":        {"row-", "glossary_"},
-		fmt.Sprintf("/lanterns/scene/%d?quote=%d-%d-%d", e.First.Scene(), q.Post, q.Start,
+		fmt.Sprintf("/lanterns/scene/%d?quote=%d-%d-%d", int(e.First.Order()/annotator.OrderStep), q.Post, q.Start,
 			q.End): {`<mark id="quote">`},
 	} {
 		s.want(path, http.StatusOK, texts...)

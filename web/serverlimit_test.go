@@ -165,7 +165,7 @@ func TestServersLimitCannotBeRaised(t *testing.T) {
 				}
 				o.Databases[0].Limit, o.Databases[0].Point = at, point
 			})
-			last := at.Place.Scene()
+			last := at.Scene
 			l := laterThan(s, last)
 			run, err := s.db.Run.Status(t.Context())
 			if err != nil || len(l.texts) < 50 || last >= run.Corpus.Scenes {

@@ -48,7 +48,11 @@ func showThread(r *request) (*page, error) {
 	if t.ThreadSpan, err = r.view.Thread(ctx, id); err != nil {
 		return nil, err
 	}
-	t.part = r.part(t.Last-t.First+1, listSize)
+	scenes, err := r.view.CountScenes(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	t.part = r.part(scenes, listSize)
 	if t.Scenes, err = r.view.ScenesFrom(ctx, id, t.From, listSize); err != nil {
 		return nil, err
 	}
@@ -77,10 +81,8 @@ func showScene(r *request, n int64) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := &scenePage{SceneRow: scene, Before: scene.N - 1, Density: r.density()}
-	if _, err := r.view.Scene(ctx, scene.N+1); err == nil {
-		shown.After = scene.N + 1
-	} else if !isNotFound(err) {
+	shown := &scenePage{SceneRow: scene, Density: r.density()}
+	if shown.Before, shown.After, err = r.view.Neighbors(ctx, scene); err != nil {
 		return nil, err
 	}
 	if r.db.Story != nil {
@@ -88,7 +90,7 @@ func showScene(r *request, n int64) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		if shown.Posts, err = r.mark(scene.N, posts, shown.Density); err != nil {
+		if shown.Posts, err = r.mark(scene.Order, posts, shown.Density); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +118,7 @@ func (r *request) density() string {
 }
 
 // mark splits the posts of a scene into text, links and the quotation that the URL names: quote=POST-START-END.
-func (r *request) mark(scene int, posts []annotator.Post, density string) ([]postText, error) {
+func (r *request) mark(scene annotator.Order, posts []annotator.Post, density string) ([]postText, error) {
 	post, start, end := quotation(r.URL.Query().Get("quote"))
 	var names map[int][]namedSpan
 	if density != namesNone {
@@ -164,7 +166,11 @@ func showPost(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := []any{"scene", at.Scene(), "?", "names", r.URL.Query().Get("names")}
+	scene := r.view.place(at).Scene
+	if err := r.view.at.Err; err != nil {
+		return nil, err
+	}
+	parts := []any{"scene", scene, "?", "names", r.URL.Query().Get("names")}
 	fragment := fmt.Sprintf("post-%d", id)
 	if q := r.URL.Query(); q.Get("end") != "" {
 		parts = append(parts, "quote", fmt.Sprintf("%d-%s-%s", id, q.Get("start"), q.Get("end")))

@@ -67,7 +67,7 @@ func addEntriesWith(t *testing.T, path string, names []string, facts func(name s
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := annotator.PlaceAt(scene.N, 0)
+	at := annotator.PlaceAt(scene.Order, 0)
 	for i, name := range names {
 		row := &annotator.Trace{
 			Turn: run.Turn, Seq: 1000 + i, Kind: annotator.TraceResult, Scene: scene.N,

@@ -35,10 +35,17 @@ func (d *servedDatabase) lastChoice(ctx context.Context, scenes int) (int, error
 	if !d.bounded() {
 		return scenes, nil
 	}
-	n := d.Limit.Place.Scene()
-	for _, last := range []int{n, n - 1} { // the limit may be inside its scene
-		if _, err := d.moment(ctx, view.Point{Kind: view.PointScene, ID: int64(last)}); !isNotFound(err) {
-			return last, err
+	last := d.Limit.Place.Order()
+	for distance := range 2 { // the limit may be inside its scene
+		scene, err := d.DB.Scenes.Neighbor(ctx, last, -distance)
+		if err == nil {
+			_, err = d.moment(ctx, view.Point{Kind: view.PointScene, ID: int64(scene.N)})
+		}
+		if err == nil {
+			return scene.N, nil
+		}
+		if !isNotFound(err) {
+			return 0, err
 		}
 	}
 	return 0, nil

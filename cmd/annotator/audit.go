@@ -11,6 +11,7 @@ import (
 	"annotator/codex"
 	"annotator/policy"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -41,11 +42,12 @@ list only calls that were denied, or would have been denied if the policy were e
 		if err := require(ctx, filter.Scene, db.Scenes.Get); err != nil {
 			return err
 		}
-		found := false
+		found, at := false, view.NewPositions(ctx, db)
 		err := a.printRecords("-", !asJSON, records(db.Journal.Audit(ctx, filter), func(c *storage.Audited) record {
 			found = true
-			return auditRecord(c)
+			return auditRecord(c, at.At)
 		}))
+		err = cmp.Or(err, at.Err)
 		if err != nil || found {
 			return err
 		}
@@ -79,7 +81,7 @@ type effect struct {
 	New      string          `json:"new"` // empty if no value is left
 }
 
-func auditRecord(c *storage.Audited) record {
+func auditRecord(c *storage.Audited, at func(annotator.Place) annotator.Position) record {
 	call := auditedCall{
 		c.Trace, c.CallID, c.Scene, c.Turn, c.Tool, rawJSON(c.Arguments), c.Decision, c.Status,
 		c.Error,
@@ -88,8 +90,8 @@ func auditRecord(c *storage.Audited) record {
 	for i := range c.Revisions {
 		r := &c.Revisions[i]
 		call.Effect = append(call.Effect, effect{
-			r.ID, r.Entry, r.Field, codex.ValueText(r.Field, r.Old),
-			codex.ValueText(r.Field, r.New),
+			r.ID, r.Entry, r.Field, codex.ValueText(r.Field, r.Old, at),
+			codex.ValueText(r.Field, r.New, at),
 		})
 	}
 	intent, decision := "-", "-"

@@ -102,6 +102,9 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 		Document: document, Selection: selection, History: shown, Name: storyName(run.Corpus.Path),
 		Updated: time.UnixMilli(run.Updated),
 	}
+	if codex.Scenes, err = db.Scenes.Orders(ctx); err != nil {
+		return err
+	}
 	if !format.Story {
 		return o.write(ctx, &format, codex)
 	}

@@ -64,8 +64,8 @@ func (s *storyText) scene(ctx context.Context, row *annotator.SceneRow,
 	for i, p := range found {
 		origin := origins[p.ID]
 		posts[i] = exporters.Post{
-			Post: p, Place: annotator.PlaceAt(row.N, i), Document: origin.Document,
-			Offset: origin.Offset,
+			Post: p, Place: annotator.PlaceAt(row.Order, i), Scene: row.N,
+			Document: origin.Document, Offset: origin.Offset,
 		}
 	}
 	return posts, err
@@ -82,13 +82,18 @@ func (s *storyText) MentionsThen(ctx context.Context, thread int64) (map[annotat
 }
 
 func (s *storyText) mentions(
-	ctx context.Context, thread int64, in func(ctx context.Context, first, last int) ([]storage.Mention, error),
+	ctx context.Context, thread int64,
+	in func(ctx context.Context, first, last annotator.Order) ([]storage.Mention, error),
 ) (map[annotator.Place][]exporters.Mention, error) {
 	span, err := s.view.Thread(ctx, thread)
 	if err != nil {
 		return nil, err
 	}
-	found, err := in(ctx, span.First, span.Last)
+	last, err := s.view.Scene(ctx, span.Last)
+	if err != nil {
+		return nil, err
+	}
+	found, err := in(ctx, span.Order, last.Order)
 	byPost := map[annotator.Place][]exporters.Mention{}
 	for _, m := range found {
 		byPost[m.Place] = append(byPost[m.Place], exporters.Mention{Entry: m.Entry, Start: m.Start, End: m.End})

@@ -300,7 +300,7 @@ func checkVariety(t *testing.T, db *storage.DB) {
 		}
 		for i := range revisions {
 			fields[revisions[i].Field]++
-			if revisions[i].Seen > revisions[i].At.Scene() {
+			if revisions[i].Seen > revisions[i].At.Order() {
 				late++
 			}
 		}

@@ -96,7 +96,7 @@ func TestCitationsUnderALimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for rank, id := range scene.Posts {
-			places[id] = annotator.PlaceAt(n, rank)
+			places[id] = annotator.PlaceAt(annotator.Order(n)*annotator.OrderStep, rank)
 			cites += fmt.Sprintf(" [post %d]", id)
 		}
 	}
@@ -111,11 +111,14 @@ func TestCitationsUnderALimit(t *testing.T) {
 		command []string
 		last    annotator.Place
 	}{
-		{[]string{"ask", "--as-of", "scene:5"}, annotator.PlaceAt(6, -1)},
-		{[]string{"ask", "--as-of", fmt.Sprintf("post:%d", middle.Posts[0])}, annotator.PlaceAt(12, 0)},
-		{[]string{"ask", "--as-of", "snapshot:7"}, annotator.PlaceAt(8, -1)},
-		{[]string{"ask"}, annotator.PlaceAt(1<<20, 0)},
-		{[]string{"snapshot", "ask", "9"}, annotator.PlaceAt(10, -1)},
+		{[]string{"ask", "--as-of", "scene:5"}, annotator.PlaceAt(6*annotator.OrderStep, -1)},
+		{
+			[]string{"ask", "--as-of", fmt.Sprintf("post:%d", middle.Posts[0])},
+			annotator.PlaceAt(12*annotator.OrderStep, 0),
+		},
+		{[]string{"ask", "--as-of", "snapshot:7"}, annotator.PlaceAt(8*annotator.OrderStep, -1)},
+		{[]string{"ask"}, annotator.PlaceAt(1<<20*annotator.OrderStep, 0)},
+		{[]string{"snapshot", "ask", "9"}, annotator.PlaceAt(10*annotator.OrderStep, -1)},
 	} {
 		out.Reset()
 		if status := a.run(t.Context(), append(c.command, "--db", path, "--endpoint", server.URL+"/v1", "--json",

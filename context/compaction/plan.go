@@ -56,6 +56,7 @@ func Auto() Policy {
 type Turn struct {
 	ID     int64
 	Scene  int
+	Order  annotator.Order // of its scene
 	Thread int64
 	Index  int // of its scene within the thread
 	Tokens int

@@ -18,7 +18,7 @@ func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		e := &annotator.Entry{
-			ID: 3, Term: "Dawn", Status: annotator.Tentative, PresentAt: annotator.PlaceAt(5, 0),
+			ID: 3, Term: "Dawn", Status: annotator.Tentative, PresentAt: annotator.PlaceAt(5, 0), PresentScene: 5,
 			PresentRevision: 5,
 		}
 		if rapid.Bool().Draw(t, "present") {

@@ -80,7 +80,7 @@ func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 		"more_facts", number(more))
 	b.WriteString("\n")
 	if e.Present != "" {
-		tag(&b, "present", "scene", strconv.Itoa(e.PresentAt.Scene()))
+		tag(&b, "present", "scene", number(e.PresentScene))
 		b.WriteString(Escape(e.Present) + "</present>\n")
 	}
 	for i := range facts {

@@ -55,7 +55,7 @@ func TestEntryGolden(t *testing.T) {
 			{ID: 6, Text: "Nobody saw it.", Kind: annotator.Claimed},
 			{ID: 7, Text: "She lies deep.", Kind: annotator.Narrated, State: true},
 		},
-		Present: "A wreck & a grave.", PresentAt: annotator.PlaceAt(9, 2),
+		Present: "A wreck & a grave.", PresentAt: annotator.PlaceAt(9, 2), PresentScene: 9,
 	}
 	const golden = `<entry id="5" term="Dawn (ship)" tags="grand|ship" aliases="The &lt;Lady&gt;|Old Dawn">` + `
 <present scene="9">A wreck &amp; a grave.</present>

@@ -93,8 +93,12 @@ func (w *Window) scenesOf(ctx context.Context, turns []Turn) (all []compaction.T
 		if err != nil {
 			return nil, err
 		}
+		index, err := w.sources.Scenes.Index(ctx, scene)
+		if err != nil {
+			return nil, err
+		}
 		all = append(all, compaction.Turn{
-			ID: t.ID, Scene: scene.N, Thread: scene.Thread.ID, Index: scene.Index,
+			ID: t.ID, Scene: scene.N, Order: scene.Order, Thread: scene.Thread.ID, Index: index,
 			Tokens: count(t.Size), Strips: count(t.Strips), Cuts: count(t.Cuts),
 		})
 	}

@@ -357,16 +357,16 @@ func (m *memory) turnsOf(threads ...int64) []compaction.Turn {
 
 // cover extends the range of an episode by that of another.
 func cover(e, other *annotator.Episode) {
-	e.FromScene, e.FromTurn = earlier(e.FromScene, other.FromScene), earlier(e.FromTurn, other.FromTurn)
-	e.ToScene, e.ToTurn = max(e.ToScene, other.ToScene), max(e.ToTurn, other.ToTurn)
-}
-
-// earlier returns the smaller of two numbers, of which zero means none.
-func earlier[N int | int64](a, b N) N {
-	if a == 0 || b == 0 {
-		return max(a, b)
+	if e.FromTurn == 0 || other.FromTurn != 0 && other.FromTurn < e.FromTurn {
+		e.FromTurn = other.FromTurn
 	}
-	return min(a, b)
+	if e.From == 0 || other.From != 0 && other.From < e.From {
+		e.FromScene, e.From = other.FromScene, other.From
+	}
+	if other.To > e.To {
+		e.ToScene, e.To = other.ToScene, other.To
+	}
+	e.ToTurn = max(e.ToTurn, other.ToTurn)
 }
 
 // episode returns an episode over turns.
@@ -374,7 +374,9 @@ func (m *memory) episode(kind annotator.EpisodeKind, text string, turns []compac
 	e := &annotator.Episode{Kind: kind, Summary: text, By: m.author, Tokens: tokens.Estimate(text)}
 	for i := range turns { // a scene that was quarantined may be read late, so they need not be in story order
 		t := &turns[i]
-		cover(e, &annotator.Episode{FromScene: t.Scene, ToScene: t.Scene, FromTurn: t.ID, ToTurn: t.ID})
+		cover(e, &annotator.Episode{
+			FromScene: t.Scene, ToScene: t.Scene, From: t.Order, To: t.Order, FromTurn: t.ID, ToTurn: t.ID,
+		})
 	}
 	return e
 }

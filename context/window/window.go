@@ -70,6 +70,7 @@ type Calls interface {
 type Scenes interface {
 	Get(ctx context.Context, n int) (*annotator.SceneRow, error)
 	OfTurn(ctx context.Context, turn int64) (*annotator.SceneRow, error)
+	Index(ctx context.Context, row *annotator.SceneRow) (int, error)
 }
 
 // Question is a message to the model that is no part of a scene.

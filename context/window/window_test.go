@@ -60,7 +60,7 @@ func newReader(t *testing.T, b budget.Budget, threads ...int) *reader {
 		for index := range count {
 			n := len(r.scenes) + 1
 			r.scenes = append(r.scenes, &annotator.Scene{
-				N: n, Thread: annotator.Thread{ID: int64(100 + i), Title: "Chapter", Order: i + 1}, Index: index,
+				N: n, Thread: annotator.Thread{ID: int64(100 + i), Title: "Chapter"}, Index: index,
 				Opens: index == 0, Ends: index == count-1,
 				Posts: []annotator.Post{{ID: int64(1000 + n), Thread: int64(100 + i), Name: "qm", Body: sceneText(n)}},
 			})

@@ -23,7 +23,8 @@ type Names struct {
 	*mention.Cache
 	store  *storage.DB
 	corpus *corpus.DB
-	usage  *mention.Usage // how the story uses words, up to the scene of the newest question
+	usage  *mention.Usage  // how the story uses words, up to the scene of the newest question
+	last   annotator.Order // of the scenes that usage has
 }
 
 // NewNames returns the names of a run's entries.
@@ -31,13 +32,26 @@ func NewNames(store *storage.DB, source *corpus.DB) *Names {
 	return &Names{Cache: mention.NewCache(store.Glossary), store: store, corpus: source, usage: mention.NewUsage()}
 }
 
-// Posts returns the posts of a scene.
-func (n *Names) Posts(ctx context.Context, scene int) ([]annotator.Post, error) {
-	row, err := n.store.Scenes.Get(ctx, scene)
+// Scene returns the scene with a number.
+func (n *Names) Scene(ctx context.Context, number int) (*annotator.Scene, error) {
+	row, err := n.store.Scenes.Get(ctx, number)
 	if err != nil {
 		return nil, err
 	}
-	return n.corpus.Scene(ctx, row.Thread.ID, row.Posts)
+	posts, err := n.corpus.Scene(ctx, row.Thread.ID, row.Posts)
+	return &annotator.Scene{N: row.N, Order: row.Order, Thread: row.Thread, Posts: posts}, err
+}
+
+// before returns the order of the scene that is some scenes before another; 0 if the story begins after that.
+func (n *Names) before(ctx context.Context, scene annotator.Order, distance int) (annotator.Order, error) {
+	row, err := n.store.Scenes.Neighbor(ctx, scene, -distance)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return row.Order, nil
 }
 
 // The word usage of a story is taken from its first scenes, and from the beginning of each, in bytes. That is enough to
@@ -47,27 +61,37 @@ const (
 	usageBytes  = 20_000
 )
 
-// Usage returns how the story uses words up to a scene. It depends on the scene's number alone, so that a resumed run
+// Usage returns how the story uses words up to a scene. It depends on the scene's order alone, so that a resumed run
 // finds the same names.
-func (n *Names) Usage(ctx context.Context, scene int) (*mention.Usage, error) {
-	last := min(scene, usageScenes)
-	if n.usage.Scenes() > last { // the scene is read late
-		n.usage = mention.NewUsage()
+func (n *Names) Usage(ctx context.Context, scene annotator.Order) (*mention.Usage, error) {
+	if n.last > scene { // the scene is read late
+		n.usage, n.last = mention.NewUsage(), 0
 	}
-	for next := n.usage.Scenes() + 1; next <= last; next++ {
-		posts, err := n.Posts(ctx, next)
+	left := usageScenes - n.usage.Scenes()
+	if n.last == scene || left == 0 {
+		return n.usage, nil
+	}
+	scenes, err := n.store.Scenes.After(ctx, n.last, scene, left)
+	if err != nil {
+		return nil, err
+	}
+	for i := range scenes {
+		posts, err := n.corpus.Scene(ctx, scenes[i].Thread.ID, scenes[i].Posts)
 		if err != nil {
 			return nil, err
 		}
 		text := annotator.Bodies(posts)
 		n.usage.Add(text[:min(len(text), usageBytes)])
+		n.last = scenes[i].Order
 	}
 	return n.usage, nil
 }
 
 // Bears reports whether a quotation shares a word or a name with a fact of an entry. It considers how the story up to a
 // scene uses words and names.
-func (n *Names) Bears(ctx context.Context, scene int, quote, fact string, e *annotator.Entry) (bool, error) {
+func (n *Names) Bears(ctx context.Context, scene annotator.Order, quote, fact string,
+	e *annotator.Entry,
+) (bool, error) {
 	usage, err := n.Usage(ctx, scene)
 	if err != nil {
 		return false, err
@@ -86,7 +110,7 @@ func (n *Names) named(ctx context.Context, scene *annotator.Scene) ([]int64, err
 	if err != nil {
 		return nil, err
 	}
-	usage, err := n.Usage(ctx, scene.N)
+	usage, err := n.Usage(ctx, scene.Order)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +190,7 @@ func (n *Names) atHand(ctx context.Context, scene *annotator.Scene) (ids []int64
 
 // Pending returns the mentions that have come since the last checkpoint. See PendingMentions.
 func (n *Names) Pending(ctx context.Context) ([]storage.SceneMentions, error) {
-	return PendingMentions(ctx, n.store.Mentions, n.Cache, n.Posts)
+	return PendingMentions(ctx, n.store.Mentions, n.Cache, n.Scene)
 }
 
 // PendingMentions looks for names where they may have been added or removed since the last checkpoint. These are new
@@ -174,7 +198,7 @@ func (n *Names) Pending(ctx context.Context) ([]storage.SceneMentions, error) {
 // length of the story.
 func PendingMentions(
 	ctx context.Context, store *storage.Mentions, names *mention.Cache,
-	posts func(context.Context, int) ([]annotator.Post, error),
+	read func(context.Context, int) (*annotator.Scene, error),
 ) ([]storage.SceneMentions, error) {
 	scenes, changed, err := store.Pending(ctx)
 	if err != nil {
@@ -197,12 +221,12 @@ func PendingMentions(
 		return nil, err
 	}
 	all := make([]storage.SceneMentions, len(scenes))
-	for i, scene := range scenes {
-		of, err := posts(ctx, scene)
+	for i, n := range scenes {
+		scene, err := read(ctx, n)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = mentionsIn(index, scene, of)
+		all[i] = mentionsIn(index, scene)
 	}
 	return all, nil
 }
@@ -223,11 +247,11 @@ func (n *Names) CatchUp(ctx context.Context) error {
 }
 
 // mentionsIn finds the names in the posts of a scene.
-func mentionsIn(index *mention.Index, scene int, posts []annotator.Post) storage.SceneMentions {
-	s := storage.SceneMentions{Scene: scene, Mentions: map[storage.Mention]string{}}
-	bodies := make([]string, len(posts))
-	for rank := range posts {
-		body := posts[rank].Body
+func mentionsIn(index *mention.Index, scene *annotator.Scene) storage.SceneMentions {
+	s := storage.SceneMentions{Scene: scene.N, Mentions: map[storage.Mention]string{}}
+	bodies := make([]string, len(scene.Posts))
+	for rank := range scene.Posts {
+		body := scene.Posts[rank].Body
 		bodies[rank] = body
 		if len(body) > MaxSceneBytes {
 			continue // no scene with it is read
@@ -238,7 +262,7 @@ func mentionsIn(index *mention.Index, scene int, posts []annotator.Post) storage
 			at = o.Start
 			text := body[o.Start:o.End]
 			m := storage.Mention{
-				Entry: o.ID, Place: annotator.PlaceAt(scene, rank), Start: characters,
+				Entry: o.ID, Place: annotator.PlaceAt(scene.Order, rank), Start: characters,
 				End: characters + utf8.RuneCountInString(text),
 			}
 			s.Mentions[m] = text
@@ -254,5 +278,5 @@ func FindMentions(names map[int64][]string) storage.MentionFinder {
 	for entry, list := range names {
 		index.SetNames(entry, list)
 	}
-	return func(s *annotator.Scene) storage.SceneMentions { return mentionsIn(index, s.N, s.Posts) }
+	return func(s *annotator.Scene) storage.SceneMentions { return mentionsIn(index, s) }
 }

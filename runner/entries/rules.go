@@ -90,14 +90,14 @@ func (c *check) allowed(ctx context.Context) (bool, error) {
 // is also true if the narration addresses the entry, or if this scene alone has made and changed the entry. What the
 // scene itself has changed does not count, or it could make itself name any entry.
 func (c *check) names(ctx context.Context, e *annotator.Entry) (bool, error) {
-	if e.First.Scene() == c.Scene.N && e.Last.Scene() == c.Scene.N {
+	if e.First.Order() == c.Scene.Order && e.Last.Order() == c.Scene.Order {
 		return true, nil
 	}
 	names := c.formerNames(e)
 	if len(inAnyCase(names).Find(c.story)) > 0 {
 		return true, nil
 	}
-	usage, err := c.Names.Usage(ctx, c.Scene.N)
+	usage, err := c.Names.Usage(ctx, c.Scene.Order)
 	if err != nil {
 		return false, err
 	}
@@ -112,7 +112,7 @@ func (c *check) names(ctx context.Context, e *annotator.Entry) (bool, error) {
 func (c *check) formerNames(e *annotator.Entry) (names []string) {
 	given := namesGiven(c.own, e.ID)
 	for _, alias := range e.Aliases {
-		if alias.From.Scene() < c.Scene.N && !given[codex.Normalize(alias.Name)] {
+		if alias.From.Order() < c.Scene.Order && !given[codex.Normalize(alias.Name)] {
 			names = append(names, alias.Name)
 		}
 	}
@@ -124,7 +124,7 @@ func (c *check) formerNames(e *annotator.Entry) (names []string) {
 func (c *check) guessed() bool {
 	index, added := inAnyCase(c.formerNames(c.Into)), factsAdded(c.own, c.Before.ID)
 	return slices.ContainsFunc(c.Before.Claims, func(f annotator.Claim) bool {
-		before := f.From.Scene() < c.Scene.N && !added[f.ID]
+		before := f.From.Order() < c.Scene.Order && !added[f.ID]
 		return before && f.Until == 0 && f.Kind == annotator.Inferred && len(index.Find(f.Text)) > 0
 	})
 }
@@ -139,9 +139,13 @@ const recentScenes = 3
 // the edit may replace any fact of recent scenes. A scene that gives the entry a name has to use a former name.
 // Otherwise it could rename an entry and then rewrite it.
 func (c *check) replaces(ctx context.Context) (bool, error) {
-	n, added := c.Scene.N, factsAdded(c.own, c.Before.ID)
+	first, err := c.Names.before(ctx, c.Scene.Order, recentScenes)
+	if err != nil {
+		return false, err
+	}
+	added := factsAdded(c.own, c.Before.ID)
 	isRecent := func(f annotator.Claim) bool {
-		return f.From.Scene() < n && f.From.Scene() >= n-recentScenes && !added[f.ID]
+		return f.From.Order() < c.Scene.Order && f.From.Order() >= first && !added[f.ID]
 	}
 	recent := slices.ContainsFunc(c.Before.Claims, isRecent)
 	if len(namesGiven(c.own, c.Before.ID)) > 0 || len(c.Now.Aliases) > len(c.Before.Aliases) {

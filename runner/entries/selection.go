@@ -108,9 +108,13 @@ func (s *Selection) states(ctx context.Context, room int) (rendered []string, er
 	if err != nil {
 		return nil, err
 	}
+	former, err := s.Names.before(ctx, s.Scene.Order, 1)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range ids {
 		e, shown := entries[id], s.Window.History().States(id)
-		if s.take(&rendered, prompt.States(e, annotator.PlaceAt(s.Scene.N-1, 0), shown), &room) {
+		if s.take(&rendered, prompt.States(e, annotator.PlaceAt(former, 0), shown), &room) {
 			s.shows = append(s.shows, annotator.Shown{Entry: id, Revision: e.Revision, States: true})
 		}
 	}
