@@ -115,6 +115,7 @@ type Claim struct {
 	As string `json:"as,omitempty"`
 	// ReplacedBy is the id of the claim that took its place when it was closed; 0 for none.
 	ReplacedBy int64      `json:"replaced_by,omitempty"`
+	MovedTo    int64      `json:"moved_to,omitempty"` // id of the entry that has it, of a claim that ended as moved
 	Evidence   []Evidence `json:"-"`
 	Revision   int64      `json:"-"` // id of the revision that set it as it is
 }

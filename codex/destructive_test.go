@@ -55,11 +55,19 @@ func TestDestructive(t *testing.T) {
 			}
 		})
 	}
+	other := annotator.Entry{ID: 2, Term: "Ship", Status: annotator.Tentative}
+	reworded, err := codex.Reword(&base, 1, "It is a barque.", annotator.ActorModel, annotator.PlaceAt(2, 0))
+	if err != nil || !codex.Destructive(reworded) {
+		t.Errorf("to reword a fact takes nothing away (%v)", err)
+	}
+	moved, err := codex.Move(&base, &other, 1, annotator.ActorModel, annotator.PlaceAt(2, 0))
+	if err != nil || !codex.Destructive(moved) || codex.Destructive(moved[:1]) {
+		t.Errorf("to move a fact takes something away from none, or from the entry that gets it (%v)", err)
+	}
 	retired, err := codex.Retire(&base, "It is no ship.", annotator.ActorModel, annotator.PlaceAt(2, 0))
 	if err != nil || !codex.Destructive(retired) {
 		t.Errorf("to retire an entry takes nothing away (%v)", err)
 	}
-	other := annotator.Entry{ID: 2, Term: "Ship", Status: annotator.Tentative}
 	merged, err := codex.Merge(&base, &other, annotator.ActorCurator, annotator.PlaceAt(2, 0))
 	if err != nil || !codex.Destructive(merged) {
 		t.Errorf("to merge an entry takes nothing away (%v)", err)

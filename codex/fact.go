@@ -11,8 +11,8 @@ import (
 )
 
 // FactLine renders a claim for a model in one line: its number, which calls name, its kind and its text. Examples: "3:
-// She sails.", "4 (claimed by Tobin Vane): She fled.", "5 (inferred, state): She is poor." A claim without a number is
-// its text.
+// She sails.", "4 (claimed by Tobin Vane in the burnt letter): She fled.", "5 (inferred, state): She is poor." A claim
+// without a number is its text.
 func FactLine(c *annotator.Claim) string {
 	if c.ID == 0 {
 		return c.Text
@@ -24,8 +24,16 @@ func FactLine(c *annotator.Claim) string {
 	if c.Speaker != "" && marks != nil {
 		marks[0] += " by " + c.Speaker
 	}
-	if c.State {
-		marks = append(marks, "state")
+	if c.Document != "" && marks != nil {
+		marks[0] += " in " + c.Document
+	}
+	for _, mark := range []struct {
+		is   bool
+		name string
+	}{{c.State, "state"}, {c.Identity, "identity"}, {c.Earlier, "earlier"}} {
+		if mark.is {
+			marks = append(marks, mark.name)
+		}
 	}
 	if marks == nil {
 		return fmt.Sprintf("%d: %s", c.ID, c.Text)
@@ -60,7 +68,7 @@ type Fact struct {
 type Closing struct {
 	Fact int64 // the claim's id
 	By   int64 // the id of the claim that took its place; 0 for none
-	// Ended says how it ends; empty: as claims of its kind most often do.
+	// Ended says how it ends: confirmed, refuted, over or wrong. Empty: as claims of its kind most often do.
 	Ended annotator.Ending
 }
 
@@ -171,6 +179,7 @@ func (r *reviser) facts() {
 				index.Apply(&r.revisions[len(r.revisions)-1])
 			}
 		}
+		r.identify(id, f.Identity)
 		if f.Evidence != nil {
 			r.attach(claimIndex(&r.entry, id), *f.Evidence)
 		}
@@ -189,6 +198,15 @@ func (r *reviser) addFact(f *Fact) int64 {
 	}
 	r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
 	return claim.ID
+}
+
+// identify marks a claim that says who or what the entry is, if it is not marked.
+func (r *reviser) identify(id int64, identity bool) {
+	if claim := r.entry.Claims[claimIndex(&r.entry, id)]; identity && !claim.Identity {
+		claim.Identity = true
+		r.add(annotator.FieldClaim, annotator.EncodeJSON(r.entry.Claims[claimIndex(&r.entry, id)]),
+			annotator.EncodeJSON(claim))
+	}
 }
 
 // attach adds evidence to the claim with an index, unless the claim has it.
@@ -220,20 +238,33 @@ func (r *reviser) closings() {
 			continue
 		}
 		claim := r.entry.Claims[at]
-		if claim.Ended = cmp.Or(c.Ended, ending(&claim, c.By != 0)); !slices.Contains(endings, claim.Ended) {
-			r.fail(refuse("SAME", "%.40q is no way in which a fact ends", claim.Ended))
+		claim.Ended, claim.ReplacedBy = cmp.Or(c.Ended, ending(&claim, c.By != 0)), c.By
+		if err := checkEnding(&claim, c.By != 0 && r.entry.Claims[by].Earlier); err != nil {
+			r.fail(err)
 			continue
 		}
-		// a scene that is read late may end a claim of a later one
-		claim.Until, claim.ReplacedBy = max(r.edit.At, claim.From), c.By
-		r.add(annotator.FieldClaim, annotator.EncodeJSON(r.entry.Claims[at]), annotator.EncodeJSON(claim))
+		r.end(c.Fact, claim)
 	}
 }
 
-// endings are the ways in which an edit may end a claim.
+// checkEnding refuses a way in which a claim cannot end. A confirmed claim leaves the entry, so another one has to say
+// it. What is of an earlier time ends nothing that the story's present holds.
+func checkEnding(c *annotator.Claim, byEarlier bool) error {
+	switch {
+	case !slices.Contains(endings, c.Ended):
+		return refuse("ENDING", "%.40q is no way in which a fact ends", c.Ended)
+	case c.Ended == annotator.EndConfirmed && c.ReplacedBy == 0:
+		return refuse("ENDING", "fact %d is not shown once it is confirmed: name the fact that confirms it", c.ID)
+	case byEarlier && (c.State || c.Ended == annotator.EndOver):
+		return refuse("ENDING", "fact %d is of an earlier time, so fact %d is not over by it: leave it, or close it "+
+			"by what is told of the story's present", c.ReplacedBy, c.ID)
+	}
+	return nil
+}
+
+// endings are the ways in which a closing may end a claim.
 var endings = []annotator.Ending{
-	annotator.EndConfirmed, annotator.EndRefuted, annotator.EndOver, annotator.EndWrong, annotator.EndReworded,
-	annotator.EndMoved,
+	annotator.EndConfirmed, annotator.EndRefuted, annotator.EndOver, annotator.EndWrong,
 }
 
 // ending returns how a claim most often ends that is closed without a word on it. Most guesses that a fact replaces are

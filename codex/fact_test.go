@@ -32,6 +32,13 @@ func TestFactLine(t *testing.T) {
 			ID: 5, Text: "She is a wick.", Kind: annotator.Narrated,
 			State: true,
 		},
+		"7 (claimed by Tobin Vane in the burnt letter, identity): She is his niece.": {
+			ID: 7, Text: "She is his niece.", Kind: annotator.Claimed, Speaker: "Tobin Vane",
+			Document: "the burnt letter", Identity: true,
+		},
+		"8 (claimed in the inscription, earlier): She built the quay.": {
+			ID: 8, Text: "She built the quay.", Kind: annotator.Claimed, Document: "the inscription", Earlier: true,
+		},
 		"A part of another entry.": {Text: "A part of another entry."},
 		"6: What a damaged database makes of a narration.": {
 			ID:   6,
@@ -214,6 +221,86 @@ func TestClosedByAnother(t *testing.T) {
 		if err := add(codex.Edit{Close: []codex.Closing{closing}}); !errors.As(err, &refusal) || refusal.Code != code {
 			t.Errorf("%+v: %v, want %s", closing, err, code)
 		}
+	}
+}
+
+// TestEndings: a closing ends a claim as it says, or as claims of its kind most often end.
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	guess := codex.Fact{Text: "She seems to be a queen.", Kind: annotator.Inferred}
+	saying := codex.Fact{Text: "Mik said that she was a queen.", Speaker: "Mik"}
+	state := codex.Fact{Text: "She is poor.", State: true}
+	slip := codex.Fact{Text: "She is tall."}
+	by := codex.Fact{Text: "She was born a queen."}
+	former := codex.Fact{Text: "As a child she was a queen.", Earlier: true, State: true}
+	for _, test := range []struct {
+		name  string
+		fact  codex.Fact
+		by    *codex.Fact
+		ended annotator.Ending
+		want  annotator.Ending // empty: refused
+	}{
+		{"a guess, by a fact", guess, &by, "", annotator.EndConfirmed},
+		{"a guess, by none", guess, nil, "", annotator.EndRefuted},
+		{"a saying", saying, &by, "", annotator.EndRefuted},
+		{"a state", state, &by, "", annotator.EndOver},
+		{"anything else", slip, nil, "", annotator.EndWrong},
+		{"a guess that proved false", guess, &by, annotator.EndRefuted, annotator.EndRefuted},
+		{"a saying that proved true", saying, &by, annotator.EndConfirmed, annotator.EndConfirmed},
+		{"a state that never was", state, nil, annotator.EndWrong, annotator.EndWrong},
+		{"confirmed by nothing", guess, nil, annotator.EndConfirmed, ""},
+		{"no such ending", guess, &by, "dead", ""},
+		{"reworded without words", guess, &by, annotator.EndReworded, ""},
+		{"moved to nowhere", guess, &by, annotator.EndMoved, ""},
+		{"a guess, by an earlier fact", guess, &former, "", annotator.EndConfirmed},
+		{"a guess that an earlier fact refutes", guess, &former, annotator.EndRefuted, annotator.EndRefuted},
+		{"a slip, by an earlier fact", slip, &former, "", annotator.EndWrong},
+		{"over by an earlier fact", slip, &former, annotator.EndOver, ""},
+		{"a state, by an earlier fact", state, &former, "", ""},
+		{"a state, wrong by an earlier fact", state, &former, annotator.EndWrong, ""},
+	} {
+		edit := codex.Edit{
+			Actor: annotator.ActorModel, At: annotator.PlaceAt(2, 0), Facts: []codex.Fact{test.fact},
+			Close: []codex.Closing{{Fact: 1, Ended: test.ended}},
+		}
+		if test.by != nil {
+			edit.Facts, edit.Close[0].By = append(edit.Facts, *test.by), 2
+		}
+		e := annotator.Entry{ID: 1, Term: "Dawn", Status: annotator.Tentative}
+		revisions, err := codex.Revise(&e, edit)
+		if test.want == "" {
+			if code(err) != "ENDING" {
+				t.Errorf("%s: %v", test.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		applyAll(t, revisions, &e)
+		if c := e.Claims[0]; c.ID != 1 || c.Until == 0 || c.Ended != test.want {
+			t.Errorf("%s: %+v, want %s", test.name, c, test.want)
+		}
+		if test.by == &former && e.Claims[1].State {
+			t.Errorf("%s: a fact of an earlier time is a state", test.name)
+		}
+	}
+}
+
+// TestIdentityIsMarkedLater: a known fact that is sent again as the one that says who the entry is becomes that.
+func TestIdentityIsMarkedLater(t *testing.T) {
+	t.Parallel()
+	e := entryOf(t, 1, codex.Edit{Name: new("Dawn"), Facts: factsOf("Dawn is a ship. She is grey.")})
+	for range 2 {
+		revisions, err := codex.Revise(e, codex.Edit{Facts: []codex.Fact{{Text: "Dawn is a ship.", Identity: true}}})
+		if err != nil || codex.Destructive(revisions) {
+			t.Fatalf("%+v, %v", revisions, err)
+		}
+		applyAll(t, revisions, e)
+	}
+	if len(e.Claims) != 2 || !e.Claims[0].Identity || e.Claims[1].Identity || e.Revisions != 5 {
+		t.Errorf("%+v", e)
 	}
 }
 

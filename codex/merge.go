@@ -69,9 +69,7 @@ func (r *reviser) copyClaims(source *annotator.Entry) {
 			}
 			r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
 		}
-		for _, evidence := range source.Claims[i].Evidence {
-			r.attach(claimIndex(&r.entry, id), evidence)
-		}
+		r.attachAll(id, source.Claims[i].Evidence)
 	}
 	if n := utf8.RuneCountInString(r.entry.Definition()); n > MaxFacts {
 		r.fail(refuse("TOO_LONG", "the facts of entries %d and %d together have %d characters; at most %d",

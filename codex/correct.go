@@ -1,0 +1,113 @@
+package codex
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"annotator"
+)
+
+// Reword returns the revisions that put another wording in the place of an open claim, without ids, times or trace. The
+// new claim is like the old one in all but its text, and has its evidence. The old one ends as reworded. It is for an
+// error of the codex: what the story has changed is closed by a new fact. The error is a *Refusal if the rules reject
+// it.
+func Reword(
+	e *annotator.Entry, fact int64, text string, actor annotator.Actor, at annotator.Place,
+) ([]annotator.Revision, error) {
+	r := newReviser(e, Edit{Actor: actor, At: at})
+	r.checkEditable()
+	claim := r.openClaim(fact)
+	text = strings.Join(strings.Fields(r.text("fact", text, MaxFact)), " ")
+	isSame := func(c annotator.Claim) bool {
+		return c.Until == 0 && (c.Text == text || c.ID != fact && Normalize(c.Text) == Normalize(text))
+	}
+	if slices.ContainsFunc(r.entry.Claims, isSame) {
+		r.fail(refuse("SAME", "entry %d has a fact in these words already", e.ID))
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	reworded := claim
+	reworded.ID, reworded.Text = lastClaim(&r.entry)+1, text
+	r.copyClaim(reworded, claim.Evidence)
+	claim.Ended, claim.ReplacedBy = annotator.EndReworded, reworded.ID
+	r.end(fact, claim)
+	r.checkLength()
+	return r.result()
+}
+
+// Move returns the revisions that move an open claim to the entry that it is about, without ids, times or trace. Those
+// of the target come before that of the source. The target gets a claim that is like it, with its evidence, or that
+// evidence if it has the claim. The claim of the source ends as moved. The error is a *Refusal if the rules reject it.
+func Move(
+	source, target *annotator.Entry, fact int64, actor annotator.Actor, at annotator.Place,
+) ([]annotator.Revision, error) {
+	if source.ID == target.ID {
+		return nil, refuse("SAME", "entry %d has the fact already", source.ID)
+	}
+	edit := Edit{Actor: actor, At: at}
+	from, into := newReviser(source, edit), newReviser(target, edit)
+	from.checkEditable()
+	claim := from.openClaim(fact)
+	into.checkEditable()
+	if err := cmp.Or(from.err, into.err); err != nil {
+		return nil, err
+	}
+	moved := claim
+	moved.As = "" // it is not filed under that name any more
+	known := slices.IndexFunc(into.entry.Claims, func(c annotator.Claim) bool {
+		return c.Until == 0 && sameClaim(&c, &moved)
+	})
+	if known >= 0 {
+		into.attachAll(into.entry.Claims[known].ID, claim.Evidence)
+	} else {
+		moved.ID, moved.Ord = lastClaim(&into.entry)+1, into.nextOrd()
+		into.copyClaim(moved, claim.Evidence)
+		into.checkLength()
+	}
+	claim.Ended, claim.MovedTo = annotator.EndMoved, target.ID
+	from.end(fact, claim)
+	if err := cmp.Or(from.err, into.err); err != nil {
+		return nil, err
+	}
+	return append(into.revisions, from.revisions...), nil
+}
+
+// openClaim returns the claim with an id, which must hold.
+func (r *reviser) openClaim(id int64) annotator.Claim {
+	at := claimIndex(&r.entry, id)
+	if at < 0 || r.entry.Claims[at].Until != 0 {
+		r.fail(refuse("NOT_FOUND", "entry %d has no fact %d that holds", r.entry.ID, id))
+		return annotator.Claim{}
+	}
+	return r.entry.Claims[at]
+}
+
+// copyClaim adds a claim with evidence.
+func (r *reviser) copyClaim(claim annotator.Claim, evidence []annotator.Evidence) {
+	r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
+	r.attachAll(claim.ID, evidence)
+}
+
+// attachAll adds evidence to a claim.
+func (r *reviser) attachAll(claim int64, evidence []annotator.Evidence) {
+	for _, e := range evidence {
+		r.attach(claimIndex(&r.entry, claim), e)
+	}
+}
+
+// end ends an open claim, whose ending has been set. A scene that is read late may end a claim of a later one.
+func (r *reviser) end(id int64, ended annotator.Claim) {
+	ended.Until = max(r.edit.At, ended.From)
+	open := &r.entry.Claims[claimIndex(&r.entry, id)]
+	r.add(annotator.FieldClaim, annotator.EncodeJSON(open), annotator.EncodeJSON(ended))
+}
+
+// checkLength fails if the facts of the entry have become too long together.
+func (r *reviser) checkLength() {
+	if n := utf8.RuneCountInString(r.entry.Definition()); n > MaxFacts {
+		r.fail(refuse("TOO_LONG", "the facts of entry %d would have %d characters; at most %d", r.entry.ID, n, MaxFacts))
+	}
+}
