@@ -16,11 +16,10 @@ func ValueText(field annotator.Field, recorded string, at func(annotator.Place) 
 		return recorded
 	}
 	var v struct {
-		Name     string          // of an alias
-		Text     string          // of a claim
-		Quote    string          // of evidence
-		Until    annotator.Place // of a claim that has ended
-		Decision string          // of the curator
+		annotator.Claim
+		Name     string // of an alias
+		Quote    string // of evidence
+		Decision string // of the curator
 		Target   int64
 		Reason   string
 	}
@@ -35,8 +34,24 @@ func ValueText(field annotator.Field, recorded string, at func(annotator.Place) 
 		}
 		text += ": " + v.Reason
 	}
+	if v.Identity {
+		text += " (identity)"
+	}
 	if v.Until != 0 {
-		text += fmt.Sprintf(" (until scene %d)", at(v.Until).Scene)
+		text += fmt.Sprintf(" (%s scene %d)", EndText(&v.Claim), at(v.Until).Scene)
 	}
 	return text
+}
+
+// EndText returns how a closed claim ended, in words that the scene follows: "confirmed at", "until".
+func EndText(c *annotator.Claim) string {
+	switch c.Ended {
+	case annotator.EndConfirmed, annotator.EndRefuted, annotator.EndReworded:
+		return string(c.Ended) + " at"
+	case annotator.EndWrong:
+		return "found wrong at"
+	case annotator.EndMoved:
+		return fmt.Sprintf("moved to #%d at", c.MovedTo)
+	}
+	return "until"
 }
