@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,8 +19,9 @@ type editor struct {
 	entry     annotator.Entry  // with the parts that were taken
 	index     *codex.FactIndex // of entry
 	revisions []annotator.Revision
-	facts     []int64 // the numbers of the call's facts, in its order; 0 for one that was not taken
-	known     []int64 // the numbers of those that the entry had already
+	targets   []*target // that get facts of the entry
+	facts     []int64   // the numbers of the call's facts, in its order; 0 for one that was not taken
+	known     []int64   // the numbers of those that the entry had already
 	refused   []refusedPart
 	first     *Failure // of the refused parts
 	err       error    // of the program; nothing is taken after it
@@ -27,14 +29,16 @@ type editor struct {
 
 // refusedPart is a part of a call that was not taken. One of the first fields says which.
 type refusedPart struct {
-	Term  string `json:"term,omitempty"`
-	Alias string `json:"alias,omitempty"`
-	Fact  int    `json:"fact,omitempty"`  // its index in the call, from 1
-	Quote int64  `json:"quote,omitempty"` // the number of the fact that it came with
-	Close int64  `json:"close,omitempty"` // the number of the fact
-	Part  string `json:"part,omitempty"`  // another argument
-	Code  string `json:"code"`
-	Why   string `json:"why,omitempty"` // empty if it is that of a part before
+	Term   string `json:"term,omitempty"`
+	Alias  string `json:"alias,omitempty"`
+	Fact   int    `json:"fact,omitempty"`   // its index in the call, from 1
+	Quote  int64  `json:"quote,omitempty"`  // the number of the fact that it came with
+	Close  int64  `json:"close,omitempty"`  // the number of the fact
+	Reword int64  `json:"reword,omitempty"` // likewise
+	Move   int64  `json:"move,omitempty"`   // likewise
+	Part   string `json:"part,omitempty"`   // another argument
+	Code   string `json:"code"`
+	Why    string `json:"why,omitempty"` // empty if it is that of a part before
 }
 
 func (env *Env) edit(ctx context.Context, e *annotator.Entry) *editor {
@@ -45,6 +49,11 @@ func (env *Env) edit(ctx context.Context, e *annotator.Entry) *editor {
 func (ed *editor) take(part refusedPart, edit codex.Edit) bool {
 	edit.Actor = ed.env.Actor
 	revisions, err := codex.Revise(&ed.entry, edit)
+	return ed.takeAll(part, revisions, err)
+}
+
+// takeAll takes the revisions of an edit, unless it has an error.
+func (ed *editor) takeAll(part refusedPart, revisions []annotator.Revision, err error) bool {
 	if err == nil && len(revisions) > 0 && ed.stored.ID != 0 && ed.env.CheckEdit != nil {
 		err = ed.env.CheckEdit(ed.ctx, &CheckedEdit{Before: ed.stored, Now: &ed.entry, Revisions: revisions})
 	}
@@ -157,28 +166,40 @@ func (ed *editor) addFacts(facts []groundedFact, given int, closings []closeArgu
 		}
 		for _, c := range taken(closings) {
 			if c.By == int64(i+1) {
-				ed.close(codex.Closing{Fact: c.Fact, By: id}, f.at)
+				ed.close(c, id, f.at)
 			}
 		}
 	}
 }
 
-// closeFacts closes facts whose place no fact of the call takes.
+// closeFacts closes facts whose place no fact of the call takes. A number beyond the facts of the call can only be that
+// of a fact of the entry.
 func (ed *editor) closeFacts(closings []closeArguments, at annotator.Place) {
 	ed.tooMany("close", len(closings))
 	for _, c := range taken(closings) {
-		switch {
-		case c.By <= 0 || c.By > int64(len(ed.facts)):
-			ed.close(codex.Closing{Fact: c.Fact, By: max(c.By, 0)}, at)
-		case ed.facts[c.By-1] == 0:
+		inCall := c.By > 0 && c.By <= int64(len(ed.facts))
+		switch by := cmp.Or(max(c.ByKnown, 0), max(c.By, 0)); {
+		case inCall && ed.facts[c.By-1] == 0:
 			ed.refuse(refusedPart{Close: c.Fact},
 				failf(UpdateFailed, "fact %d of this call, which was to take its place, was not taken", c.By))
+		case inCall: // closed with it
+		case by != 0 && !ed.holds(by):
+			ed.refuse(refusedPart{Close: c.Fact}, failf(NotFound, "by is the number of a fact in this call, of which "+
+				"there are %d, and by_known that of a fact of the entry; there is no fact %d", len(ed.facts), by))
+		default:
+			ed.close(c, by, at)
 		}
 	}
 }
 
-func (ed *editor) close(c codex.Closing, at annotator.Place) {
-	ed.take(refusedPart{Close: c.Fact}, codex.Edit{Close: []codex.Closing{c}, At: at})
+// holds reports whether the entry has an open fact with a number.
+func (ed *editor) holds(fact int64) bool {
+	return slices.ContainsFunc(ed.entry.Claims, func(c annotator.Claim) bool { return c.ID == fact && c.Until == 0 })
+}
+
+func (ed *editor) close(c closeArguments, by int64, at annotator.Place) {
+	closing := codex.Closing{Fact: c.Fact, By: by, Ended: c.Ended}
+	ed.take(refusedPart{Close: c.Fact}, codex.Edit{Close: []codex.Closing{closing}, At: at})
 }
 
 // editAnswer says what was done. It does not repeat the entry, whose facts the window holds.
@@ -210,12 +231,21 @@ func (ed *editor) answer() (Result, error) {
 		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known, Weak: ed.weak(),
 		Closed: ed.closed(), NotTaken: shortened(ed.refused),
 	}
+	for _, t := range ed.targets {
+		if len(t.revisions) == 0 {
+			continue
+		}
+		if _, err := ed.env.Glossary.Revise(ed.ctx, t.revisions); err != nil {
+			return Result{}, err
+		}
+		result.Changed = append(result.Changed, t.entry.ID)
+	}
 	if len(ed.revisions) > 0 {
 		e, err := ed.env.Glossary.Revise(ed.ctx, ed.revisions)
 		if err != nil {
 			return Result{}, err
 		}
-		answer.Entry.ID, result.Changed = e.ID, []int64{e.ID}
+		answer.Entry.ID, result.Changed = e.ID, append(result.Changed, e.ID)
 		if created { // the call holds all of it
 			result.Shows = []annotator.Shown{{Entry: e.ID, Revision: e.Revision}}
 		}

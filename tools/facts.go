@@ -13,18 +13,35 @@ import (
 
 // factArguments is a fact as a call gives it. Its quotation bears out this fact and no other.
 type factArguments struct {
-	Text    string              `json:"text" jsonschema:"one full sentence; other entries as [[Term]]"`
-	Quote   string              `json:"quote,omitempty" jsonschema:"the words of a post that bear it out, copied; a long passage by its first and last words: She came … no more."`
-	PostID  int64               `json:"post_id,omitempty" jsonschema:"of the quote, if it is not in this scene"`
-	Kind    annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"default: narrated; with a speaker, claimed"`
-	Speaker string              `json:"speaker,omitempty" jsonschema:"who claims it"`
-	State   bool                `json:"state,omitempty" jsonschema:"true if it may be otherwise tomorrow"`
+	Text     string              `json:"text" jsonschema:"one full sentence; other entries as [[Term]]"`
+	Quote    string              `json:"quote,omitempty" jsonschema:"the words of a post that bear it out, copied; a long passage by its first and last words: She came … no more."`
+	PostID   int64               `json:"post_id,omitempty" jsonschema:"of the quote, if it is not in this scene"`
+	Kind     annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"default: narrated; with a speaker, claimed"`
+	Speaker  string              `json:"speaker,omitempty" jsonschema:"who claims it"`
+	Document string              `json:"document,omitempty" jsonschema:"the letter, notice or page in which the speaker wrote it"`
+	State    bool                `json:"state,omitempty" jsonschema:"true if it may be otherwise tomorrow"`
+	Identity bool                `json:"identity,omitempty" jsonschema:"true if it says who or what the entry is"`
+	Earlier  bool                `json:"earlier,omitempty" jsonschema:"true if it is of a time before the story's present"`
 }
 
 // closeArguments closes a fact of an entry.
 type closeArguments struct {
-	Fact int64 `json:"fact" jsonschema:"its number"`
-	By   int64 `json:"by,omitempty" jsonschema:"what took its place: 1 is the first fact of this call; a number beyond them is a fact of the entry"`
+	Fact    int64            `json:"fact" jsonschema:"its number"`
+	By      int64            `json:"by,omitempty" jsonschema:"which fact of this call took its place, from 1"`
+	ByKnown int64            `json:"by_known,omitempty" jsonschema:"or the number of one that the entry has"`
+	Ended   annotator.Ending `json:"ended,omitempty" enum:"confirmed,refuted,over,wrong" jsonschema:"default: a state is over, a guess with by confirmed"`
+}
+
+// rewordArguments puts another wording in the place of a fact.
+type rewordArguments struct {
+	Fact int64  `json:"fact"`
+	Text string `json:"text"`
+}
+
+// moveArguments moves a fact to another entry.
+type moveArguments struct {
+	Fact int64    `json:"fact"`
+	To   entryRef `json:"to" also:"integer" shown:"integer" jsonschema:"the entry's id, or its term"`
 }
 
 // grounded is what came of a quotation.
@@ -49,7 +66,10 @@ func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groun
 		if err != nil {
 			return nil, err
 		}
-		fact := codex.Fact{Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Evidence: g.evidence}
+		fact := codex.Fact{
+			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity,
+			Earlier: f.Earlier, Evidence: g.evidence,
+		}
 		list = append(list, groundedFact{fact, g})
 	}
 	return list, nil

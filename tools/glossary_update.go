@@ -12,6 +12,8 @@ type updateArguments struct {
 	Entry   entryRef          `json:"entry_id" also:"integer" shown:"integer" jsonschema:"the entry's id, or its term"`
 	Facts   []factArguments   `json:"facts,omitempty" shown:"brief" jsonschema:"what is not among its facts yet, each as for glossary_create"`
 	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or are wrong"`
+	Reword  []rewordArguments `json:"reword,omitempty" jsonschema:"facts that were badly put"`
+	Move    []moveArguments   `json:"move,omitempty" jsonschema:"facts that belong to another entry"`
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
 	Aliases []string          `json:"aliases,omitempty" jsonschema:"names to add"`
 	Drop    []string          `json:"drop_aliases,omitempty" jsonschema:"wrong ones"`
@@ -22,7 +24,7 @@ type updateArguments struct {
 
 func (a *updateArguments) isEmpty() bool {
 	return a.Term == nil && a.Tags == nil && a.Status == nil &&
-		len(a.Aliases)+len(a.Drop)+len(a.Facts)+len(a.Close) == 0
+		len(a.Aliases)+len(a.Drop)+len(a.Facts)+len(a.Close)+len(a.Reword)+len(a.Move) == 0
 }
 
 func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
@@ -46,6 +48,8 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	ed.dropNames(a.Drop, at)
 	ed.addFacts(facts, len(a.Facts), a.Close)
 	ed.closeFacts(a.Close, env.Scene.End())
+	ed.reword(a.Reword, env.Scene.End())
+	ed.move(a.Move, env.Scene.End())
 	ed.describe(a.Tags, a.Status, at)
 	return ed.answer()
 }
@@ -70,8 +74,8 @@ func (env *Env) entryToUpdate(ctx context.Context, a *updateArguments) (*annotat
 	if err == nil && a.isEmpty() {
 		err = &Failure{
 			Code: UpdateFailed, Entry: e,
-			Message: "no change was asked for; give at least one of facts, close, term, aliases, drop_aliases, tags " +
-				"and status",
+			Message: "no change was asked for; give at least one of facts, close, reword, move, term, aliases, " +
+				"drop_aliases, tags and status",
 		}
 	}
 	return e, err

@@ -34,14 +34,19 @@ func schemaFor[A any]() (*argumentSchema, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := *schema
-	shown.Properties = maps.Clone(schema.Properties)
-	shown.Required = slices.Clone(schema.Required)
-	if err := applyFieldTags(schema, &shown, reflect.TypeFor[A]()); err != nil {
+	shown := copyOf(schema)
+	if err := applyFieldTags(schema, shown, reflect.TypeFor[A]()); err != nil {
 		return nil, err
 	}
 	checker := sync.OnceValues(func() (*validator.Schema, error) { return compile(schema) })
-	return &argumentSchema{schema: schema, shown: &shown, validator: checker}, nil
+	return &argumentSchema{schema: schema, shown: shown, validator: checker}, nil
+}
+
+// copyOf returns a copy of an object's schema, whose properties can be replaced.
+func copyOf(schema *jsonschema.Schema) *jsonschema.Schema {
+	c := *schema
+	c.Properties, c.Required = maps.Clone(schema.Properties), slices.Clone(schema.Required)
+	return &c
 }
 
 // applyFieldTags applies the tags of a struct's fields to its schema, and to the schema as models see it.
@@ -54,14 +59,17 @@ func applyFieldTags(schema, shown *jsonschema.Schema, of reflect.Type) error {
 		}
 		err := applyTags(property, field.Tag)
 		if list := field.Type; err == nil && list.Kind() == reflect.Slice && list.Elem().Kind() == reflect.Struct {
-			err = applyFieldTags(property.Items, property.Items, list.Elem())
+			shownList := *property
+			shownList.Items = copyOf(property.Items)
+			shown.Properties[name] = &shownList
+			err = applyFieldTags(property.Items, shownList.Items, list.Elem())
 		}
 		if err != nil {
 			return fmt.Errorf("parameter %s: %w", name, err)
 		}
 		switch field.Tag.Get("shown") {
 		case "brief":
-			shown.Properties[name] = withoutDescriptions(property)
+			shown.Properties[name] = withoutDescriptions(shown.Properties[name])
 		case "required":
 			shown.Required = append(shown.Required, name)
 		case "integer": // of several types: not every chat template takes a list of types

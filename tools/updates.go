@@ -16,12 +16,14 @@ import (
 // codexUpdate is one element of a reply's codex_updates that changes an entry. Another kind of element declares the
 // intent of those after it.
 type codexUpdate struct {
-	Term    string           `json:"term"`
-	Status  string           `json:"status" enum:"new,update,skip"`
-	Facts   []factArguments  `json:"facts,omitempty"`
-	Close   []closeArguments `json:"close,omitempty"`
-	Tags    []string         `json:"tags,omitempty"`
-	Aliases []string         `json:"aliases,omitempty"`
+	Term    string            `json:"term"`
+	Status  string            `json:"status" enum:"new,update,skip"`
+	Facts   []factArguments   `json:"facts,omitempty"`
+	Close   []closeArguments  `json:"close,omitempty"`
+	Reword  []rewordArguments `json:"reword,omitempty"`
+	Move    []moveArguments   `json:"move,omitempty"`
+	Tags    []string          `json:"tags,omitempty"`
+	Aliases []string          `json:"aliases,omitempty"`
 	closing
 }
 
@@ -124,7 +126,8 @@ func (r *Registry) parseElement(value any) (element, error) {
 
 // isEmpty reports whether a change changes nothing. A new entry has facts.
 func (u *codexUpdate) isEmpty() bool {
-	return len(u.Facts) == 0 && (u.Status == updateNew || len(u.Close)+len(u.Aliases)+len(u.Tags) == 0)
+	changes := len(u.Close) + len(u.Reword) + len(u.Move) + len(u.Aliases) + len(u.Tags)
+	return len(u.Facts) == 0 && (u.Status == updateNew || changes == 0)
 }
 
 // decodeElement validates an object against a schema and decodes it.
@@ -147,7 +150,7 @@ func (u *codexUpdate) call() annotator.ToolCall {
 		})
 	}
 	return toolCall(UpdateName, updateArguments{
-		Facts: u.Facts, Close: u.Close, Tags: u.Tags, Aliases: u.Aliases,
+		Facts: u.Facts, Close: u.Close, Reword: u.Reword, Move: u.Move, Tags: u.Tags, Aliases: u.Aliases,
 		closing: u.closing,
 	})
 }

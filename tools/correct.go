@@ -1,0 +1,60 @@
+package tools
+
+import (
+	"slices"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// reword puts other wordings in the place of facts.
+func (ed *editor) reword(list []rewordArguments, at annotator.Place) {
+	ed.tooMany("reword", len(list))
+	for _, a := range taken(list) {
+		revisions, err := codex.Reword(&ed.entry, a.Fact, a.Text, ed.env.Actor, at)
+		ed.takeAll(refusedPart{Reword: a.Fact}, revisions, err)
+	}
+}
+
+// target is an entry that gets facts of the one that a call changes.
+type target struct {
+	entry     annotator.Entry      // with the facts that it gets
+	revisions []annotator.Revision // which are written before those of the entry that loses the facts
+}
+
+// move moves facts to the entries that they are about.
+func (ed *editor) move(list []moveArguments, at annotator.Place) {
+	ed.tooMany("move", len(list))
+	for _, a := range taken(list) {
+		part := refusedPart{Move: a.Fact}
+		to, err := ed.target(a.To)
+		if err != nil {
+			ed.refuse(part, err)
+			continue
+		}
+		revisions, err := codex.Move(&ed.entry, &to.entry, a.Fact, ed.env.Actor, at)
+		gets := max(len(revisions)-1, 0) // the last one is of the entry that loses it
+		if !ed.takeAll(part, revisions[gets:], err) {
+			continue
+		}
+		for i := range revisions[:gets] {
+			if err := codex.Apply(&to.entry, &revisions[i]); err != nil {
+				ed.err = err
+			}
+		}
+		to.revisions = append(to.revisions, revisions[:gets]...)
+	}
+}
+
+// target returns an entry that gets facts, with those that it gets already.
+func (ed *editor) target(ref entryRef) (*target, error) {
+	e, err := ed.env.entryBy(ed.ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(ed.targets, func(t *target) bool { return t.entry.ID == e.ID })
+	if at < 0 {
+		at, ed.targets = len(ed.targets), append(ed.targets, &target{entry: codex.Clone(e)})
+	}
+	return ed.targets[at], nil
+}
