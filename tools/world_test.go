@@ -210,6 +210,7 @@ type refusedPart struct {
 	Term, Alias, Part string
 	Fact              int
 	Quote, Close      int64
+	Reword, Move      int64
 	Code, Why         string
 }
 
