@@ -108,6 +108,7 @@ func (r *reviser) end(id int64, ended annotator.Claim) {
 // checkLength fails if the facts of the entry have become too long together.
 func (r *reviser) checkLength() {
 	if n := utf8.RuneCountInString(r.entry.Definition()); n > MaxFacts {
-		r.fail(refuse("TOO_LONG", "the facts of entry %d would have %d characters; at most %d", r.entry.ID, n, MaxFacts))
+		r.fail(refuse("TOO_LONG", "the facts of entry %d would have %d characters; at most %d", r.entry.ID, n,
+			MaxFacts))
 	}
 }

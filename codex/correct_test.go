@@ -35,7 +35,7 @@ func TestReword(t *testing.T) {
 	for id := int64(1); id <= 3; id++ {
 		e := entryOf(t, 1, told())
 		old := e.Claims[id-1]
-		revisions, err := codex.Reword(e, id, "  It is said\notherwise. ", annotator.ActorModel, annotator.PlaceAt(1, 0))
+		revisions, err := codex.Reword(e, id, " It is said\notherwise. ", annotator.ActorModel, annotator.PlaceAt(1, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,8 @@ func TestReword(t *testing.T) {
 		want := old
 		want.Text = "It is said otherwise."
 		now := e.Claims[slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == 4 })]
-		if diff := cmp.Diff(want, now, like); diff != "" || now.Ord != old.Ord || len(now.Evidence) != len(old.Evidence) {
+		diff := cmp.Diff(want, now, like)
+		if diff != "" || now.Ord != old.Ord || len(now.Evidence) != len(old.Evidence) {
 			t.Errorf("fact %d: %+v\n%s", id, now, diff)
 		}
 		was := e.Claims[slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == id })]
@@ -61,7 +62,8 @@ func TestReword(t *testing.T) {
 func TestMove(t *testing.T) {
 	t.Parallel()
 	for id := int64(1); id <= 3; id++ {
-		source, target := entryOf(t, 1, told()), entryOf(t, 2, codex.Edit{Name: new("Dusk"), Facts: factsOf("It is late.")})
+		source := entryOf(t, 1, told())
+		target := entryOf(t, 2, codex.Edit{Name: new("Dusk"), Facts: factsOf("It is late.")})
 		old := source.Claims[id-1]
 		revisions, err := codex.Move(source, target, id, annotator.ActorModel, annotator.PlaceAt(7, 2))
 		if err != nil {
@@ -102,7 +104,8 @@ func TestCorrectionsAreRefused(t *testing.T) {
 	locked.Locked, gone.Status = true, annotator.Retired
 	for len(full.Definition()) < codex.MaxFacts-20 {
 		n := min(codex.MaxFact, codex.MaxFacts-20-len(full.Definition()))
-		full.Claims = append(full.Claims, annotator.Claim{ID: int64(len(full.Claims) + 1), Text: strings.Repeat("a", n)})
+		long := annotator.Claim{ID: int64(len(full.Claims) + 1), Text: strings.Repeat("a", n)}
+		full.Claims = append(full.Claims, long)
 	}
 	reword := func(e *annotator.Entry, fact int64, text string) error {
 		_, err := codex.Reword(e, fact, text, annotator.ActorModel, annotator.PlaceAt(9, 0))
@@ -156,8 +159,7 @@ func TestCorrectionsKeepWhatWasSaid(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			merged := len(revisions) > 0 && revisions[0].Entry != entries[from].ID && revisions[0].Field != annotator.FieldClaim
-			if merged || len(revisions) == 1 {
+			if revisions[0].Field == annotator.FieldEvidence || len(revisions) == 1 { // the other one has it
 				open--
 			}
 			applyAll(t, revisions, entries...)

@@ -8,7 +8,7 @@ import (
 
 // closing is the argument by which an edit ends its scene; every editing tool shares it.
 type closing struct {
-	Done bool `json:"done,omitempty" jsonschema:"true in the last edit of a scene, and in no other"`
+	Done bool `json:"done,omitempty" jsonschema:"true in the last edit of a scene"`
 }
 
 // Complete reports whether the answer of a call leaves the model nothing to do. All requests were carried out, except

@@ -13,23 +13,23 @@ import (
 
 // factArguments is a fact as a call gives it. Its quotation bears out this fact and no other.
 type factArguments struct {
-	Text     string              `json:"text" jsonschema:"one full sentence; other entries as [[Term]]"`
-	Quote    string              `json:"quote,omitempty" jsonschema:"the words of a post that bear it out, copied; a long passage by its first and last words: She came … no more."`
+	Text     string              `json:"text" jsonschema:"one full sentence"`
+	Quote    string              `json:"quote,omitempty" jsonschema:"copied from a post; a long passage by its first and last words: She came … no more."`
 	PostID   int64               `json:"post_id,omitempty" jsonschema:"of the quote, if it is not in this scene"`
 	Kind     annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"default: narrated; with a speaker, claimed"`
-	Speaker  string              `json:"speaker,omitempty" jsonschema:"who claims it"`
-	Document string              `json:"document,omitempty" jsonschema:"the letter, notice or page in which the speaker wrote it"`
-	State    bool                `json:"state,omitempty" jsonschema:"true if it may be otherwise tomorrow"`
-	Identity bool                `json:"identity,omitempty" jsonschema:"true if it says who or what the entry is"`
-	Earlier  bool                `json:"earlier,omitempty" jsonschema:"true if it is of a time before the story's present"`
+	Speaker  string              `json:"speaker,omitempty" jsonschema:"who claims or wrote it"`
+	Document string              `json:"document,omitempty" jsonschema:"letter, page or notice that says it"`
+	State    bool                `json:"state,omitempty" jsonschema:"it may be otherwise tomorrow"`
+	Identity bool                `json:"identity,omitempty" jsonschema:"it says who or what the entry is"`
+	Earlier  bool                `json:"earlier,omitempty" jsonschema:"it is of an earlier time"`
 }
 
 // closeArguments closes a fact of an entry.
 type closeArguments struct {
 	Fact    int64            `json:"fact" jsonschema:"its number"`
-	By      int64            `json:"by,omitempty" jsonschema:"which fact of this call took its place, from 1"`
-	ByKnown int64            `json:"by_known,omitempty" jsonschema:"or the number of one that the entry has"`
-	Ended   annotator.Ending `json:"ended,omitempty" enum:"confirmed,refuted,over,wrong" jsonschema:"default: a state is over, a guess with by confirmed"`
+	By      int64            `json:"by,omitempty" jsonschema:"the fact of this call that took its place, from 1"`
+	ByKnown int64            `json:"by_known,omitempty" jsonschema:"or the one of the entry, by its number"`
+	Ended   annotator.Ending `json:"ended,omitempty" enum:"confirmed,refuted,over,wrong" jsonschema:"how it ended"`
 }
 
 // rewordArguments puts another wording in the place of a fact.
@@ -41,7 +41,7 @@ type rewordArguments struct {
 // moveArguments moves a fact to another entry.
 type moveArguments struct {
 	Fact int64    `json:"fact"`
-	To   entryRef `json:"to" also:"integer" shown:"integer" jsonschema:"the entry's id, or its term"`
+	To   entryRef `json:"to" also:"integer" shown:"integer"`
 }
 
 // grounded is what came of a quotation.

@@ -13,7 +13,7 @@ type createArguments struct {
 	Term    string           `json:"term" jsonschema:"the name by which the story calls it; only where two things share it, with what it is: Dawn (ship)"`
 	Facts   []factArguments  `json:"facts,omitempty" shown:"required" jsonschema:"what the story has told of it so far"`
 	Tags    []string         `json:"tags" jsonschema:"what sort of thing it is: person, place, group, object, substance, creature, event, rank, concept, or another word"`
-	Status  annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if a quote shows that the narration vouches for the thing, tentative while it is only spoken of or guessed at"`
+	Status  annotator.Status `json:"status,omitempty" enum:"tentative,confirmed" default:"tentative" jsonschema:"confirmed if a quote shows that the narration vouches for it, tentative while it is only spoken of or guessed at"`
 	Aliases []string         `json:"aliases,omitempty" jsonschema:"other names of it in the story"`
 	closing
 }

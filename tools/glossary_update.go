@@ -13,7 +13,7 @@ type updateArguments struct {
 	Facts   []factArguments   `json:"facts,omitempty" shown:"brief" jsonschema:"what is not among its facts yet, each as for glossary_create"`
 	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or are wrong"`
 	Reword  []rewordArguments `json:"reword,omitempty" jsonschema:"facts that were badly put"`
-	Move    []moveArguments   `json:"move,omitempty" jsonschema:"facts that belong to another entry"`
+	Move    []moveArguments   `json:"move,omitempty" jsonschema:"facts to another entry, by its id or term"`
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
 	Aliases []string          `json:"aliases,omitempty" jsonschema:"names to add"`
 	Drop    []string          `json:"drop_aliases,omitempty" jsonschema:"wrong ones"`
