@@ -94,6 +94,11 @@ func (r *reviser) idsOf(claims []annotator.Claim) map[int64]int64 {
 	return ids
 }
 
+// Has reports whether an entry has a claim with the text and the speaker of another one, open or closed.
+func Has(e *annotator.Entry, claim *annotator.Claim) bool {
+	return slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool { return sameClaim(&c, claim) })
+}
+
 // sameClaim reports whether two claims have the same text, and the same speaker if they have one.
 func sameClaim(a, b *annotator.Claim) bool {
 	return Normalize(a.Text) == Normalize(b.Text) && Normalize(a.Speaker) == Normalize(b.Speaker)

@@ -294,13 +294,22 @@ var invariants = [...]invariant{
 		       WHERE t.id = e.merged_into))`,
 	},
 	{
-		"facts", "what took a claim's place is another claim of the entry, a claim that was replaced is closed, and " +
-			"a speaker claims",
+		"facts", "what took a claim's place is another claim of the entry, a claim that was replaced is closed, one " +
+			"that ended did so in a known way, a speaker claims, as does a document, and what was earlier is no state",
 		`SELECT 'claim ' || c.id || ' of entry ' || c.entry_id || ' was replaced by ' || c.replaced_by FROM claim c
 		  WHERE c.replaced_by <> 0 AND (c.until_at = 0 OR c.replaced_by = c.id
 		    OR NOT EXISTS (SELECT 1 FROM claim o WHERE o.entry_id = c.entry_id AND o.id = c.replaced_by))
 		 UNION ALL SELECT 'claim ' || id || ' of entry ' || entry_id || ' is ' || kind || ', and has a speaker'
 		  FROM claim WHERE speaker <> '' AND kind <> 'claimed'
+		 UNION ALL SELECT 'claim ' || key || ' of entry ' || entry_id || CASE
+		     WHEN json ->> 'document' <> '' AND json ->> 'kind' <> 'claimed' THEN ' is not claimed, and has a document'
+		     WHEN json ->> 'earlier' AND json ->> 'state' THEN ' is of an earlier time, and a state'
+		     WHEN json ->> 'as' = '' THEN ' comes from an entry without a name'
+		     WHEN (json ->> 'ended' IS 'moved') <> (json ->> 'moved_to' > 0 IS TRUE) THEN ' moved to no entry, or did not'
+		     WHEN json ->> 'ended' <> '' AND (holds = 1
+		       OR json ->> 'ended' NOT IN ('confirmed', 'refuted', 'over', 'wrong', 'reworded', 'moved'))
+		     THEN ' ended as ' || (json ->> 'ended') END AS wrong
+		  FROM value WHERE field = 'claim' AND ended_by IS NULL AND wrong IS NOT NULL
 		 UNION ALL SELECT 'entry ' || id || ' has a present statement of place ' || present_at FROM glossary_entry
 		  WHERE (present = '') <> (present_at = 0) OR present_at > last_at`,
 	},

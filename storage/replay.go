@@ -3,9 +3,11 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -211,6 +213,7 @@ func (h *history) add(r *annotator.Revision, set *storedValue, scene int, f *Fin
 	}
 	h.checkValue(r, set, f)
 	h.checkSeen(r, f)
+	h.checkMove(r, f)
 	live := e.Status.Live()
 	if err := codex.Apply(e, r); err != nil {
 		f.add(err.Error())
@@ -219,6 +222,19 @@ func (h *history) add(r *annotator.Revision, set *storedValue, scene int, f *Fin
 		h.live--
 	} else if !live && e.Status.Live() {
 		h.live++
+	}
+}
+
+// checkMove adds a claim that has moved to an entry that does not have it.
+func (h *history) checkMove(r *annotator.Revision, f *Finding) {
+	var claim annotator.Claim
+	if r.Field != annotator.FieldClaim || !strings.Contains(r.New, `"moved_to"`) ||
+		json.Unmarshal([]byte(r.New), &claim) != nil {
+		return
+	}
+	if to := h.entries[claim.MovedTo]; to == nil || !codex.Has(to, &claim) {
+		f.add(fmt.Sprintf("revision %d moves claim %d of entry %d to entry %d, which does not have it", r.ID, claim.ID,
+			r.Entry, claim.MovedTo))
 	}
 }
 

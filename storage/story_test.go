@@ -399,6 +399,58 @@ func restates(id int64, statement string) edit {
 	}
 }
 
+// inTurn is a tool that makes several edits.
+func inTurn(edits ...edit) edit {
+	return func(ctx context.Context, g *storage.Glossary) error {
+		for _, e := range edits {
+			if err := e(ctx, g); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// rewords is a tool that puts other words in the place of a fact.
+func rewords(id, fact int64, text string) edit {
+	return func(ctx context.Context, g *storage.Glossary) error {
+		e, err := g.Entry(ctx, id)
+		if err != nil {
+			return err
+		}
+		place := annotator.PlaceAt(sceneOf(ctx), 0)
+		revisions, err := codex.Reword(e, fact, text, annotator.ActorModel, place)
+		if err == nil {
+			_, err = g.Revise(ctx, revisions)
+		}
+		return err
+	}
+}
+
+// moves is a tool that moves a fact to another entry.
+func moves(from, to, fact int64) edit {
+	return func(ctx context.Context, g *storage.Glossary) error {
+		source, err := g.Entry(ctx, from)
+		if err != nil {
+			return err
+		}
+		target, err := g.Entry(ctx, to)
+		if err != nil {
+			return err
+		}
+		place := annotator.PlaceAt(sceneOf(ctx), 0)
+		revisions, err := codex.Move(source, target, fact, annotator.ActorModel, place)
+		if err != nil {
+			return err
+		}
+		own := len(revisions) - 1
+		if _, err = g.Revise(ctx, revisions[:own]); err == nil {
+			_, err = g.Revise(ctx, revisions[own:])
+		}
+		return err
+	}
+}
+
 func retires(id int64) edit {
 	return func(ctx context.Context, g *storage.Glossary) error {
 		e, err := g.Entry(ctx, id)

@@ -229,6 +229,23 @@ var damages = []struct {
 		"facts", "a narration with a speaker",
 		`UPDATE value SET json = json_set(json, '$.speaker', 'Mik') WHERE field = 'claim' AND json ->> 'kind' = 'narrated'`,
 	},
+	{
+		"facts", "a narration in a document",
+		`UPDATE value SET json = json_set(json, '$.document', 'a letter') WHERE field = 'claim' AND json ->> 'kind' = 'narrated'`,
+	},
+	{"facts", "an ending that is none", `UPDATE value SET json = json_set(json, '$.ended', 'dead') WHERE field = ` +
+		`'claim' AND json ->> 'ended' = 'wrong'`},
+	{"facts", "ended, and open", `UPDATE value SET json = json_set(json, '$.ended', 'over') WHERE field = 'claim' ` +
+		`AND json ->> 'state'`},
+	{"facts", "a state of an earlier time", `UPDATE value SET json = json_set(json, '$.state', json('true')) ` +
+		`WHERE json ->> 'earlier'`},
+	{"facts", "from an entry without a name", `UPDATE value SET json = json_set(json, '$.as', '') WHERE field = 'claim'`},
+	{"facts", "moved, and nobody knows where", `UPDATE value SET json = json_remove(json, '$.moved_to')`},
+	{"facts", "moved, and still there", `UPDATE value SET json = json_remove(json, '$.ended') WHERE json ->> 'moved_to'`},
+	{
+		"replay", "moved to an entry that does not have it",
+		`UPDATE value SET json = json_set(json, '$.moved_to', 2) WHERE json ->> 'moved_to'`,
+	},
 	{"digests", "another statement", `UPDATE value SET json = '"She lies at anchor."' WHERE field = 'present'`},
 	{"evidence", "a range too long", `UPDATE value SET json = json_set(json, '$.end',` +
 		` json ->> 'end' + 1) WHERE field = 'evidence'`},
@@ -267,7 +284,9 @@ func sound(t *testing.T) []byte {
 	s.read(revises(1, codex.Edit{Facts: factsOf(definition, nil)}), revises(1, codex.Edit{
 		Facts: []codex.Fact{{Text: "She lies deep.", State: true}, {Text: "Mik dived.", Speaker: "Mik"}},
 		Close: []codex.Closing{{Fact: 2, By: 4}},
-	}), restates(1, "She is a wreck."), retires(2))
+	}), restates(1, "She is a wreck."), inTurn(retires(2), creates("Quay", "It is of stone. It was of wood."),
+		revises(3, codex.Edit{Facts: []codex.Fact{{Text: "Once it was a wall.", Earlier: true, Identity: true}}}),
+		rewords(3, 1, "It is of granite."), moves(3, 1, 2)))
 	chunk.Kind, chunk.Thread, chunk.Supersedes = annotator.EpisodeCumulative, 0, 1
 	s.compact(2, chunk)
 	s.begin("scene 4")
