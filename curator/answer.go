@@ -146,7 +146,7 @@ func newFacts(raw json.RawMessage) (facts []NewFact, err error) {
 			return nil, errors.New("a fact is no object with a text")
 		}
 		f.Text, f.Speaker = codex.Clean(annotator.Unescape(f.Text)), codex.Clean(annotator.Unescape(f.Speaker))
-		f.Quote = codex.Clean(f.Quote)
+		f.Document, f.Quote = codex.Clean(annotator.Unescape(f.Document)), codex.Clean(f.Quote)
 		if !codex.HasWord(f.Text) {
 			return nil, errors.New("a fact holds no word")
 		}
@@ -171,6 +171,11 @@ func closings(raw json.RawMessage) (list []Closing, err error) {
 		}
 		if c.Fact <= 0 {
 			return nil, errors.New("what is closed is no number of a fact")
+		}
+		if !slices.Contains([]annotator.Ending{
+			"", annotator.EndConfirmed, annotator.EndRefuted, annotator.EndOver, annotator.EndWrong,
+		}, c.Ended) {
+			return nil, fmt.Errorf("%q is no way in which a fact ends", c.Ended)
 		}
 		list = append(list, c)
 	}

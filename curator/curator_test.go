@@ -273,6 +273,15 @@ func TestSlipsAreRead(t *testing.T) {
 		{`{"decision":"REVISE","facts":[7]}`, curator.Decision{}, "no object with a text"},
 		{`{"decision":"REVISE","facts":[{"text":"He rows.","kind":"sung"}]}`, curator.Decision{}, "no kind of fact"},
 		{`{"decision":"REVISE","close":[{"by":1}]}`, curator.Decision{}, "no number of a fact"},
+		{
+			`{"decision":"REVISE","facts":[{"text":"He wrote that he rows.","speaker":"Bo","document":"a note","identity":true,"earlier":true}],"close":[{"fact":1,"by":1,"ended":"refuted"}]}`,
+			curator.Decision{
+				Action: "REVISE", Facts: []curator.NewFact{{
+					Text: "He wrote that he rows.", Speaker: "Bo", Document: "a note", Identity: true, Earlier: true,
+				}}, Close: []curator.Closing{{Fact: 1, By: 1, Ended: annotator.EndRefuted}},
+			}, "",
+		},
+		{`{"decision":"REVISE","close":[{"fact":1,"ended":"moved"}]}`, curator.Decision{}, "no way in which"},
 		{`{"decision":"REVISE","close":["one"]}`, curator.Decision{}, "no number of a fact"},
 		{``, curator.Decision{}, "no JSON object"},
 		{`CONFIRM`, curator.Decision{}, "no JSON object"},
@@ -438,6 +447,42 @@ func TestRevisions(t *testing.T) {
 			entries[2].Definition() != want {
 			t.Errorf("the target says %q", entries[2].Definition())
 		}
+	}
+}
+
+// TestReviseSettles: REVISE adds facts with their source, and ends others as it says.
+func TestReviseSettles(t *testing.T) {
+	t.Parallel()
+	claims := []annotator.Claim{
+		{ID: 1, Text: "She seems to be a queen.", Kind: annotator.Inferred, From: annotator.PlaceAt(1, 0)},
+		{ID: 2, Text: "She is poor.", Kind: annotator.Narrated, From: annotator.PlaceAt(1, 0), State: true},
+	}
+	c := curator.Candidate{Entry: annotator.Entry{
+		ID: 1, Term: "Marrow", Status: annotator.Tentative, Claims: claims,
+	}}
+	answers := curator.Batch{&c}.Read(`[{"entry":1,"term":"Marrow","decision":"REVISE","facts":[{"text":"She wrote that ` +
+		`she is a queen.","speaker":"Marrow","document":"a letter","identity":true}],"close":[{"fact":1,"by":1},` +
+		`{"fact":2,"ended":"wrong"}],"reason":"r"}]`)
+	if answers[0].Err != nil {
+		t.Fatal(answers[0].Err)
+	}
+	revisions, err := c.Revisions(answers[0].Decision, annotator.PlaceAt(2, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := c.Entry
+	for i := range revisions {
+		if err := codex.Apply(&e, &revisions[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	guess, state, letter := e.Claims[0], e.Claims[1], e.Claims[2]
+	if guess.Text != "She seems to be a queen." { // of equal rank
+		guess, letter = letter, guess
+	}
+	if guess.Ended != annotator.EndConfirmed || state.Ended != annotator.EndWrong || letter.Document != "a letter" ||
+		letter.Kind != annotator.Claimed || !letter.Identity {
+		t.Errorf("%+v", e.Claims)
 	}
 }
 

@@ -46,17 +46,21 @@ type Decision struct {
 
 // NewFact is a fact that REVISE adds.
 type NewFact struct {
-	Text    string              `json:"text"`
-	Kind    annotator.ClaimKind `json:"kind,omitempty"`
-	Speaker string              `json:"speaker,omitempty"`
-	State   bool                `json:"state,omitempty"`
-	Quote   string              `json:"quote,omitempty"` // from a post of the story that the candidate was shown with
+	Text     string              `json:"text"`
+	Kind     annotator.ClaimKind `json:"kind,omitempty"`
+	Speaker  string              `json:"speaker,omitempty"`
+	Document string              `json:"document,omitempty"`
+	State    bool                `json:"state,omitempty"`
+	Identity bool                `json:"identity,omitempty"`
+	Earlier  bool                `json:"earlier,omitempty"`
+	Quote    string              `json:"quote,omitempty"` // from a post of the story that the candidate was shown with
 }
 
 // Closing closes a fact.
 type Closing struct {
-	Fact int64 `json:"fact"`         // its number
-	By   int64 `json:"by,omitempty"` // which of the new facts took its place, from 1; 0 for none
+	Fact  int64            `json:"fact"`            // its number
+	By    int64            `json:"by,omitempty"`    // which of the new facts took its place, from 1; 0 for none
+	Ended annotator.Ending `json:"ended,omitempty"` // empty: as codex.Closing has it
 }
 
 // MaxReason is how much of a reason is kept, in code points.
@@ -136,8 +140,8 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 	var added []annotator.Revision
 	for _, f := range d.Facts {
 		fact := codex.Fact{
-			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State,
-			Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker),
+			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity,
+			Earlier: f.Earlier, Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker),
 		}
 		add := codex.Edit{Actor: edit.Actor, At: edit.At, Facts: []codex.Fact{fact}}
 		if fact.Evidence != nil && c.places[fact.Evidence.Post] != 0 {
@@ -158,7 +162,7 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 		if closing.By > 0 && closing.By <= int64(len(facts)) {
 			by = codex.Known(&entry, facts[closing.By-1])
 		}
-		edit.Close = append(edit.Close, codex.Closing{Fact: closing.Fact, By: by})
+		edit.Close = append(edit.Close, codex.Closing{Fact: closing.Fact, By: by, Ended: closing.Ended})
 	}
 	closed, err := revised(&entry, edit)
 	if err == nil && entry.Definition() == "" {
