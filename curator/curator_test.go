@@ -460,8 +460,8 @@ func TestReviseSettles(t *testing.T) {
 	c := curator.Candidate{Entry: annotator.Entry{
 		ID: 1, Term: "Marrow", Status: annotator.Tentative, Claims: claims,
 	}}
-	answers := curator.Batch{&c}.Read(`[{"entry":1,"term":"Marrow","decision":"REVISE","facts":[{"text":"She wrote that ` +
-		`she is a queen.","speaker":"Marrow","document":"a letter","identity":true}],"close":[{"fact":1,"by":1},` +
+	answers := curator.Batch{&c}.Read(`[{"entry":1,"term":"Marrow","decision":"REVISE",` +
+		`"facts":[{"text":"She wrote that she is a queen.","speaker":"Marrow","document":"a letter","identity":true}],"close":[{"fact":1,"by":1},` +
 		`{"fact":2,"ended":"wrong"}],"reason":"r"}]`)
 	if answers[0].Err != nil {
 		t.Fatal(answers[0].Err)

@@ -305,7 +305,8 @@ var invariants = [...]invariant{
 		     WHEN json ->> 'document' <> '' AND json ->> 'kind' <> 'claimed' THEN ' is not claimed, and has a document'
 		     WHEN json ->> 'earlier' AND json ->> 'state' THEN ' is of an earlier time, and a state'
 		     WHEN json ->> 'as' = '' THEN ' comes from an entry without a name'
-		     WHEN (json ->> 'ended' IS 'moved') <> (json ->> 'moved_to' > 0 IS TRUE) THEN ' moved to no entry, or did not'
+		     WHEN (json ->> 'ended' IS 'moved') <> (json ->> 'moved_to' > 0 IS TRUE)
+		     THEN ' moved to no entry, or did not'
 		     WHEN json ->> 'ended' <> '' AND (holds = 1
 		       OR json ->> 'ended' NOT IN ('confirmed', 'refuted', 'over', 'wrong', 'reworded', 'moved'))
 		     THEN ' ended as ' || (json ->> 'ended') END AS wrong

@@ -239,9 +239,11 @@ var damages = []struct {
 		`AND json ->> 'state'`},
 	{"facts", "a state of an earlier time", `UPDATE value SET json = json_set(json, '$.state', json('true')) ` +
 		`WHERE json ->> 'earlier'`},
-	{"facts", "from an entry without a name", `UPDATE value SET json = json_set(json, '$.as', '') WHERE field = 'claim'`},
+	{"facts", "from an entry without a name", `UPDATE value SET json = json_set(json, '$.as', '') WHERE field = ` +
+		`'claim'`},
 	{"facts", "moved, and nobody knows where", `UPDATE value SET json = json_remove(json, '$.moved_to')`},
-	{"facts", "moved, and still there", `UPDATE value SET json = json_remove(json, '$.ended') WHERE json ->> 'moved_to'`},
+	{"facts", "moved, and still there", `UPDATE value SET json = json_remove(json, '$.ended') WHERE json ->> ` +
+		`'moved_to'`},
 	{
 		"replay", "moved to an entry that does not have it",
 		`UPDATE value SET json = json_set(json, '$.moved_to', 2) WHERE json ->> 'moved_to'`,
