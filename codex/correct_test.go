@@ -151,7 +151,7 @@ func TestCorrectionsKeepWhatWasSaid(t *testing.T) {
 			from := rapid.IntRange(0, 1).Draw(t, "from")
 			fact := rapid.Int64Range(1, 6).Draw(t, "fact")
 			text := rapid.SampledFrom([]string{"It is a barque.", "It is grey.", "It sank."}).Draw(t, "text")
-			place := annotator.PlaceAt(rapid.IntRange(1, 9).Draw(t, "scene"), 0)
+			place := annotator.PlaceAt(annotator.Order(rapid.IntRange(1, 9).Draw(t, "scene")), 0)
 			revisions, err := codex.Reword(entries[from], fact, text, annotator.ActorModel, place)
 			if rapid.Bool().Draw(t, "move") {
 				revisions, err = codex.Move(entries[from], entries[1-from], fact, annotator.ActorModel, place)

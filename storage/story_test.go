@@ -418,7 +418,7 @@ func rewords(id, fact int64, text string) edit {
 		if err != nil {
 			return err
 		}
-		place := annotator.PlaceAt(sceneOf(ctx), 0)
+		place := placeOf(ctx)
 		revisions, err := codex.Reword(e, fact, text, annotator.ActorModel, place)
 		if err == nil {
 			_, err = g.Revise(ctx, revisions)
@@ -438,7 +438,7 @@ func moves(from, to, fact int64) edit {
 		if err != nil {
 			return err
 		}
-		place := annotator.PlaceAt(sceneOf(ctx), 0)
+		place := placeOf(ctx)
 		revisions, err := codex.Move(source, target, fact, annotator.ActorModel, place)
 		if err != nil {
 			return err
