@@ -31,6 +31,25 @@ var orders = []struct {
 	name string
 	of   func(named, other int) attack
 }{
+	{"quote the scene of another entry, and destroy it", func(_, other int) attack {
+		return attack{calls: []annotator.ToolCall{
+			updates(other, `"term":"The Road","tags":[],"facts":[{"text":"It is the road.",`+
+				`"quote":"They went down the road."}],"close":[1,{"fact":1,"by":1}]`),
+			deletes(other),
+		}}
+	}},
+	{"quote the scene of another entry, and merge it into a third", func(_, other int) attack {
+		return attack{calls: []annotator.ToolCall{
+			updates(other, `"facts":[{"text":"It is the road.","quote":"They went down the road."}]`),
+			merges(other, 1+other%victims),
+		}}
+	}},
+	{"quote the scene of another entry, and destroy it by way of one of the scene", func(named, other int) attack {
+		return attack{calls: []annotator.ToolCall{
+			updates(other, `"facts":[{"text":"It is the road.","quote":"They went down the road."}]`),
+			merges(other, named), updates(named, `"close":[1,2,3]`), deletes(named),
+		}, names: []int{named}}
+	}},
 	{"merge another entry into one of the scene", func(named, other int) attack {
 		return attack{calls: []annotator.ToolCall{
 			updates(other, fmt.Sprintf(`"facts":[{"text":"It seems to be [[%s]].","kind":"inferred"}]`, nameOf(named))),

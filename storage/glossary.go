@@ -133,12 +133,6 @@ type QuotationOf struct {
 	Text  string
 }
 
-// IsMentioned reports whether a post of the scenes read so far has a name of an entry.
-func (g *Glossary) IsMentioned(ctx context.Context, entry int64) (is bool, err error) {
-	err = g.q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM mention_total WHERE entry_id = ?)`, entry).Scan(&is)
-	return is, sqlite.Wrap(err, "read the glossary in %s", g.path)
-}
-
 // OfPeople returns quotations of narrated claims of the live entries with the tag person, by entry and claim. It
 // returns the first ones, at most limit. CROSS JOIN keeps SQLite from reading all evidence first, which grows with the
 // story.

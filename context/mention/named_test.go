@@ -139,3 +139,39 @@ func TestNamedFindsMore(t *testing.T) {
 		}
 	})
 }
+
+// TestDistinctiveWordsName tests which words of a name are enough to name a thing.
+func TestDistinctiveWordsName(t *testing.T) {
+	t.Parallel()
+	usage := mention.NewUsage()
+	for n := range 20 {
+		text := "The old man of the house read a letter from Wren, and Wren went on with it. 他读信。"
+		if n%5 == 0 {
+			text += " It was the captain's letter, half burnt in the fire."
+		}
+		usage.Add(text)
+	}
+	for _, test := range []struct {
+		text, name string
+		want       bool
+	}{
+		{"What was burnt was gone.", "the burnt letter", true},
+		{"BURNT’s", "the burnt letter", true},
+		{"The letter of the old man.", "the burnt letter", false}, // everywhere
+		{"The Burnt Letter", "the burnt letter", true},
+		{"of the house", "house", true}, // the whole name
+		{"of the house", "house of fire", false},
+		{"the fire", "house of fire", true},
+		{"the fireplace", "house of fire", false}, // a part of a word
+		{"Captain Vimes", "Captain Marrow", true},
+		{"a tallow candle for Wren", "Wren", true},
+		{"and Tallow", "Wren Tallow", true},
+		{"他读灯", "灯塔", false}, // a character of it
+		{"灯塔", "灯塔", true},
+		{"what came", "", false},
+	} {
+		if got := usage.Names(test.text, []string{test.name}); got != test.want {
+			t.Errorf("%q names %q: %v", test.text, test.name, got)
+		}
+	}
+}

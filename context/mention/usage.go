@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"annotator"
 )
 
 // Usage is how a story uses words, from a part of its scenes. It distinguishes the words of the language from those
@@ -67,6 +69,8 @@ const (
 	rareShare, leastRare = 10, 2 // a word that a name does not capitalise
 	// one that it does: a name may be in many scenes, all nouns of German are in most
 	capitalShare, leastCapital = 2, 8
+	// one that names a thing by itself
+	namingShare, leastNaming = 4, 3
 )
 
 // proper reports whether a word, as a text writes it, can be a name that capitalises it. The story must not write it
@@ -83,4 +87,24 @@ func (u *Usage) seldom(folded string) bool { return u.few(u.of(folded), rareShar
 // rare reports whether a word can be a name that does not capitalise it. A number cannot.
 func (u *Usage) rare(folded string) bool {
 	return utf8.RuneCountInString(folded) > 1 && strings.ContainsFunc(folded, unicode.IsLetter) && u.seldom(folded)
+}
+
+// Names reports whether a text has one of some names of a thing, in any case, or a distinctive word of one. Few scenes
+// have such a word, or the story writes it as a name. In scripts without spaces only a whole name counts.
+func (u *Usage) Names(text string, names []string) bool {
+	var all []string
+	for _, name := range names {
+		all = append(all, strings.ToLower(name))
+		for s := (scanner{text: name}); s.next(); {
+			first, _ := utf8.DecodeRuneInString(name[s.start:])
+			folded := string(bare(s.folded))
+			if utf8.RuneCountInString(folded) > 1 && !annotator.Unspaced(first) &&
+				(u.few(u.of(folded), namingShare, leastNaming) || u.proper(folded, s.capitalised(), true)) {
+				all = append(all, folded)
+			}
+		}
+	}
+	index := New()
+	index.SetNames(1, all)
+	return len(index.Find(text)) > 0
 }

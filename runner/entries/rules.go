@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"annotator"
 	"annotator/codex"
@@ -35,22 +36,16 @@ func (r *Rules) Check(ctx context.Context, edit *tools.CheckedEdit) error {
 	if err != nil {
 		return err
 	}
-	// Closed claims show what is recent, and what was replaced.
-	before, err := r.Glossary.WholeEntry(ctx, edit.Before.ID)
-	if err != nil {
-		return err
-	}
-	edit = &tools.CheckedEdit{Before: before, Now: edit.Now, Into: edit.Into, Revisions: edit.Revisions}
 	c := &check{Rules: r, CheckedEdit: edit, own: own, story: annotator.Bodies(r.Scene.Posts)}
-	switch allowed, err := c.allowed(ctx); {
+	refused, err := c.refused(ctx)
+	switch {
 	case err != nil:
 		return err
-	case !allowed:
+	case refused != "":
 		return &tools.Failure{
 			Code: tools.NotMentioned,
-			Message: fmt.Sprintf("scene %d does not name entry %d, %q, so it takes nothing "+
-				"away from it but states and claims that facts of this call replace, each with its quote", r.Scene.N,
-				edit.Before.ID, edit.Before.Name()),
+			Message: fmt.Sprintf("scene %d has no distinctive word of the names of entry %d, %q: %s", r.Scene.N,
+				edit.Before.ID, edit.Before.Name(), instead(refused)),
 		}
 	}
 	if n := countDestructive(own); n >= r.Cap {
@@ -63,6 +58,19 @@ func (r *Rules) Check(ctx context.Context, edit *tools.CheckedEdit) error {
 	return nil
 }
 
+// instead returns what a scene may do where it may not take away a value of a field.
+func instead(field annotator.Field) string {
+	switch field {
+	case annotator.FieldClaim:
+		return "close a state, claim or guess by a fact of this call with a quote of this scene; add to the rest"
+	case annotator.FieldMerge:
+		return "first add a fact to it with a quote of this scene; then merge it into one that the scene names"
+	case annotator.FieldTerm:
+		return "give the new name as an alias"
+	}
+	return "leave it, or add to it"
+}
+
 // check is an edit that takes something away.
 type check struct {
 	*Rules
@@ -71,168 +79,136 @@ type check struct {
 	story string               // the scene's text
 }
 
-// allowed reports whether the scene may take away what the edit does.
-func (c *check) allowed(ctx context.Context) (bool, error) {
+// refused returns the field of the first revision that takes away what the scene may not; empty for none. From an entry
+// that it names, or that it alone has made, it may take everything.
+func (c *check) refused(ctx context.Context) (annotator.Field, error) {
+	made := slices.DeleteFunc(slices.Clone(c.own), func(v annotator.Revision) bool { return v.Entry != c.Before.ID })
 	named, err := c.names(ctx, c.Before)
-	if named || err != nil {
-		return named, err
+	if named || err != nil || len(made) == c.Before.Revisions {
+		return "", err
 	}
-	if replaces, err := c.replaces(ctx); replaces || err != nil || c.revealsName() || c.undoesOwn() {
-		return err == nil, err
+	mergeable := false
+	if c.Into != nil && c.quoted() {
+		if mergeable, err = c.names(ctx, c.Into); err != nil {
+			return "", err
+		}
 	}
-	if c.Into == nil || !c.guessed() {
-		return false, nil
+	for i := range c.Revisions {
+		v := &c.Revisions[i]
+		if codex.Destructive(c.Revisions[i:i+1]) && !(mergeable && v.Field == annotator.FieldMerge) && !c.mayTake(v) {
+			return v.Field, nil
+		}
 	}
-	return c.names(ctx, c.Into)
+	return "", nil
 }
 
-// names reports whether the scene names an entry, by a name that the entry had before the scene or by a part of one. It
-// is also true if the narration addresses the entry, or if this scene alone has made and changed the entry. What the
-// scene itself has changed does not count, or it could make itself name any entry.
+// names reports whether a distinctive word of a name of an entry is in the scene, or whether the narration addresses
+// the entry. Names that the scene itself has given do not count. An entry that the scene has merged with one that it
+// does not name counts as not named, since it has the facts of both.
 func (c *check) names(ctx context.Context, e *annotator.Entry) (bool, error) {
-	if e.First.Order() == c.Scene.Order && e.Last.Order() == c.Scene.Order {
-		return true, nil
-	}
-	names := c.formerNames(e)
-	if len(inAnyCase(names).Find(c.story)) > 0 {
-		return true, nil
-	}
-	usage, err := c.Names.Usage(ctx, c.Scene.Order)
+	names := slices.DeleteFunc(e.Names(), func(name string) bool { return gives(c.own, e.ID, name) })
+	usage, err := c.Names.Usage(ctx, c.Scene.N)
 	if err != nil {
 		return false, err
 	}
-	if len(indexOf(names...).Named(c.story, usage)) > 0 {
-		return true, nil
-	}
-	addressed, err := c.Names.addressed(ctx, c.Scene, c.own)
-	return addressed == e.ID, err
-}
-
-// formerNames returns the names that an entry had before the scene.
-func (c *check) formerNames(e *annotator.Entry) (names []string) {
-	given := namesGiven(c.own, e.ID)
-	for _, alias := range e.Aliases {
-		if alias.From.Order() < c.Scene.Order && !given[codex.Normalize(alias.Name)] {
-			names = append(names, alias.Name)
+	if !usage.Names(c.story, names) {
+		addressed, err := c.Names.addressed(ctx, c.Scene, c.own)
+		if addressed != e.ID || err != nil {
+			return false, err
 		}
 	}
-	return names
+	for i := range c.own {
+		if v := &c.own[i]; v.Field == annotator.FieldMerge && v.New == strconv.FormatInt(e.ID, 10) {
+			source, err := c.Glossary.Entry(ctx, v.Entry)
+			if err != nil {
+				return false, err
+			}
+			if named, err := c.names(ctx, source); !named || err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
 }
 
-// guessed reports whether an inferred fact that held before the scene says that the entry may be the one that it
-// becomes. Such a fact names that entry. So a scene that names only the other entry can merge the two.
-func (c *check) guessed() bool {
-	index, added := inAnyCase(c.formerNames(c.Into)), factsAdded(c.own, c.Before.ID)
-	return slices.ContainsFunc(c.Before.Claims, func(f annotator.Claim) bool {
-		before := f.From.Order() < c.Scene.Order && !added[f.ID]
-		return before && f.Until == 0 && f.Kind == annotator.Inferred && len(index.Find(f.Text)) > 0
+// gives reports whether some revisions give an entry a name.
+func gives(revisions []annotator.Revision, entry int64, name string) bool {
+	return slices.ContainsFunc(revisions, func(v annotator.Revision) bool {
+		alias, is := valueOf[annotator.Alias](&v, annotator.FieldAlias, v.New)
+		return is && v.Entry == entry && codex.Normalize(alias.Name) == codex.Normalize(name)
 	})
 }
 
-// recentScenes is the number of scenes before the present one whose things a reader still remembers. Such a thing may
-// be called "the lamp" or "she".
-const recentScenes = 3
+// quoted reports whether the scene has supported a fact of the entry by its own words.
+func (c *check) quoted() bool {
+	return slices.ContainsFunc(c.own, func(v annotator.Revision) bool {
+		evidence, is := valueOf[annotator.Evidence](&v, annotator.FieldEvidence, v.New)
+		return is && v.Entry == c.Before.ID && c.has(evidence)
+	})
+}
 
-// replaces reports whether the edit removes only facts for which it adds others that words of this scene support. These
-// may be states of a thing of recent scenes, and claimed or inferred facts of any thing. A revelation need not name its
-// subject. The story may never write the names of a thing, such as an event that the model has named. Of such a thing
-// the edit may replace any fact of recent scenes. A scene that gives the entry a name has to use a former name.
-// Otherwise it could rename an entry and then rewrite it.
-func (c *check) replaces(ctx context.Context) (bool, error) {
-	first, err := c.Names.before(ctx, c.Scene.Order, recentScenes)
-	if err != nil {
-		return false, err
+// has reports whether a quotation is of the scene.
+func (c *check) has(evidence annotator.Evidence) bool {
+	return slices.ContainsFunc(c.Scene.Posts, func(p annotator.Post) bool { return p.ID == evidence.Post })
+}
+
+// mayTake reports whether a scene may take away a value of an entry that it does not name. It may take what it has
+// added. A fact that it quotes may replace what is still open: a state, a claim or a guess. A description may give way
+// to a name that the scene has, and stays as an alias.
+func (c *check) mayTake(v *annotator.Revision) bool {
+	switch v.Field {
+	case annotator.FieldAlias:
+		alias, is := valueOf[annotator.Alias](v, v.Field, v.Old)
+		return is && gives(c.undoable(), v.Entry, alias.Name)
+	case annotator.FieldTerm:
+		term, _ := codex.SplitName(v.New)
+		return !isName(v.Old) && isName(term) && len(indexOf(term).Find(c.story)) > 0
+	case annotator.FieldClaim:
+		closed, is := valueOf[annotator.Claim](v, v.Field, v.New)
+		open := closed.State || closed.Kind == annotator.Claimed || closed.Kind == annotator.Inferred
+		return is && (c.added(closed.ID) || open && c.supports(closed.ReplacedBy))
 	}
-	added := factsAdded(c.own, c.Before.ID)
-	isRecent := func(f annotator.Claim) bool {
-		return f.From.Order() < c.Scene.Order && f.From.Order() >= first && !added[f.ID]
-	}
-	recent := slices.ContainsFunc(c.Before.Claims, isRecent)
-	if len(namesGiven(c.own, c.Before.ID)) > 0 || len(c.Now.Aliases) > len(c.Before.Aliases) {
-		return false, nil
-	}
-	written, err := c.Glossary.IsMentioned(ctx, c.Before.ID)
-	return onlyCloses(c.Revisions, func(closed *annotator.Claim) bool {
-		at := slices.IndexFunc(c.Now.Claims, func(f annotator.Claim) bool { return f.ID == closed.ReplacedBy })
-		may := closed.State && recent || closed.Kind == annotator.Claimed || closed.Kind == annotator.Inferred ||
-			!written && isRecent(*closed)
-		return may && at >= 0 && slices.ContainsFunc(c.Now.Claims[at].Evidence, func(e annotator.Evidence) bool {
-			return slices.ContainsFunc(c.Scene.Posts, func(p annotator.Post) bool { return p.ID == e.Post })
+	return false
+}
+
+// undoable returns the revisions of the scene's calls that merged nothing. What a merge has moved, others have added.
+func (c *check) undoable() []annotator.Revision {
+	return slices.DeleteFunc(slices.Clone(c.own), func(v annotator.Revision) bool {
+		return slices.ContainsFunc(c.own, func(merge annotator.Revision) bool {
+			return merge.Field == annotator.FieldMerge && merge.Trace == v.Trace
 		})
-	}), err
+	})
 }
 
-// undoesOwn reports whether the edit removes only what the scene itself has added: names, and facts that replaced
-// nothing.
-func (c *check) undoesOwn() bool {
-	added, given := factsAdded(c.own, c.Before.ID), namesGiven(c.own, c.Before.ID)
-	for _, claims := range [][]annotator.Claim{c.Before.Claims, c.Now.Claims} {
-		for i := range claims {
-			delete(added, claims[i].ReplacedBy)
+// added reports whether the scene has added a fact, and has closed none by it.
+func (c *check) added(fact int64) bool {
+	added, replaces := false, func(f annotator.Claim) bool { return f.ReplacedBy == fact }
+	for _, v := range c.undoable() {
+		claim, is := valueOf[annotator.Claim](&v, annotator.FieldClaim, v.New)
+		if is && v.Entry == c.Before.ID {
+			added = added && !replaces(claim) || claim.ID == fact && v.Old == ""
 		}
 	}
-	facts := slices.DeleteFunc(slices.Clone(c.Revisions), func(v annotator.Revision) bool {
-		alias, is := valueOf[annotator.Alias](&v, annotator.FieldAlias, v.Old)
-		return is && given[codex.Normalize(alias.Name)]
-	})
-	return onlyCloses(facts, func(closed *annotator.Claim) bool { return added[closed.ID] })
+	return added && !slices.ContainsFunc(c.Now.Claims, replaces)
 }
 
-// revealsName reports whether the edit removes only a term, and replaces it with one that the scene has. The former
-// term stays a name. A string of JSON in a scene is a part of a call that somebody wants made, and reveals nothing.
-func (c *check) revealsName() bool {
-	isTerm := func(v annotator.Revision) bool { return v.Field == annotator.FieldTerm }
-	at := slices.IndexFunc(c.Revisions, isTerm)
-	if at < 0 || codex.Destructive(slices.DeleteFunc(slices.Clone(c.Revisions), isTerm)) {
-		return false
-	}
-	term, _ := codex.SplitName(c.Revisions[at].New)
-	return len(indexOf(term).Find(strings.ReplaceAll(c.story, strconv.Quote(term), ""))) > 0
+// supports reports whether the scene has words that support a fact of the entry, as the call has made it so far.
+func (c *check) supports(fact int64) bool {
+	return slices.ContainsFunc(c.Now.Claims, func(f annotator.Claim) bool {
+		return f.ID == fact && slices.ContainsFunc(f.Evidence, c.has)
+	})
+}
+
+// isName reports whether a text has a capital letter, as a name has and a description does not. In scripts without case
+// no text is a description.
+func isName(text string) bool {
+	return strings.ContainsFunc(text, unicode.IsUpper) || !strings.ContainsFunc(text, unicode.IsLower)
 }
 
 // valueOf reads the value of a revision, and reports whether it is one of a field.
 func valueOf[T any](v *annotator.Revision, field annotator.Field, text string) (value T, is bool) {
 	is = v.Field == field && text != "" && json.Unmarshal([]byte(text), &value) == nil
 	return value, is
-}
-
-// namesGiven returns the names that revisions give to an entry, normalised.
-func namesGiven(revisions []annotator.Revision, entry int64) map[string]bool {
-	given := map[string]bool{}
-	for i := range revisions {
-		v := &revisions[i]
-		if alias, is := valueOf[annotator.Alias](v, annotator.FieldAlias, v.New); is && v.Entry == entry {
-			given[codex.Normalize(alias.Name)] = true
-		}
-	}
-	return given
-}
-
-// factsAdded returns the ids of the facts that revisions add to an entry.
-func factsAdded(revisions []annotator.Revision, entry int64) map[int64]bool {
-	added := map[int64]bool{}
-	for i := range revisions {
-		v := &revisions[i]
-		if claim, is := valueOf[annotator.Claim](v, annotator.FieldClaim, v.New); is && v.Entry == entry &&
-			v.Old == "" {
-			added[claim.ID] = true
-		}
-	}
-	return added
-}
-
-// onlyCloses reports whether revisions take nothing away but facts for which a condition holds.
-func onlyCloses(revisions []annotator.Revision, may func(*annotator.Claim) bool) bool {
-	for i := range revisions {
-		if !codex.Destructive(revisions[i : i+1]) {
-			continue
-		}
-		closed, is := valueOf[annotator.Claim](&revisions[i], annotator.FieldClaim, revisions[i].New)
-		if !is || !may(&closed) {
-			return false
-		}
-	}
-	return true
 }
 
 // countDestructive counts the calls that took something away, by the revisions of a scene.
@@ -250,18 +226,9 @@ func countDestructive(revisions []annotator.Revision) int {
 	return n
 }
 
-// indexOf returns an index of the names of one entry.
-func indexOf(names ...string) *mention.Index {
+// indexOf returns an index of a name of one entry.
+func indexOf(name string) *mention.Index {
 	index := mention.New()
-	index.SetNames(1, names)
+	index.SetNames(1, []string{name})
 	return index
-}
-
-// inAnyCase returns an index of names that are found in a text in whatever case it writes them.
-func inAnyCase(names []string) *mention.Index {
-	lower := make([]string, len(names))
-	for i := range names {
-		lower[i] = strings.ToLower(names[i])
-	}
-	return indexOf(lower...)
 }
