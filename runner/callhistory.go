@@ -3,6 +3,7 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"annotator"
 	"annotator/policy"
@@ -28,14 +29,15 @@ type pastCall struct {
 	tool, arguments string
 	code            string // of the error; empty if the call succeeded
 	done            bool   // the call says that the scene is worked through
-	complete        bool   // its result leaves the model nothing to act on, and the reply was not cut
+	outcome         tools.Outcome
 }
 
 func (h *callHistory) add(call, result *annotator.Trace, cut bool) {
-	h.calls = append(h.calls, pastCall{
-		h.replies, call.Tool, call.Arguments, result.Error, call.Parsed.Done,
-		!cut && tools.Complete(result),
-	})
+	outcome := tools.OutcomeOf(result)
+	if cut {
+		outcome = tools.Left
+	}
+	h.calls = append(h.calls, pastCall{h.replies, call.Tool, call.Arguments, result.Error, call.Parsed.Done, outcome})
 }
 
 // of returns the calls of a reply.
@@ -46,6 +48,19 @@ func (h *callHistory) of(reply int) (calls []pastCall) {
 		}
 	}
 	return calls
+}
+
+// keptOpen reports whether a reply before the given one called the scene finished, and something of it was refused. The
+// model has then had its one more reply.
+func (h *callHistory) keptOpen(reply int) bool {
+	for before := 1; before < reply; before++ {
+		calls := h.of(before)
+		if slices.ContainsFunc(calls, func(c pastCall) bool { return c.done }) &&
+			slices.ContainsFunc(calls, func(c pastCall) bool { return c.outcome == tools.Refused }) {
+			return true
+		}
+	}
+	return false
 }
 
 // repeats reports whether the same call has run often enough, with nothing in between that could change its answer. The

@@ -48,20 +48,22 @@ func (r *followUps) firstSeveral(ctx context.Context) (int, error) {
 }
 
 // needAfter returns what follows a reply of the present scene. Any edit may say that the scene is finished, which is
-// believed of a model that makes several calls in a reply.
+// believed of a model that makes several calls in a reply. Where something was refused, it is believed the second time.
 func (r *followUps) needAfter(reply int, believed bool) need {
-	edits, done := false, false
+	edits, done, refused := false, false, false
 	for _, call := range r.scene.history.of(reply) {
 		tool, _ := r.tools.Tool(call.tool)
 		switch {
-		case !call.complete || tool.Permission == tools.Reads || tool.Permission == tools.Summons:
+		case call.outcome == tools.Left || tool.Permission == tools.Reads || tool.Permission == tools.Summons:
 			return needRequest
 		case r.edits(call.tool):
 			edits, done = true, done || call.done
 		}
+		refused = refused || call.outcome == tools.Refused
 	}
 	switch {
-	case !edits: // a declaration of intent alone
+	case !edits, // a declaration of intent alone
+		refused && !(done && r.scene.history.keptOpen(reply)):
 		return needRequest
 	case done && believed:
 		return needNone

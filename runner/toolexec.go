@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,6 +30,9 @@ const callsLeft = "the calls in the text beside these were left: nothing in them
 // restCut is noted in the last result of a reply that reached its limit after its last whole call.
 const restCut = "the reply reached its limit in tokens here, and what you wrote after this call is lost: make the " +
 	"calls that are still missing"
+
+// staysOpen is added to the answer of a call that was refused in a reply that calls the scene finished.
+const staysOpen = "it stays open for one more reply: correct this, or end it with a line of text"
 
 // toolExec is TOOL_EXEC: the calls of the reply run in order, each with its result in one transaction.
 func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
@@ -77,6 +81,7 @@ type toolRun struct {
 	row      *annotator.Trace // of the result; the same of an update
 	decision *storage.ToolDecision
 	note     string  // for the model, added to the result; may be empty
+	open     bool    // a refusal keeps the scene open, though the reply calls it finished
 	changed  []int64 // entries
 }
 
@@ -86,13 +91,16 @@ func (t *toolRun) fill(result tools.Result) {
 	if t.note != "" {
 		t.row.Content = strings.TrimSuffix(result.Content, "}") + `,"note":"` + t.note + `"}`
 	}
+	if t.open && tools.OutcomeOf(t.row) == tools.Refused {
+		t.row.Content = strings.TrimSuffix(t.row.Content, "}") + `,"scene":"` + staysOpen + `"}`
+	}
 	t.row.Tokens = tokens.EstimateMessage(t.row.Content)
 	t.changed = result.Changed
 }
 
 // runTool runs a call, and appends the row of its result whatever the result is.
 func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, note string) error {
-	t := &toolRun{row: row, call: call, decision: r.decide(call.Tool), note: note}
+	t := &toolRun{row: row, call: call, decision: r.decide(call.Tool), note: note, open: r.staysOpen()}
 	run := r.runInTransaction
 	if tool, ok := r.tools.Tool(call.Tool); ok && tool.Permission == tools.Summons {
 		run = r.runBeforeTransaction
@@ -103,6 +111,13 @@ func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, no
 	r.publish(annotator.Notice{Kind: annotator.NoticeTool, Tool: row.Tool, Reason: row.Error})
 	r.names.Invalidate(t.changed...)
 	return r.apply(row)
+}
+
+// staysOpen reports whether a refusal keeps the scene open, though the newest reply calls it finished. It does so once.
+func (r *toolRunner) staysOpen() bool {
+	h := &r.scene.history
+	return !h.keptOpen(h.replies) && (slices.ContainsFunc(h.of(h.replies), func(c pastCall) bool { return c.done }) ||
+		slices.ContainsFunc(r.scene.calls, func(row annotator.Trace) bool { return row.Parsed.Done }))
 }
 
 // runInTransaction runs a call inside the transaction that records its result.

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"encoding/json"
+	"slices"
 
 	"annotator"
 )
@@ -11,34 +12,29 @@ type closing struct {
 	Done bool `json:"done,omitempty" jsonschema:"true in the last edit of a scene"`
 }
 
-// Complete reports whether the answer of a call leaves the model nothing to do. All requests were carried out, except
-// for those that the model cannot correct. A passage that was kept from the scene in place of a quotation that was not
-// found may be replaced with the right one.
-func Complete(row *annotator.Trace) bool {
+// Outcome is what the answer of a call leaves to do.
+type Outcome int
+
+const (
+	Taken   Outcome = iota // nothing
+	Refused                // the call, or a part of it, was refused; the model may correct it
+	Left                   // something that the model has written was not run, or not read
+)
+
+// OutcomeOf returns the outcome of a call, by the row of its answer. A fact that was kept without its quotation was taken.
+func OutcomeOf(row *annotator.Trace) Outcome {
 	var answer struct {
-		OK       bool `json:"ok"`
-		NotTaken []struct {
-			Code string `json:"code"`
-		} `json:"not_taken"`
-		Note string `json:"note"`
+		OK       bool          `json:"ok"`
+		NotTaken []refusedPart `json:"not_taken"`
+		Note     string        `json:"note"`
 	}
-	if row.Error == NotMentioned || row.Error == EditCap {
-		return true
+	err := json.Unmarshal([]byte(row.Content), &answer)
+	refused := slices.ContainsFunc(answer.NotTaken, func(p refusedPart) bool { return p.Code != QuoteNotFound })
+	switch {
+	case row.Error == Truncated, row.Error == CallLimit, row.Error == RoundLimit, answer.Note != "":
+		return Left
+	case row.Error != "", err != nil, !answer.OK, refused:
+		return Refused
 	}
-	if row.Error != "" || json.Unmarshal([]byte(row.Content), &answer) != nil || !answer.OK || answer.Note != "" {
-		return false
-	}
-	misquoted, kept := false, false
-	for _, part := range answer.NotTaken {
-		switch part.Code {
-		case QuoteNotFound:
-			misquoted = true
-		case NotMentioned:
-			kept = true
-		case EditCap:
-		default:
-			return false
-		}
-	}
-	return !misquoted || !kept
+	return Taken
 }

@@ -47,28 +47,29 @@ func TestEditsSayDone(t *testing.T) {
 	}
 }
 
-func TestComplete(t *testing.T) {
+func TestOutcome(t *testing.T) {
 	t.Parallel()
-	for content, want := range map[string]bool{
-		`{"ok":true,"entry":{"id":1}}`: true,
-		`{"ok":true,"not_taken":[]}`:   true,
-		`{"ok":true,"not_taken":[{"fact":2,"code":"QUOTE_NOT_FOUND","why":"not there"}]}`:                   true,
-		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"no"}]}`:                           true,
-		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_FOUND","why":"no"}]}`:                               false,
-		`{"ok":true,"not_taken":[{"quote":4,"code":"QUOTE_NOT_FOUND"},{"close":2,"code":"NOT_MENTIONED"}]}`: false,
-		`{"ok":true,"note":"the codex_updates beside these calls were not read"}`:                           false,
-		`{"ok":false,"error":{"code":"NOT_FOUND"}}`:                                                         false,
-		`{"ok":true`: false,
+	for content, want := range map[string]tools.Outcome{
+		`{"ok":true,"entry":{"id":1}}`: tools.Taken,
+		`{"ok":true,"not_taken":[]}`:   tools.Taken,
+		`{"ok":true,"not_taken":[{"fact":2,"code":"QUOTE_NOT_FOUND","why":"not there"}]}`:                           tools.Taken,
+		`{"ok":true,"not_taken":[{"quote":4,"code":"QUOTE_NOT_FOUND"},{"close":2,"code":"NOT_MENTIONED"}]}`:         tools.Refused,
+		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"no"}]}`:                                   tools.Refused,
+		`{"ok":true,"note":"the codex_updates beside these calls were not read"}`:                                   tools.Left,
+		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_FOUND"}],"note":"the calls in the text beside these were"}`: tools.Left,
+		`{"ok":false,"error":{"code":"NOT_FOUND"}}`:                                                                 tools.Refused,
+		`{"ok":true`: tools.Refused,
 	} {
-		if got := tools.Complete(&annotator.Trace{Content: content}); got != want {
+		if got := tools.OutcomeOf(&annotator.Trace{Content: content}); got != want {
 			t.Errorf("%s: %v", content, got)
 		}
 	}
-	for code, want := range map[string]bool{
-		tools.NotMentioned: true, tools.EditCap: true, tools.Repeated: false,
-		tools.NotFound: false,
+	for code, want := range map[string]tools.Outcome{
+		tools.NotMentioned: tools.Refused, tools.EditCap: tools.Refused, tools.Repeated: tools.Refused,
+		tools.Duplicate: tools.Refused, tools.NotFound: tools.Refused,
+		tools.Truncated: tools.Left, tools.CallLimit: tools.Left, tools.RoundLimit: tools.Left,
 	} {
-		if got := tools.Complete(&annotator.Trace{Content: `{"ok":false}`, Error: code}); got != want {
+		if got := tools.OutcomeOf(&annotator.Trace{Content: `{"ok":false}`, Error: code}); got != want {
 			t.Errorf("a result with the code %s: %v", code, got)
 		}
 	}

@@ -60,7 +60,8 @@ func namesAndIDs(entries []annotator.Entry) string {
 	return strings.Join(parts, "; ")
 }
 
-// checkNameFree fails with DUPLICATE if another live entry has the name, or its term and no disambiguator.
+// checkNameFree fails with DUPLICATE if another live entry has the name, and nothing in parentheses distinguishes the
+// two.
 func (env *Env) checkNameFree(ctx context.Context, name string, self int64) error {
 	term, disambiguator := codex.SplitName(codex.CleanName(name))
 	wanted := annotator.Entry{Term: term, Disambiguator: disambiguator}
@@ -70,7 +71,7 @@ func (env *Env) checkNameFree(ctx context.Context, name string, self int64) erro
 			return err
 		}
 		if len(found) > 0 && found[0].ID != self && !disambiguated(&found[0], &wanted, key) {
-			return duplicateError(&found[0], &wanted)
+			return duplicateError(&found[0])
 		}
 	}
 	return nil
@@ -78,23 +79,13 @@ func (env *Env) checkNameFree(ctx context.Context, name string, self int64) erro
 
 // disambiguated reports whether the disambiguators distinguish the entry found by key from the wanted one.
 func disambiguated(e, wanted *annotator.Entry, key string) bool {
-	return key != wanted.Name() && e.Disambiguator != "" &&
-		codex.Normalize(e.Disambiguator) != codex.Normalize(wanted.Disambiguator)
+	return key != wanted.Name() && codex.Normalize(e.Disambiguator) != codex.Normalize(wanted.Disambiguator)
 }
 
-func duplicateError(e, wanted *annotator.Entry) error {
-	advice := "say what the new one is in parentheses after its term"
-	switch {
-	case e.Disambiguator != "":
-	case wanted.Disambiguator != "":
-		advice = fmt.Sprintf("first rename entry %d so that its term says what it is in parentheses", e.ID)
-	default:
-		advice = fmt.Sprintf("first rename entry %d so that its term says what it is in parentheses, then say "+
-			"what the new one is in parentheses after its term", e.ID)
-	}
+func duplicateError(e *annotator.Entry) error {
 	return &Failure{
 		Code: Duplicate, Entry: e,
-		Message: fmt.Sprintf("entry %d, %q, goes by this name; if it is the same thing, use glossary_update; "+
-			"if not, %s", e.ID, e.Name(), advice),
+		Message: fmt.Sprintf("entry %d, %q, goes by this name; if it is the same thing, use glossary_update; if not, "+
+			"say what the new one is in parentheses after its term", e.ID, e.Name()),
 	}
 }

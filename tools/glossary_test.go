@@ -237,14 +237,14 @@ func TestDuplicate(t *testing.T) {
 		{"Dawn", "Dawn", "DUPLICATE"},
 		{"Dawn", " dAWN\t", "DUPLICATE"},
 		{"Dawn", "Da\u200bwn", "DUPLICATE"},
-		{"Dawn", "Dawn (ship)", "DUPLICATE"},
+		{"Dawn", "Dawn (ship)", ""},
 		{"Dawn (ship)", "Dawn", "DUPLICATE"},
 		{"Dawn (ship)", "dawn (Ship)", "DUPLICATE"},
 		{"Dawn (ship)", "Dawn (character)", ""},
 		{"Dawn", "Dawns", ""},
 		{"Aurora", "Grey Lady", "DUPLICATE"}, // the alias of every entry here
 		{"Aurora (ship)", "Grey Lady (ghost)", ""},
-		{"Aurora", "Grey Lady (ghost)", "DUPLICATE"},
+		{"Aurora", "Grey Lady (ghost)", ""},
 	} {
 		w := newWorld(t)
 		w.do("glossary_create", fmt.Sprintf(`{"term":%q,"definition":"One.","tags":[],"aliases":["Grey Lady"]}`,
