@@ -9,8 +9,8 @@ import (
 	"annotator/policy"
 )
 
-// TestARefusalKeepsTheSceneOpen tests that a refusal in a reply that calls the scene finished brings one more reply,
-// whatever its code, and that the answer says so. Only the first does.
+// TestARefusalKeepsTheSceneOpen tests that a refusal in a reply that calls the scene finished brings one more reply.
+// It does so whatever its code, and the answer says so. Only the first does.
 func TestARefusalKeepsTheSceneOpen(t *testing.T) {
 	t.Parallel()
 	done := func(c annotator.ToolCall) annotator.ToolCall {
@@ -21,8 +21,8 @@ func TestARefusalKeepsTheSceneOpen(t *testing.T) {
 		"NOT_MENTIONED": deletes(1), "DUPLICATE": makes("Lamp", "object", `["It is."]`),
 		"NOT_FOUND": updates(1, `"facts":["It is old."],"close":[9]`),
 	} {
-		first := scripted.Reply{ToolCalls: []annotator.ToolCall{makes("Lamp", "object", `["It burns."]`), done(creates("Door"))}}
-		stubborn := scripted.Reply{ToolCalls: []annotator.ToolCall{creates("Stair"), done(refused)}}
+		first := calls(makes("Lamp", "object", `["It burns."]`), done(creates("Door")))
+		stubborn := calls(creates("Stair"), done(refused))
 		s := governed(t, policy.Off, func(r scripted.Request) scripted.Reply {
 			if strings.Contains(last(r, "<scene "), "Lamp") {
 				return first
