@@ -41,12 +41,13 @@ func FactLine(c *annotator.Claim) string {
 	return fmt.Sprintf("%d (%s): %s", c.ID, strings.Join(marks, ", "), c.Text)
 }
 
-// FactLines renders the claims of an entry that hold, in the order of the definition.
+// FactLines renders the claims of an entry that hold, in the order in which they are read.
 func FactLines(e *annotator.Entry) []string {
 	var lines []string
-	for i := range e.Claims {
-		if e.Claims[i].Until == 0 {
-			lines = append(lines, FactLine(&e.Claims[i]))
+	claims, _ := InOrder(e.Claims)
+	for i := range claims {
+		if claims[i].Until == 0 {
+			lines = append(lines, FactLine(&claims[i]))
 		}
 	}
 	return lines

@@ -107,7 +107,7 @@ func (c *check) refused(ctx context.Context) (annotator.Field, error) {
 // does not name counts as not named, since it has the facts of both.
 func (c *check) names(ctx context.Context, e *annotator.Entry) (bool, error) {
 	names := slices.DeleteFunc(e.Names(), func(name string) bool { return gives(c.own, e.ID, name) })
-	usage, err := c.Names.Usage(ctx, c.Scene.N)
+	usage, err := c.Names.Usage(ctx, c.Scene.Order)
 	if err != nil {
 		return false, err
 	}

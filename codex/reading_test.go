@@ -1,0 +1,154 @@
+package codex_test
+
+import (
+	"slices"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// told draws facts, each with its own quotation, so that the story has one order of them.
+func told(t *rapid.T) []codex.Fact {
+	texts := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{4,8}`), 1, 8, rapid.ID[string]).Draw(t, "texts")
+	facts := make([]codex.Fact, len(texts))
+	for i, text := range texts {
+		facts[i] = codex.Fact{
+			Text: text + ".", Identity: rapid.IntRange(0, 2).Draw(t, "identity") == 0,
+			Kind:    rapid.SampledFrom([]annotator.ClaimKind{"narrated", "claimed", "inferred"}).Draw(t, "kind"),
+			Earlier: rapid.Bool().Draw(t, "earlier"),
+			Evidence: &annotator.Evidence{
+				Post: int64(100 - rapid.IntRange(1, 3).Draw(t, "post")), Start: 10 * i, End: 10*i + 5, Quote: text,
+			},
+		}
+	}
+	return facts
+}
+
+// place is where a fact is told. The ids of the posts are not in the order of the story.
+func place(f *codex.Fact) annotator.Place { return annotator.PlaceAt(int(100-f.Evidence.Post), 1) }
+
+// written returns an entry with facts, of which some end in some way.
+func written(t *rapid.T, id int64, facts []codex.Fact, ends map[string]annotator.Ending) *annotator.Entry {
+	e := &annotator.Entry{ID: id, Term: string(rune('A' + id)), Status: annotator.Tentative}
+	revise := func(edit codex.Edit) {
+		edit.Actor = annotator.ActorModel
+		revisions, err := codex.Revise(e, edit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply(t, e, revisions)
+	}
+	for i := range facts {
+		revise(codex.Edit{Facts: facts[i : i+1], At: place(&facts[i])})
+	}
+	for i := range slices.Clone(e.Claims) {
+		if how := ends[e.Claims[i].Text]; how != "" {
+			revise(codex.Edit{Close: []codex.Closing{{Fact: e.Claims[i].ID, Ended: how}}, At: annotator.PlaceAt(9, 0)})
+		}
+	}
+	return e
+}
+
+func apply(t *rapid.T, e *annotator.Entry, revisions []annotator.Revision) {
+	for i := range revisions {
+		if revisions[i].Entry != e.ID {
+			continue
+		}
+		if err := codex.Apply(e, &revisions[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func textsOf(claims []annotator.Claim) (texts []string) {
+	for _, c := range claims {
+		texts = append(texts, c.Text)
+	}
+	return texts
+}
+
+// TestInOrderWhateverWasWrittenFirst: the order of facts is the same in whatever order they are written, and whichever
+// of two entries is merged into the other.
+func TestInOrderWhateverWasWrittenFirst(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		facts, ends := told(t), map[string]annotator.Ending{}
+		for i := range facts {
+			ends[facts[i].Text] = rapid.SampledFrom([]annotator.Ending{
+				"", "", annotator.EndConfirmed, annotator.EndRefuted, annotator.EndOver, annotator.EndWrong,
+				annotator.EndReworded, annotator.EndMoved,
+			}).Draw(t, "ending")
+		}
+		want, opening := codex.InOrder(written(t, 1, facts, ends).Claims)
+		shuffled := rapid.Permutation(facts).Draw(t, "shuffled")
+		cut := rapid.IntRange(0, len(facts)).Draw(t, "cut")
+		for _, merged := range []bool{false, true} {
+			a, b := written(t, 1, shuffled[:cut], ends), written(t, 2, shuffled[cut:], ends)
+			if merged {
+				a, b = b, a
+			}
+			revisions, err := codex.Merge(b, a, annotator.ActorModel, annotator.PlaceAt(9, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			apply(t, a, revisions)
+			got, opens := codex.InOrder(a.Claims)
+			if diff := cmp.Diff(textsOf(want), textsOf(got)); diff != "" || opens != opening {
+				t.Fatalf("%d open it, not %d: %s", opens, opening, diff)
+			}
+			for _, c := range got[:opens] {
+				if c.Until != 0 {
+					t.Fatalf("%q opens the entry and has ended", c.Text)
+				}
+			}
+		}
+	})
+}
+
+func TestInOrder(t *testing.T) {
+	t.Parallel()
+	at := annotator.PlaceAt
+	quoted := func(start int) []annotator.Evidence { return []annotator.Evidence{{Start: start, End: start + 3}} }
+	claims := []annotator.Claim{
+		{ID: 1, Text: "guess", Kind: annotator.Inferred, Identity: true, From: at(9, 0)},
+		{ID: 2, Text: "name", Kind: annotator.Narrated, Identity: true, From: at(2, 0)},
+		{ID: 3, Text: "reveal", Kind: annotator.Narrated, Identity: true, From: at(8, 0)},
+		{ID: 4, Text: "refuted", Identity: true, From: at(1, 0), Until: at(3, 0), Ended: annotator.EndRefuted},
+		{ID: 5, Text: "second", From: at(1, 4), Evidence: quoted(30)},
+		{ID: 6, Text: "first", From: at(1, 4), Evidence: append(quoted(7), quoted(90)...)},
+		{ID: 7, Text: "unquoted", From: at(1, 4)},
+	}
+	want := []string{"reveal", "name", "guess", "refuted", "unquoted", "first", "second"}
+	got, opening := codex.InOrder(claims)
+	if diff := cmp.Diff(want, textsOf(got)); diff != "" || opening != 3 {
+		t.Errorf("%d open it: %s", opening, diff)
+	}
+	e := annotator.Entry{Claims: claims, Present: "It is so."}
+	if got := codex.Gist(&e); got != "reveal It is so." {
+		t.Errorf("the gist %q", got)
+	}
+	got, opening = codex.InOrder(claims[3:])
+	if diff := cmp.Diff([]string{"unquoted", "refuted", "first", "second"}, textsOf(got)); diff != "" || opening != 1 {
+		t.Errorf("without an identity %d open it: %s", opening, diff)
+	}
+	if got, opening := codex.InOrder(claims[3:4]); len(got) != 1 || opening != 0 {
+		t.Errorf("%d of %d open an entry of which nothing holds", opening, len(got))
+	}
+}
+
+// TestShown: what another claim says, another entry has, or is wrong, is not shown.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	for ending, want := range map[annotator.Ending]bool{
+		"": true, annotator.EndRefuted: true, annotator.EndOver: true, annotator.EndConfirmed: false,
+		annotator.EndReworded: false, annotator.EndMoved: false, annotator.EndWrong: false,
+	} {
+		if got := codex.Shown(&annotator.Claim{Until: annotator.PlaceAt(2, 0), Ended: ending}); got != want {
+			t.Errorf("%q: %v", ending, got)
+		}
+	}
+}
