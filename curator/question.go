@@ -99,7 +99,8 @@ func (c *Candidate) similarEntries(b *strings.Builder) {
 	for i := range c.Similar {
 		e := c.Similar[i]
 		if e.Present, e.Claims = codex.Present(&e), nil; e.Present == "" {
-			e.Claims = []annotator.Claim{{Text: annotator.Clip(c.Similar[i].Definition(), similarLength, cutMark)}}
+			definition := codex.Definition(&c.Similar[i])
+			e.Claims = []annotator.Claim{{Text: annotator.Clip(definition, similarLength, cutMark)}}
 		}
 		b.WriteString(prompt.Entry(&e))
 	}

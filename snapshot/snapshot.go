@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/context/prompt"
 	"annotator/context/window"
 	"annotator/model"
@@ -109,7 +110,8 @@ func Entries(entries []annotator.Entry) string {
 		var b strings.Builder
 		b.WriteString(prompt.Entry(&entries[i]))
 		quotes := 0
-		for _, c := range entries[i].Claims {
+		claims, _ := codex.InOrder(entries[i].Claims)
+		for _, c := range claims {
 			for _, v := range c.Evidence {
 				if c.Until == 0 && quotes < maxQuotes {
 					fmt.Fprintf(&b, "[post %d] fact %d: %s\n", v.Post, c.ID, prompt.Escape(v.Quote))

@@ -13,11 +13,11 @@ import (
 )
 
 // Excerpt renders an entry in a scene's message, as Entry, but without the facts that its present statement sums up. It
-// shows the statement, the states that hold, and the facts since. An outdated statement is left out, as by
-// codex.Present.
+// shows who or what it is, the statement, the states that hold, and the facts since. An outdated statement is left out,
+// as by codex.Present.
 //
-// If fits refuses that text, Excerpt shows what fits of it. The entry's first fact comes first, and states come before
-// other facts. Among these, the facts that share words with the scene come first, then the newest. The attribute
+// If fits refuses that text, Excerpt shows what fits of it. The facts that open the entry come first, and states come
+// before other facts. Among these, the facts that share words with the scene come first, then the newest. The attribute
 // more_facts says how many facts are left out. It returns "" if nothing fits.
 func Excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
 	current := *e
@@ -38,22 +38,20 @@ func Outdated(e *annotator.Entry, fits func(text string) bool) string {
 func excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
 	open := slices.DeleteFunc(slices.Clone(e.Claims), func(c annotator.Claim) bool { return c.Until != 0 })
 	shown := slices.DeleteFunc(slices.Clone(open), func(c annotator.Claim) bool {
-		return e.Present != "" && !c.State && c.Revision <= e.PresentRevision
+		return e.Present != "" && !c.State && !c.Identity && c.Revision <= e.PresentRevision
 	})
 	text := entry(e, shown, len(open)-len(shown))
 	if fits(text) {
 		return text
 	}
-	ranked, best := rank(shown, scene), ""
+	ranked, best := rank(e, shown, scene), ""
 	low, high := 1, len(ranked)-1
 	if e.Present != "" {
 		low = 0
 	}
 	for low <= high { // what fits of n facts fits of fewer
 		n := (low + high) / 2
-		facts := slices.Clone(ranked[:n])
-		slices.SortFunc(facts, func(a, b annotator.Claim) int { return cmp.Compare(a.Ord, b.Ord) })
-		if text := entry(e, facts, len(open)-n); fits(text) {
+		if text := entry(e, ranked[:n], len(open)-n); fits(text) {
 			best, low = text, n+1
 		} else {
 			high = n - 1
@@ -62,9 +60,9 @@ func excerpt(e *annotator.Entry, scene string, fits func(text string) bool) stri
 	return best
 }
 
-// rank returns facts in the order in which a scene needs them. An entry's first fact says what it is. A word counts for
-// more the fewer of the facts have it: most facts of a main character name the others.
-func rank(facts []annotator.Claim, scene string) []annotator.Claim {
+// rank returns facts in the order in which a scene needs them. Those that open the entry say what it is. A word counts
+// for more the fewer of the facts have it: most facts of a main character name the others.
+func rank(e *annotator.Entry, facts []annotator.Claim, scene string) []annotator.Claim {
 	words, holders, near := longWords(scene), map[string]int{}, map[int64]float64{}
 	for i := range facts {
 		for _, word := range longWords(facts[i].Text) {
@@ -84,10 +82,10 @@ func rank(facts []annotator.Claim, scene string) []annotator.Claim {
 		}
 		return 1
 	}
-	ranked := slices.Clone(facts)
-	slices.SortStableFunc(ranked, func(a, b annotator.Claim) int {
-		return cmp.Or(cmp.Compare(first(a.Ord == 0), first(b.Ord == 0)), cmp.Compare(first(a.State), first(b.State)),
-			cmp.Compare(near[b.ID], near[a.ID]), cmp.Compare(b.From, a.From), cmp.Compare(b.ID, a.ID))
+	ranked, opening := inOrder(e, facts)
+	slices.SortStableFunc(ranked[opening:], func(a, b annotator.Claim) int {
+		return cmp.Or(cmp.Compare(first(a.State), first(b.State)), cmp.Compare(near[b.ID], near[a.ID]),
+			cmp.Compare(b.From, a.From), cmp.Compare(b.ID, a.ID))
 	})
 	return ranked
 }

@@ -65,11 +65,13 @@ func tag(b *strings.Builder, name string, attributes ...string) {
 	b.WriteString(">")
 }
 
-// Entry renders an entry of the glossary: what it is now, and its facts that hold, each in a line with its number.
+// Entry renders an entry of the glossary: who or what it is, what it is now, and its other facts that hold in the order
+// of the story. Each fact is a line with its number.
 func Entry(e *annotator.Entry) string { return entry(e, e.Claims, 0) }
 
 // entry renders an entry with some of its facts, of which more are left out.
 func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
+	facts, opening := inOrder(e, facts)
 	var b strings.Builder
 	status := string(e.Status)
 	if e.Status == annotator.Confirmed { // as most are
@@ -79,17 +81,37 @@ func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(codex.OtherNames(e.Names(), e.Term), "|"),
 		"more_facts", number(more))
 	b.WriteString("\n")
+	list := func(facts []annotator.Claim) {
+		for i := range facts {
+			b.WriteString(Escape(codex.FactLine(&facts[i])) + "\n")
+		}
+	}
+	list(facts[:opening])
 	if e.Present != "" {
 		tag(&b, "present", "scene", number(e.PresentScene))
 		b.WriteString(Escape(e.Present) + "</present>\n")
 	}
-	for i := range facts {
-		if c := &facts[i]; c.Until == 0 {
-			b.WriteString(Escape(codex.FactLine(c)) + "\n")
-		}
-	}
+	list(facts[opening:])
 	b.WriteString("</entry>\n")
 	return b.String()
+}
+
+// inOrder returns those of some facts of an entry that hold, in the order in which they are read, and how many of them
+// open the entry. See codex.InOrder.
+func inOrder(e *annotator.Entry, facts []annotator.Claim) (ordered []annotator.Claim, opening int) {
+	given := map[int64]bool{}
+	for i := range facts {
+		given[facts[i].ID] = facts[i].Until == 0
+	}
+	all, opens := codex.InOrder(e.Claims)
+	for i := range all {
+		if given[all[i].ID] {
+			if ordered = append(ordered, all[i]); i < opens {
+				opening++
+			}
+		}
+	}
+	return ordered, opening
 }
 
 // Names renders an entry of the glossary by its names alone: "12: Wren Tallow|Wren", or what has become of it.

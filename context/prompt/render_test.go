@@ -49,19 +49,19 @@ func TestEntryGolden(t *testing.T) {
 		Aliases: []annotator.Alias{{Name: "Dawn"}, {Name: "The <Lady>"}, {Name: "Old Dawn"}},
 		Claims: []annotator.Claim{
 			{ID: 1, Text: "She sailed.", Until: annotator.PlaceAt(3, 0)},
-			{ID: 2, Text: "Dawn is a ship & a half."},
+			{ID: 2, Text: "Dawn is a ship & a half.", Identity: true},
 			{ID: 4, Text: "She sank.", Kind: annotator.Claimed, Speaker: "<Mik>", State: true},
-			{ID: 5, Text: "She was old.", Kind: annotator.Inferred},
+			{ID: 5, Text: "She was old.", Kind: annotator.Inferred, Identity: true},
 			{ID: 6, Text: "Nobody saw it.", Kind: annotator.Claimed},
 			{ID: 7, Text: "She lies deep.", Kind: annotator.Narrated, State: true},
 		},
 		Present: "A wreck & a grave.", PresentAt: annotator.PlaceAt(9, 2), PresentScene: 9,
 	}
 	const golden = `<entry id="5" term="Dawn (ship)" tags="grand|ship" aliases="The &lt;Lady&gt;|Old Dawn">` + `
-<present scene="9">A wreck &amp; a grave.</present>
 2: Dawn is a ship &amp; a half.
-4 (claimed by &lt;Mik&gt;, state): She sank.
 5 (inferred): She was old.
+<present scene="9">A wreck &amp; a grave.</present>
+4 (claimed by &lt;Mik&gt;, state): She sank.
 6 (claimed): Nobody saw it.
 7 (state): She lies deep.
 </entry>
