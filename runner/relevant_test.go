@@ -39,7 +39,7 @@ func TestNamesAreListedAfterACompaction(t *testing.T) {
 		scenes = append(scenes, fmt.Sprintf("It was day %d. ", n+1)+
 			strings.Repeat("The rain went on and on over the roofs. ", 40))
 	}
-	number := regexp.MustCompile(`^<scene number="(\d+)"`)
+	number, listed := regexp.MustCompile(`^<scene number="(\d+)"`), regexp.MustCompile(`(?m)^\d+: (Warden|Was) `)
 	s := newTale(t, [][]string{scenes}, 9_000, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
 		question := r.Messages[len(r.Messages)-1].Content
 		if m := number.FindStringSubmatch(question); m != nil {
@@ -73,7 +73,7 @@ func TestNamesAreListedAfterACompaction(t *testing.T) {
 			}
 			names++
 		}
-		if (names > 0) != (since > 0 && before == 0) || names != strings.Count(row.Text(), ": Warden Number ") {
+		if (names > 0) != (since > 0 && before == 0) || names != len(listed.FindAllString(row.Text(), -1)) {
 			t.Errorf("scene %d, %d scenes after the compaction %d, lists %d names: %s", n, before, since, names,
 				row.Text())
 		}
