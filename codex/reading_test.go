@@ -12,7 +12,7 @@ import (
 )
 
 // told draws facts, each with its own quotation, so that the story has one order of them.
-func told(t *rapid.T) []codex.Fact {
+func toldFacts(t *rapid.T) []codex.Fact {
 	texts := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{4,8}`), 1, 8, rapid.ID[string]).Draw(t, "texts")
 	facts := make([]codex.Fact, len(texts))
 	for i, text := range texts {
@@ -29,7 +29,7 @@ func told(t *rapid.T) []codex.Fact {
 }
 
 // place is where a fact is told. The ids of the posts are not in the order of the story.
-func place(f *codex.Fact) annotator.Place { return annotator.PlaceAt(int(100-f.Evidence.Post), 1) }
+func place(f *codex.Fact) annotator.Place { return annotator.PlaceAt(annotator.Order(100-f.Evidence.Post), 1) }
 
 // written returns an entry with facts, of which some end in some way.
 func written(t *rapid.T, id int64, facts []codex.Fact, ends map[string]annotator.Ending) *annotator.Entry {
@@ -76,7 +76,7 @@ func textsOf(claims []annotator.Claim) (texts []string) {
 func TestInOrderWhateverWasWrittenFirst(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		facts, ends := told(t), map[string]annotator.Ending{}
+		facts, ends := toldFacts(t), map[string]annotator.Ending{}
 		for i := range facts {
 			ends[facts[i].Text] = rapid.SampledFrom([]annotator.Ending{
 				"", "", annotator.EndConfirmed, annotator.EndRefuted, annotator.EndOver, annotator.EndWrong,

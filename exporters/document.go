@@ -48,7 +48,7 @@ type Entry struct {
 	Tags          []string           `json:"tags"`
 	Aliases       []Alias            `json:"aliases"`
 	Definition    string             `json:"definition"` // the claims in force, joined
-	Claims        []Claim            `json:"claims"`     // also those not in force, in the order of the definition
+	Claims        []Claim            `json:"claims"`     // also those not in force, in the order of reading
 	First         annotator.Position `json:"first"`
 	Last          annotator.Position `json:"last"`
 	Revisions     int                `json:"revisions"`
@@ -93,11 +93,17 @@ type Claim struct {
 	ID         int64               `json:"id"` // from 1, within the entry
 	Text       string              `json:"text"`
 	Kind       annotator.ClaimKind `json:"kind"`
-	Speaker    string              `json:"speaker,omitempty"` // who says it, if it is claimed; absent if unknown
-	State      bool                `json:"state,omitempty"`   // a state can end
+	Speaker    string              `json:"speaker,omitempty"`  // who says it, if it is claimed; absent if unknown
+	Document   string              `json:"document,omitempty"` // the letter, page or notice in which it is said
+	State      bool                `json:"state,omitempty"`    // a state can end
+	Identity   bool                `json:"identity,omitempty"` // it says who or what the entry is
+	Earlier    bool                `json:"earlier,omitempty"`  // it is of an earlier time than the scene that tells it
+	As         string              `json:"as,omitempty"`       // the name of the merged entry that it comes from
 	From       annotator.Position  `json:"from"`
 	Until      *annotator.Position `json:"until"`                 // nil while it is in force
+	Ended      annotator.Ending    `json:"ended,omitempty"`       // how it ended; absent where that is not known
 	ReplacedBy int64               `json:"replaced_by,omitempty"` // id of the claim that replaced it
+	MovedTo    int64               `json:"moved_to,omitempty"`    // id of the entry that has it now, if it was moved
 	Evidence   []Evidence          `json:"evidence"`
 }
 
@@ -149,6 +155,7 @@ func (a nameKey) compare(b nameKey) int {
 
 // NewEntry returns an entry as it is exported. See Build.
 func NewEntry(e *annotator.Entry, position func(annotator.Place) annotator.Position) Entry {
+	claims, _ := codex.InOrder(e.Claims)
 	return Entry{
 		ID:            e.ID,
 		Term:          e.Term,
@@ -156,8 +163,8 @@ func NewEntry(e *annotator.Entry, position func(annotator.Place) annotator.Posit
 		Status:        e.Status,
 		Tags:          append([]string{}, e.Tags...),
 		Aliases:       each(e.Aliases, func(a annotator.Alias) Alias { return Alias{a.Name, position(a.From)} }),
-		Definition:    e.Definition(),
-		Claims:        each(e.Claims, func(c annotator.Claim) Claim { return newClaim(c, position) }),
+		Definition:    codex.Definition(e),
+		Claims:        each(claims, func(c annotator.Claim) Claim { return newClaim(c, position) }),
 		First:         position(e.First),
 		Last:          position(e.Last),
 		Revisions:     e.Revisions,
@@ -177,8 +184,9 @@ func newPresent(e *annotator.Entry, position func(annotator.Place) annotator.Pos
 
 func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Position) Claim {
 	claim := Claim{
-		ID: c.ID, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, State: c.State, From: position(c.From),
-		ReplacedBy: c.ReplacedBy,
+		ID: c.ID, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, Document: c.Document, State: c.State,
+		Identity: c.Identity, Earlier: c.Earlier, As: c.As, From: position(c.From),
+		Ended: c.Ended, ReplacedBy: c.ReplacedBy, MovedTo: c.MovedTo,
 	}
 	if c.Until != 0 {
 		claim.Until = new(position(c.Until))

@@ -53,9 +53,10 @@ func TestReadingUnderALimit(t *testing.T) {
 	}
 	history, err := view.At(s.db, view.Moment{}).Revisions(s.ctx, 1)
 	s.ok(err)
+	positions := view.NewPositions(s.ctx, s.db)
 	var told []string
 	for i := range history {
-		told = append(told, codex.ValueText(history[i].Field, history[i].New))
+		told = append(told, codex.ValueText(history[i].Field, history[i].New, positions.At))
 	}
 	text := strings.Join(told, "\n")
 	for _, want := range []string{

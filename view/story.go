@@ -38,6 +38,16 @@ func (v *View) Threads(ctx context.Context) ([]ThreadSpan, error) {
 	return readAll(ctx, v, "read the threads", scanThreadSpan, threadSpans+` ORDER BY ord`, v.spanBounds()...)
 }
 
+// Titles returns the titles of the threads that Threads returns, by their ids.
+func (v *View) Titles(ctx context.Context) (map[int64]string, error) {
+	threads, err := v.Threads(ctx)
+	titles := make(map[int64]string, len(threads))
+	for i := range threads {
+		titles[threads[i].ID] = threads[i].Title
+	}
+	return titles, err
+}
+
 // Thread returns the thread with an id; NotFound if it has no scene within the limit.
 func (v *View) Thread(ctx context.Context, id int64) (ThreadSpan, error) {
 	missing := annotator.Errorf(annotator.NotFound, "the story has no thread %d", id)

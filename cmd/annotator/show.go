@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/exporters"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,7 @@ type shownEntry struct {
 	History []exporters.Change  `json:"history,omitempty"` // with --history, oldest first
 	Alike   []lookAlike         `json:"look_alikes,omitempty"`
 	name    string
+	titles  map[int64]string // of the threads
 	target  *annotator.Entry // that it was merged into; nil if it was not
 }
 
@@ -54,6 +56,9 @@ func readEntry(ctx context.Context, v *codexView, name string, history bool) (*s
 		if shown.target, err = v.Entry(ctx, e.MergedInto); err != nil {
 			return nil, err
 		}
+	}
+	if shown.titles, err = v.Titles(ctx); err != nil {
+		return nil, err
 	}
 	if history {
 		revisions, err := v.Revisions(ctx, e.ID)
@@ -75,12 +80,13 @@ func (s *shownEntry) print(w io.Writer) {
 	if s.target != nil {
 		fmt.Fprintf(w, "merged into #%d %s\n", s.target.ID, oneLine(s.target.Name()))
 	}
-	printEntry(w, &s.Entry)
+	printEntry(w, &s.Entry, s.titles)
 	printLookAlikes(w, s.Alike)
 }
 
-// printEntry prints an entry for people.
-func printEntry(w io.Writer, e *exporters.Entry) {
+// printEntry prints an entry for people, in the order in which it is read: who or what it is, what it is now, and the
+// other facts by thread. The threads have the given titles.
+func printEntry(w io.Writer, e *exporters.Entry, titles map[int64]string) {
 	title, locked := e.Term, ""
 	if e.Disambiguator != "" {
 		title += " (" + e.Disambiguator + ")"
@@ -94,40 +100,54 @@ func printEntry(w io.Writer, e *exporters.Entry) {
 		printIndented(w, "tags: ", oneLine(strings.Join(e.Tags, ", ")))
 	}
 	fmt.Fprintf(w, "first: %s\nlast: %s\n", describe(e.First), describe(e.Last))
-	if e.Present != nil {
-		fmt.Fprintln(w)
-		printIndented(w, "", oneLine(e.Present.Text))
-		printIndented(w, "  ", "as of "+describe(e.Present.AsOf))
-	}
 	if len(e.Aliases) > 0 {
 		fmt.Fprintln(w, "\nnames")
 	}
 	for _, a := range e.Aliases {
 		printIndented(w, "  ", oneLine(a.Name)+", from "+describe(a.From))
 	}
-	for i := range e.Claims {
-		printClaim(w, &e.Claims[i])
+	reading := e.Reading(titles)
+	printClaims(w, reading.Opening)
+	if e.Present != nil {
+		fmt.Fprintln(w)
+		printIndented(w, "", oneLine(e.Present.Text))
+		printIndented(w, "  ", "as of "+describe(e.Present.AsOf))
+	}
+	for _, p := range reading.Passages {
+		for _, heading := range []string{p.Chapter, p.As} {
+			if heading != "" {
+				fmt.Fprintln(w)
+				printIndented(w, "-- ", oneLine(heading))
+			}
+		}
+		printClaims(w, p.Claims)
+	}
+}
+
+func printClaims(w io.Writer, claims []exporters.Claim) {
+	for i := range claims {
+		printClaim(w, &claims[i])
 	}
 }
 
 func printClaim(w io.Writer, c *exporters.Claim) {
-	valid := "from " + describe(c.From)
-	if c.Until != nil {
-		valid += ", until " + describe(*c.Until)
-	}
-	if c.ReplacedBy != 0 {
-		valid += fmt.Sprintf(" (then claim %d)", c.ReplacedBy)
-	}
-	kind := string(c.Kind)
-	if c.Speaker != "" {
-		kind += " by " + oneLine(c.Speaker)
+	about := string(c.Kind)
+	if source := c.Source(); source != "" {
+		about += " by " + oneLine(source)
 	}
 	if c.State {
-		kind += ", a state"
+		about += ", a state"
+	}
+	if c.Earlier {
+		about += ", of an earlier time"
+	}
+	about += ", from " + describe(c.From)
+	if c.Until != nil {
+		about += ", " + codex.EndWords(c.Ended) + " " + describe(*c.Until)
 	}
 	fmt.Fprintln(w)
-	printIndented(w, "", oneLine(c.Text))
-	printIndented(w, "  ", kind+", "+valid)
+	printIndented(w, "", c.Thought()+oneLine(c.Text))
+	printIndented(w, "  ", about)
 	for _, v := range c.Evidence {
 		weak := ""
 		if v.Weak {

@@ -33,7 +33,7 @@ func TestEntryIsPrintedAsItIsRead(t *testing.T) {
 		},
 	}
 	exported := exporters.NewEntry(&entry, func(p annotator.Place) annotator.Position {
-		return annotator.Position{Thread: 1 + int64(p/at(5, 0)), Scene: p.Scene(), Post: int64(p.Rank())}
+		return annotator.Position{Thread: 1 + int64(p/at(5, 0)), Scene: int(p.Order()), Post: int64(p.Rank())}
 	})
 	var out bytes.Buffer
 	printEntry(&out, &exported, map[int64]string{1: "The Weir", 2: "The Quay"})
