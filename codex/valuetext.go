@@ -38,20 +38,11 @@ func ValueText(field annotator.Field, recorded string, at func(annotator.Place) 
 		text += " (identity)"
 	}
 	if v.Until != 0 {
-		text += fmt.Sprintf(" (%s scene %d)", EndText(&v.Claim), at(v.Until).Scene)
+		how := EndWords(v.Ended)
+		if v.MovedTo != 0 {
+			how = fmt.Sprintf("moved to #%d in", v.MovedTo)
+		}
+		text += fmt.Sprintf(" (%s scene %d)", how, at(v.Until).Scene)
 	}
 	return text
-}
-
-// EndText returns how a closed claim ended, in words that the scene follows: "confirmed at", "until".
-func EndText(c *annotator.Claim) string {
-	switch c.Ended {
-	case annotator.EndConfirmed, annotator.EndRefuted, annotator.EndReworded:
-		return string(c.Ended) + " at"
-	case annotator.EndWrong:
-		return "found wrong at"
-	case annotator.EndMoved:
-		return fmt.Sprintf("moved to #%d at", c.MovedTo)
-	}
-	return "until"
 }

@@ -20,13 +20,13 @@ func TestValueText(t *testing.T) {
 		{annotator.FieldAlias, "Marrow", "Marrow"},
 		{annotator.FieldClaim, `{"id":1,"text":"She sails.","until":2000001}`, "She sails. (until scene 2)"},
 		{annotator.FieldClaim, `{"text":"It burns.","until":2000001,"ended":"over"}`, "It burns. (until scene 2)"},
-		{annotator.FieldClaim, `{"text":"A.","until":3000001,"ended":"confirmed"}`, "A. (confirmed at scene 3)"},
-		{annotator.FieldClaim, `{"text":"A.","until":3000001,"ended":"refuted"}`, "A. (refuted at scene 3)"},
-		{annotator.FieldClaim, `{"text":"A.","until":3000001,"ended":"wrong"}`, "A. (found wrong at scene 3)"},
-		{annotator.FieldClaim, `{"text":"A.","until":3000001,"ended":"reworded"}`, "A. (reworded at scene 3)"},
+		{annotator.FieldClaim, `{"text":"A.","until":3000001,"ended":"confirmed"}`, "A. (confirmed in scene 3)"},
+		{annotator.FieldClaim, `{"text":"A.","until":3000001,"ended":"refuted"}`, "A. (refuted in scene 3)"},
+		{annotator.FieldClaim, `{"text":"A.","until":3000001,"ended":"wrong"}`, "A. (found wrong in scene 3)"},
+		{annotator.FieldClaim, `{"text":"A.","until":3000001,"ended":"reworded"}`, "A. (reworded in scene 3)"},
 		{
 			annotator.FieldClaim, `{"text":"A.","identity":true,"until":3000001,"ended":"moved","moved_to":7}`,
-			"A. (identity) (moved to #7 at scene 3)",
+			"A. (identity) (moved to #7 in scene 3)",
 		},
 		{annotator.FieldEvidence, `{"claim":1,"quote":"she sailed"}`, "she sailed"},
 		{
