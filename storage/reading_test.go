@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReadingUnderALimit: a guess is shown until the scene that confirms it, a merged entry's facts have the name of
+// TestReadingUnderALimit: a guess is shown until the scene that confirms it. A merged entry's facts have the name of
 // their time, and a link by that name leads to the entry that has it.
 func TestReadingUnderALimit(t *testing.T) {
 	t.Parallel()

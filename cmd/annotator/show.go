@@ -84,8 +84,8 @@ func (s *shownEntry) print(w io.Writer) {
 	printLookAlikes(w, s.Alike)
 }
 
-// printEntry prints an entry for people, in the order in which it is read: who or what it is, what it is now, and the
-// other facts by thread. The threads have the given titles.
+// printEntry prints an entry for people, in the order in which it is read. It opens with who or what it is and what it
+// is now. The other facts follow by thread, with the given titles.
 func printEntry(w io.Writer, e *exporters.Entry, titles map[int64]string) {
 	title, locked := e.Term, ""
 	if e.Disambiguator != "" {

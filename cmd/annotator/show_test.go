@@ -26,7 +26,8 @@ func TestEntryIsPrintedAsItIsRead(t *testing.T) {
 			{ID: 2, Text: "Sorrel seems to be Tirzah.", From: at(7, 0), Until: at(9, 0), Ended: annotator.EndConfirmed},
 			{
 				ID: 3, Text: "Sorrel lodges at the quay.", Kind: annotator.Claimed, Speaker: "Pym",
-				Document: "the notice", From: at(6, 0), Until: at(9, 0), Ended: annotator.EndOver, State: true, As: "Sorrel",
+				Document: "the notice", From: at(6, 0), Until: at(9, 0), Ended: annotator.EndOver, State: true,
+				As: "Sorrel",
 			},
 			{ID: 4, Text: "Sorrel is Tirzah.", Kind: annotator.Narrated, From: at(9, 0), Identity: true},
 			{ID: 5, Text: "She weighed salt.", Kind: annotator.Narrated, From: at(6, 1), Earlier: true, As: "Sorrel"},

@@ -65,8 +65,8 @@ func tag(b *strings.Builder, name string, attributes ...string) {
 	b.WriteString(">")
 }
 
-// Entry renders an entry of the glossary: who or what it is, what it is now, and its other facts that hold in the order
-// of the story. Each fact is a line with its number.
+// Entry renders an entry of the glossary: who or what it is, and what it is now. Its other facts that hold follow in
+// the order of the story. Each fact is a line with its number.
 func Entry(e *annotator.Entry) string { return entry(e, e.Claims, 0) }
 
 // entry renders an entry with some of its facts, of which more are left out.
@@ -96,8 +96,8 @@ func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 	return b.String()
 }
 
-// inOrder returns those of some facts of an entry that hold, in the order in which they are read, and how many of them
-// open the entry. See codex.InOrder.
+// inOrder returns those of some facts of an entry that hold, in the order in which they are read. The first ones open
+// the entry; it returns how many. See codex.InOrder.
 func inOrder(e *annotator.Entry, facts []annotator.Claim) (ordered []annotator.Claim, opening int) {
 	given := map[int64]bool{}
 	for i := range facts {
