@@ -52,6 +52,7 @@ func TestExcerpt(t *testing.T) {
 			t.Fatalf("%d of %d: %s", len(text), room, text)
 		}
 		shown, shownStates, lead := 0, 0, 0
+		first := slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.Until == 0 }) // opens the entry
 		for i := range e.Claims {
 			c := &e.Claims[i]
 			switch there := strings.Contains(text, fmt.Sprintf("\n%d: Fact", c.ID)) ||
@@ -63,7 +64,7 @@ func TestExcerpt(t *testing.T) {
 				switch {
 				case c.State:
 					shownStates++
-				case i == 0:
+				case i == first:
 					lead = 1
 				}
 			}

@@ -58,8 +58,8 @@ func TestEntryGolden(t *testing.T) {
 		Present: "A wreck & a grave.", PresentAt: annotator.PlaceAt(9, 2), PresentScene: 9,
 	}
 	const golden = `<entry id="5" term="Dawn (ship)" tags="grand|ship" aliases="The &lt;Lady&gt;|Old Dawn">` + `
-2: Dawn is a ship &amp; a half.
-5 (inferred): She was old.
+2 (identity): Dawn is a ship &amp; a half.
+5 (inferred, identity): She was old.
 <present scene="9">A wreck &amp; a grave.</present>
 4 (claimed by &lt;Mik&gt;, state): She sank.
 6 (claimed): Nobody saw it.
