@@ -3,12 +3,16 @@ package eval
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // FromPDNC reads the table of characters of a novel of the Project Dialogism Novel Corpus (Vishnubhotla, Hammond and
@@ -47,31 +51,92 @@ func FromPDNC(text []byte) (*Gold, error) {
 // quoted matches the strings of a set as Python writes it.
 var quoted = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"`)
 
-// FromLitBank reads an annotation of entities of LitBank (Bamman, Popat and Shen 2019) in the standoff form of brat.
-// Its things are the mentions whose last word begins with a capital. The same words are the same thing. An error is
-// Misused.
+// FromLitBank reads an annotation of LitBank. Its things are those that have a proper name.
+//
+// In the coreference annotation (Bamman, Lewke and Mansoor 2020, folder coref/tsv), a thing is a chain of mentions. Its
+// names are its proper ones, and it is major if it has at least majorMentions, pronouns included. In the annotation of
+// entities (Bamman, Popat and Shen 2019, folder entities/brat), the same words are the same thing. There a proper name
+// is one whose last word begins with a capital. An error is Misused.
 func FromLitBank(text []byte) (*Gold, error) {
-	g, at := &Gold{}, map[string]int{}
+	l := &litBank{chains: map[string]string{}, things: map[string]*litBankThing{}}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		parts := strings.SplitN(lines.Text(), "\t", 3)
-		if len(parts) < 3 || !strings.HasPrefix(parts[0], "T") {
-			continue
-		}
-		kind, _, _ := strings.Cut(parts[1], " ")
-		name := strings.TrimSpace(parts[2])
-		fields := strings.Fields(name)
-		if len(fields) == 0 || strings.ToLower(fields[len(fields)-1][:1]) == fields[len(fields)-1][:1] {
-			continue
-		}
-		if key := kind + " " + name; at[key] == 0 {
-			g.Entities = append(g.Entities, Entity{Name: name, Kind: kindOf(kind)})
-			at[key] = len(g.Entities)
-		}
+		l.add(strings.Split(lines.Text(), "\t"))
 	}
 	if lines.Err() != nil {
 		return nil, annotator.Errorf(annotator.Misused, "the annotation cannot be read: %w", lines.Err())
 	}
+	g := l.gold()
 	return g, g.check()
 }
+
+// majorMentions is how many mentions a major thing of LitBank has, whose texts have about 2,000 words.
+const majorMentions = 10
+
+// litBank is an annotation of LitBank.
+type litBank struct {
+	mentions []litBankMention
+	chains   map[string]string // of mentions, by id
+	things   map[string]*litBankThing
+}
+
+type litBankMention struct {
+	id, text, kind string
+	proper         bool
+}
+
+type litBankThing struct {
+	Entity
+	mentions int
+}
+
+// add adds a line, as its fields.
+func (l *litBank) add(fields []string) {
+	switch {
+	case len(fields) >= 9 && fields[0] == "MENTION":
+		l.mentions = append(l.mentions, litBankMention{fields[1], fields[6], fields[7], fields[8] == "PROP"})
+	case len(fields) >= 3 && fields[0] == "COREF":
+		l.chains[fields[1]] = fields[2]
+	case len(fields) >= 3 && strings.HasPrefix(fields[0], "T"):
+		kind, _, _ := strings.Cut(fields[1], " ")
+		last, _ := utf8.DecodeRuneInString(fields[2][strings.LastIndexByte(fields[2], ' ')+1:])
+		l.mentions = append(l.mentions, litBankMention{fields[0], fields[2], kind, unicode.IsUpper(last)})
+		l.chains[fields[0]] = kind + " " + fields[2]
+	}
+}
+
+// gold returns the things with a proper name, in the order of their first one.
+func (l *litBank) gold() *Gold {
+	var order []*litBankThing
+	for _, m := range l.mentions {
+		chain := cmp.Or(l.chains[m.id], m.id)
+		e := l.things[chain]
+		if e == nil {
+			e = &litBankThing{Entity: Entity{Kind: kindOf(m.kind), Importance: "minor"}}
+			l.things[chain] = e
+		}
+		if e.mentions++; e.mentions >= majorMentions {
+			e.Importance = "major"
+		}
+		name := detokenized(m.text)
+		switch {
+		case !m.proper || !codex.HasWord(name):
+		case e.Name == "":
+			e.Name = name
+			order = append(order, e)
+		case name != e.Name && !slices.Contains(e.Aliases, Name(name)):
+			e.Aliases = append(e.Aliases, Name(name))
+		}
+	}
+	g := &Gold{}
+	for _, e := range order {
+		g.Entities = append(g.Entities, e.Entity)
+	}
+	return g
+}
+
+// detokenized returns a text without the spaces that LitBank has in front of punctuation and endings.
+func detokenized(text string) string { return tokenized.ReplaceAllString(text, "$1") }
+
+var tokenized = regexp.MustCompile(` ([,.;:!?’”)]|['’]s\b)`)

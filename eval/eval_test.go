@@ -60,9 +60,14 @@ func TestFiguresCountWhatTheySay(t *testing.T) {
 	}
 	counts := map[string]float64{"anna bell": 6, "anna": 2, "tom bell": 2, "zed": 1}
 	figures := eval.Compare(read(t, list), entries, counts)
+	merges := eval.WrongMerges(read(t, list), entries)
+	if len(merges) != 1 || merges[0].String() != "#1: anna bell, warden (Anna Bell); tom bell (Tom Bell)" {
+		t.Errorf("wrong merges: %v", merges)
+	}
 	for name, want := range map[string]float64{
 		"things with an entry": 2. / 3, "– major": 1, "– minor": .5, "entries a thing": 1,
 		"entries that are things of the list": 2. / 3, "wrong merges, of entries with several names": 1,
+		"contradicting titles, of entries with several names": 0, "entries a person": 1, "right kinds of people": 1,
 		"right kinds": .5, "entries of unknown kind": 1. / 3, "entries named at most once": 2. / 3,
 		"names of things with an entry": 3. / 5, // Anna is no name of the entry, and Bell none of the forge's
 		"facts with a quotation":        .5, "facts of the list whose words are quoted": .5, "– of major things": .5,
@@ -146,6 +151,76 @@ func TestEntitiesOfLitBank(t *testing.T) {
 	if err != nil || len(g.Entities) != 1 || g.Entities[0].Kind != "person" {
 		t.Errorf("%+v, %v", g, err)
 	}
+}
+
+// TestChainsOfLitBank: a chain is a thing, and its proper mentions are its names.
+func TestChainsOfLitBank(t *testing.T) {
+	t.Parallel()
+	mention := func(id, text, kind, category string) string {
+		return strings.Join([]string{"MENTION", id, "0", "0", "0", "1", text, kind, category}, "\t") + "\n"
+	}
+	text := mention("T1", "Mr. Bell", "PER", "PROP") + mention("T2", "his house", "FAC", "NOM") +
+		mention("T3", "Tom Bell 's", "PER", "PROP") + "COREF\tT1\tBell-0\nCOREF\tT2\thouse-1\nCOREF\tT3\tBell-0\n"
+	for range 8 {
+		text += mention("T4", "he", "PER", "PRON")
+	}
+	g, err := eval.FromLitBank([]byte(text + "COREF\tT4\tBell-0\n"))
+	if err != nil || len(g.Entities) != 1 {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	if e := g.Entities[0]; e.Name != "Mr. Bell" || !slices.Equal(e.Aliases, []eval.Name{"Tom Bell's"}) ||
+		e.Importance != "major" || e.Kind != "person" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestTitlesContradict: one thing has no titles of both men and women.
+func TestTitlesContradict(t *testing.T) {
+	t.Parallel()
+	for names, want := range map[string]float64{
+		"Mr. Bell/Mrs. Bell": 1, "Mr Bell/Miss Bell": 1, "Dr. Bell/Mrs. Bell": 0, "Madame Bell/Bell": 0,
+		"Monsieur Bell/Frau Bell": 1, "the King/the Queen": 0,
+	} {
+		entries := []eval.Entry{{ID: 1, Names: strings.Split(names, "/")}}
+		figures := eval.Compare(&eval.Gold{Entities: []eval.Entity{{Name: "Bell"}}}, entries, nil)
+		if got := value(t, figures, "contradicting titles, of entries with several names"); got != want {
+			t.Errorf("%s: %g", names, got)
+		}
+	}
+}
+
+// TestPoolAddsUp: the figures of several stories are those of all their units, whatever the stories are.
+func TestPoolAddsUp(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var stories [][]eval.Figure
+		part, whole := map[string]float64{}, map[string]float64{}
+		for range rapid.IntRange(1, 4).Draw(rt, "stories") {
+			gold, counts := &eval.Gold{}, map[string]float64{}
+			var entries []eval.Entry
+			for i, name := range []string{"Anna", "Tom", "Bell", "Forge"} {
+				gold.Entities = append(gold.Entities, eval.Entity{Name: name})
+				if at := rapid.IntRange(0, 4).Draw(rt, "entry"); at > 0 {
+					other := []string{"Anna", "Zed"}[at%2]
+					entries = append(entries, eval.Entry{ID: int64(i), Names: []string{name, other}})
+				}
+				counts[strings.ToLower(name)] = float64(rapid.IntRange(1, 9).Draw(rt, "mentions"))
+			}
+			figures := eval.Compare(gold, entries, counts)
+			for _, f := range figures {
+				part[f.Name], whole[f.Name] = part[f.Name]+f.Part, whole[f.Name]+f.Whole
+			}
+			stories = append(stories, figures)
+		}
+		for _, f := range eval.Pool(stories) {
+			if math.Abs(f.Part-part[f.Name]) > 1e-9 || math.Abs(f.Whole-whole[f.Name]) > 1e-9 {
+				rt.Fatalf("%s: %g of %g, want %g of %g", f.Name, f.Part, f.Whole, part[f.Name], whole[f.Name])
+			}
+			if f.Whole > 0 && (f.Value < f.Low-1e-9 || f.Value > f.High+1e-9) && len(stories) == 1 {
+				rt.Fatalf("%s: %g is not in [%g, %g]", f.Name, f.Value, f.Low, f.High)
+			}
+		}
+	})
 }
 
 // TestSheetIsReadBack: the answers on a sheet become figures. A text that a spreadsheet would take for a formula is

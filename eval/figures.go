@@ -11,11 +11,12 @@ import (
 	"annotator/codex"
 )
 
-// unit is one of the things that a figure is about: what it adds to the numerator and the denominator.
-type unit struct{ part, whole float64 }
+// unit is one of the things that a figure is about: what it adds to the numerator and the denominator. A unit of an F
+// measure has the numerators of precision and recall.
+type unit struct{ part, recall, whole float64 }
 
 // Figure is a share, or a mean, with the interval of 95 % that a bootstrap over its units gives. Whole is 0 if there is
-// nothing to count, or if the figure is made from others.
+// nothing to count.
 type Figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
@@ -23,32 +24,35 @@ type Figure struct {
 	High  float64 `json:"high"`
 	Part  float64 `json:"part"`
 	Whole float64 `json:"whole"`
+
+	units []unit
+	of    func(sum unit) float64 // the value
 }
 
 // resamples is how often the bootstrap draws. Its seed is fixed, so that a figure is always the same.
 const resamples = 1000
 
-func figure(name string, units []unit) Figure {
-	f := Figure{Name: name}
-	for _, u := range units {
-		f.Part += u.part
-		f.Whole += u.whole
-	}
-	if f.Whole == 0 {
+func share(sum unit) float64 { return sum.part / sum.whole }
+
+// fMeasure is the harmonic mean of precision and recall.
+func fMeasure(sum unit) float64 {
+	return 2 * sum.part * sum.recall / ((sum.part + sum.recall) * sum.whole)
+}
+
+func figure(name string, units []unit) Figure { return newFigure(name, units, share) }
+
+func newFigure(name string, units []unit, of func(unit) float64) Figure {
+	total := sum(units, func(i int) int { return i })
+	f := Figure{Name: name, Part: total.part, Whole: total.whole, units: units, of: of}
+	if total.part == 0 {
 		return f
 	}
-	f.Value = f.Part / f.Whole
+	f.Value = of(total)
 	random := rand.New(rand.NewPCG(1, uint64(len(units))))
 	drawn := make([]float64, resamples)
 	for i := range drawn {
-		part, whole := 0.0, 0.0
-		for range units {
-			u := units[random.IntN(len(units))]
-			part += u.part
-			whole += u.whole
-		}
-		if whole > 0 {
-			drawn[i] = part / whole
+		if s := sum(units, func(int) int { return random.IntN(len(units)) }); s.part > 0 {
+			drawn[i] = of(s)
 		}
 	}
 	slices.Sort(drawn)
@@ -56,12 +60,40 @@ func figure(name string, units []unit) Figure {
 	return f
 }
 
+// sum adds as many units as there are, each the one that pick selects.
+func sum(units []unit, pick func(int) int) (total unit) {
+	for i := range units {
+		u := units[pick(i)]
+		total = unit{total.part + u.part, total.recall + u.recall, total.whole + u.whole}
+	}
+	return total
+}
+
+// Pool returns the figures of several stories together. A story is a unit, so the interval is that for other stories of
+// their kind.
+func Pool(stories [][]Figure) (pooled []Figure) {
+	units := map[string][]unit{}
+	var first []Figure // of each name
+	for _, figures := range stories {
+		for _, f := range figures {
+			if _, known := units[f.Name]; !known {
+				first = append(first, f)
+			}
+			units[f.Name] = append(units[f.Name], sum(f.units, func(i int) int { return i }))
+		}
+	}
+	for _, f := range first {
+		pooled = append(pooled, newFigure(f.Name, units[f.Name], f.of))
+	}
+	return pooled
+}
+
 // one is a unit that counts if it is so.
 func one(so bool) unit {
 	if so {
-		return unit{1, 1}
+		return unit{part: 1, whole: 1}
 	}
-	return unit{0, 1}
+	return unit{whole: 1}
 }
 
 // Compare returns the figures of a codex's entries. The weights say how often the story has each name, as Counter has
@@ -78,7 +110,7 @@ func Compare(gold *Gold, entries []Entry, weights map[string]float64) []Figure {
 func (p *pairing) recall() (figures []Figure) {
 	by := map[string][]unit{}
 	var order []string
-	var all, perThing []unit
+	var all, perThing, perPerson []unit
 	for i := range p.gold.Entities {
 		importance := p.gold.Entities[i].Importance
 		if by[importance] == nil {
@@ -87,7 +119,10 @@ func (p *pairing) recall() (figures []Figure) {
 		found := one(len(p.of[i]) > 0)
 		by[importance], all = append(by[importance], found), append(all, found)
 		if n := len(p.of[i]); n > 0 {
-			perThing = append(perThing, unit{float64(n), 1})
+			perThing = append(perThing, unit{part: float64(n), whole: 1})
+			if kindOf(p.gold.Entities[i].Kind) == "person" {
+				perPerson = append(perPerson, perThing[len(perThing)-1])
+			}
 		}
 	}
 	figures = append(figures, figure("things with an entry", all))
@@ -96,7 +131,7 @@ func (p *pairing) recall() (figures []Figure) {
 			figures = append(figures, figure("– "+importance, by[importance]))
 		}
 	}
-	return append(figures, figure("entries a thing", perThing))
+	return append(figures, figure("entries a thing", perThing), figure("entries a person", perPerson))
 }
 
 // kinds are the words by which lists and codices name the same kind.
@@ -113,25 +148,33 @@ func kindOf(word string) string {
 }
 
 func (p *pairing) ofEntries() []Figure {
-	var listed, mixed, tagged, unknown []unit
+	var listed, mixed, contradicting, tagged, people, unknown []unit
 	for i := range p.entries {
 		thing := p.thing[i]
 		listed = append(listed, one(thing >= 0))
 		if len(p.names[i]) > 1 {
 			mixed = append(mixed, one(p.mixes(i)))
+			contradicting = append(contradicting, one(titlesContradict(p.names[i])))
 		}
 		isKind := func(kind string) bool {
 			return slices.ContainsFunc(p.entries[i].Kinds, func(k string) bool { return kindOf(k) == kind })
 		}
 		unknown = append(unknown, one(isKind("unknown")))
-		if thing >= 0 && p.gold.Entities[thing].Kind != "" {
-			tagged = append(tagged, one(isKind(kindOf(p.gold.Entities[thing].Kind))))
+		if thing < 0 || p.gold.Entities[thing].Kind == "" {
+			continue
+		}
+		kind := kindOf(p.gold.Entities[thing].Kind)
+		tagged = append(tagged, one(isKind(kind)))
+		if kind == "person" {
+			people = append(people, one(isKind(kind)))
 		}
 	}
 	figures := []Figure{
 		figure("entries that are things of the list", listed),
 		figure("wrong merges, of entries with several names", mixed),
-		figure("right kinds", tagged), figure("entries of unknown kind", unknown),
+		figure("contradicting titles, of entries with several names", contradicting),
+		figure("right kinds", tagged), figure("right kinds of people", people),
+		figure("entries of unknown kind", unknown),
 	}
 	if p.weights == nil {
 		return figures
@@ -159,16 +202,11 @@ func (p *pairing) ofNames() []Figure {
 			})))
 		}
 	}
-	precision, recall := bCubed(p.items())
-	figures := []Figure{
+	precision, recall, both := bCubed(p.items())
+	return []Figure{
 		figure("names of things with an entry", found), figure("names B³: precision", precision),
-		figure("names B³: recall", recall),
+		figure("names B³: recall", recall), newFigure("names B³: F", both, fMeasure),
 	}
-	f := Figure{Name: "names B³: F"}
-	if a, b := figures[1].Value, figures[2].Value; a+b > 0 {
-		f.Value = 2 * a * b / (a + b)
-	}
-	return append(figures, f)
 }
 
 func (p *pairing) ofFacts() []Figure {
@@ -239,13 +277,10 @@ func overlap(a, b []string) bool {
 
 // String is a line of the table that people read.
 func (f Figure) String() string {
-	switch {
-	case f.Whole == 0 && f.Value == 0:
-		return fmt.Sprintf("%-46s    –", f.Name)
-	case f.Whole == 0: // it is made from other figures
-		return fmt.Sprintf("%-46s %.3f", f.Name, f.Value)
+	if f.Whole == 0 {
+		return fmt.Sprintf("%-52s    –", f.Name)
 	}
-	return fmt.Sprintf("%-46s %.3f  [%.3f, %.3f]  %g of %g", f.Name, f.Value, f.Low, f.High, round(f.Part),
+	return fmt.Sprintf("%-52s %.3f  [%.3f, %.3f]  %g of %g", f.Name, f.Value, f.Low, f.High, round(f.Part),
 		round(f.Whole))
 }
 

@@ -2,7 +2,10 @@ package eval
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"annotator/context/mention"
 )
@@ -111,18 +114,68 @@ func (p *pairing) best(names []string, shared map[string]bool) int {
 }
 
 // mixes reports whether names of an entry belong to different things.
-func (p *pairing) mixes(entry int) bool {
-	first := -1
+func (p *pairing) mixes(entry int) bool { return len(p.thingsOf(entry)) > 1 }
+
+// thingsOf returns the things to which names of an entry belong, with these names.
+func (p *pairing) thingsOf(entry int) map[int][]string {
+	things := map[int][]string{}
 	for _, name := range p.names[entry] {
-		thing, ok := p.owner[name]
-		if ok && first >= 0 && thing != first {
-			return true
-		}
-		if ok {
-			first = thing
+		if thing, ok := p.owner[name]; ok {
+			things[thing] = append(things[thing], name)
 		}
 	}
-	return false
+	return things
+}
+
+// Merge is an entry whose names belong to different things.
+type Merge struct {
+	Entry  int64               `json:"entry"`
+	Things map[string][]string `json:"things"` // by name, with the names of the entry that belong to each
+}
+
+// WrongMerges returns the entries whose names belong to different things.
+func WrongMerges(gold *Gold, entries []Entry) (merges []Merge) {
+	p := pair(gold, entries, nil)
+	for i := range entries {
+		m := Merge{entries[i].ID, map[string][]string{}}
+		for thing, names := range p.thingsOf(i) {
+			m.Things[gold.Entities[thing].Name] = names
+		}
+		if len(m.Things) > 1 {
+			merges = append(merges, m)
+		}
+	}
+	return merges
+}
+
+// String is a line such as "#12: wren, old wick (Wren Tallow); vane (Orrin Vane)".
+func (m Merge) String() string {
+	var parts []string
+	for _, thing := range slices.Sorted(maps.Keys(m.Things)) {
+		parts = append(parts, strings.Join(m.Things[thing], ", ")+" ("+thing+")")
+	}
+	return fmt.Sprintf("#%d: %s", m.Entry, strings.Join(parts, "; "))
+}
+
+// Titles that only men, or only women, bear, as names write them in the form in which they are compared.
+const (
+	male = " mr mister sir lord uncle brother father master king prince duke baron count monsieur m monseigneur " +
+		"abbé don señor signor signore herr onkel oncle tío zio conte barone господин дядя князь граф барон "
+	female = " mrs mistress miss ms lady madam aunt sister mother queen princess duchess baroness countess madame " +
+		"mme mademoiselle mlle doña señora señorita signora signorina donna contessa frau fräulein tante tía zia " +
+		"госпожа тётя княгиня княжна графиня баронесса "
+)
+
+// titlesContradict reports whether names have titles of both men and women in front of other words.
+func titlesContradict(names []string) bool {
+	var man, woman bool
+	for _, name := range names {
+		title, rest, _ := strings.Cut(name, " ")
+		title = " " + strings.TrimSuffix(title, ".") + " "
+		man = man || rest != "" && strings.Contains(male, title)
+		woman = woman || rest != "" && strings.Contains(female, title)
+	}
+	return man && woman
 }
 
 // item is a name of the gold list with the thing and the entry that it means.
@@ -154,8 +207,8 @@ func (p *pairing) items() (items []item) {
 }
 
 // bCubed returns precision and recall of names by B³ (Bagga and Baldwin 1998), weighted by how often the story has
-// them. A unit is a name.
-func bCubed(items []item) (precision, recall []unit) {
+// them. A unit is a name; those of f have both.
+func bCubed(items []item) (precision, recall, f []unit) {
 	things, entries, both := map[int]float64{}, map[int]float64{}, map[[2]int]float64{}
 	for _, i := range items {
 		things[i.thing] += i.weight
@@ -164,10 +217,12 @@ func bCubed(items []item) (precision, recall []unit) {
 	}
 	for _, i := range items {
 		common := both[[2]int{i.thing, i.entry}]
-		precision = append(precision, unit{i.weight * common / entries[i.entry], i.weight})
-		recall = append(recall, unit{i.weight * common / things[i.thing], i.weight})
+		pure, whole := i.weight*common/entries[i.entry], i.weight*common/things[i.thing]
+		precision = append(precision, unit{part: pure, whole: i.weight})
+		recall = append(recall, unit{part: whole, whole: i.weight})
+		f = append(f, unit{pure, whole, i.weight})
 	}
-	return precision, recall
+	return precision, recall, f
 }
 
 // Counter counts how often a story has the names of a list and of a codex.

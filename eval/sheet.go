@@ -102,7 +102,7 @@ func ReadSheet(r io.Reader) ([]Figure, error) {
 				return nil, annotator.Errorf(annotator.Misused, "line %d of the sheet: %.40q is no answer to %s", line,
 					row[i], question).WithAdvice("answer yes, partly or no")
 			}
-			units[i] = append(units[i], unit{value, 1})
+			units[i] = append(units[i], unit{part: value, whole: 1})
 		}
 	}
 	var figures []Figure

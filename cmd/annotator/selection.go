@@ -41,15 +41,24 @@ func (a *app) answersAsOf(cmd *cobra.Command,
 	var point string
 	asOfFlag(cmd.Flags(), &point)
 	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {
-		shown, err := viewAt(ctx, db, point)
+		v, err := codexAt(ctx, db, point)
 		if err != nil {
 			return nil, err
 		}
-		v := &codexView{View: shown, db: db, point: point, positions: view.NewPositions(ctx, db)}
-		v.asOf = positionOf(shown, v.positions)
 		found, err := find(ctx, v, args)
 		return found, cmp.Or(err, v.positions.Err)
 	})
+}
+
+// codexAt returns the codex at a point; an empty point is now.
+func codexAt(ctx context.Context, db *storage.DB, point string) (*codexView, error) {
+	shown, err := viewAt(ctx, db, point)
+	if err != nil {
+		return nil, err
+	}
+	v := &codexView{View: shown, db: db, point: point, positions: view.NewPositions(ctx, db)}
+	v.asOf = positionOf(shown, v.positions)
+	return v, nil
 }
 
 // viewAt returns the view up to a point; an empty point is now.
