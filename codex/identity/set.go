@@ -1,0 +1,272 @@
+package identity
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// The kinds of things that a Set distinguishes. Others may be given, too. The empty kind agrees with each.
+const Person = "person"
+
+// Set joins names into groups of which each is one thing. What it is told may come in any order.
+type Set struct {
+	members map[string]*member // by key
+	byWord  map[string][]*member
+	joins   map[[2]string]bool // of keys
+	parts   map[[2]string]bool // of keys, in both orders
+}
+
+// member is a name with what a caller knows of it.
+type member struct {
+	*Name
+	texts   map[string]bool
+	kinds   map[string]bool // that were learned; only one of them is decisive
+	genders map[Gender]bool
+	group   *group
+	fits    []*group // if they are several, of which it belongs to none
+}
+
+// group is a thing. After a union its members have another group.
+type group struct{ members []*member }
+
+// NewSet returns a set without names.
+func NewSet() *Set {
+	return &Set{
+		members: map[string]*member{}, byWord: map[string][]*member{},
+		joins: map[[2]string]bool{}, parts: map[[2]string]bool{},
+	}
+}
+
+// Add adds a name. Kind and gender are what else is known of its bearer; a title's gender takes precedence.
+func (s *Set) Add(text, kind string, gender Gender) {
+	m := s.member(text)
+	m.kinds[kind], m.genders[gender] = true, true
+}
+
+// kind returns what was learned, if it is one kind.
+func (m *member) kind() string { return only(m.kinds) }
+
+// only returns the key that is not zero, if there is exactly one.
+func only[T comparable](keys map[T]bool) (found T) {
+	var zero T
+	for key := range keys {
+		switch {
+		case key == zero:
+		case found != zero:
+			return zero
+		default:
+			found = key
+		}
+	}
+	return found
+}
+
+func (s *Set) member(text string) *member {
+	n := Read(text)
+	m := s.members[n.key]
+	if m == nil {
+		m = &member{Name: n, texts: map[string]bool{}, kinds: map[string]bool{}, genders: map[Gender]bool{}}
+		s.members[n.key] = m
+		for _, word := range slices.Compact(slices.Sorted(slices.Values(n.Words))) {
+			s.byWord[word] = append(s.byWord[word], m)
+		}
+	}
+	m.texts[text] = true
+	return m
+}
+
+// Join says that two names are of one thing: an entry has both, or the story says so. A veto takes precedence.
+func (s *Set) Join(a, b string) { s.joins[pair(s.member(a).key, s.member(b).key)] = true }
+
+// Part says that two names are of two things: a person says so, or the story names both in one breath.
+func (s *Set) Part(a, b string) { s.parts[pair(s.member(a).key, s.member(b).key)] = true }
+
+func pair(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }
+
+// Groups is what a Set was resolved to.
+type Groups struct{ members map[string]*member }
+
+// Resolve joins the names: first those that were given as joined. Then it joins each name, the most specific first,
+// with the only group that it fits. A name that fits several groups is alone.
+func (s *Set) Resolve() *Groups {
+	for _, m := range s.members {
+		m.group, m.fits = &group{[]*member{m}}, nil
+		if m.Title == "" {
+			m.Gender = only(m.genders)
+		}
+	}
+	for _, keys := range slices.SortedFunc(maps.Keys(s.joins), func(a, b [2]string) int {
+		return slices.Compare(a[:], b[:])
+	}) {
+		s.union(s.members[keys[0]], s.members[keys[1]])
+	}
+	specific := slices.SortedFunc(maps.Values(s.members), func(a, b *member) int {
+		return cmp.Or(b.specificity()-a.specificity(), cmp.Compare(a.key, b.key))
+	})
+	for _, least := range []Evidence{Place, Diminutive} {
+		for _, m := range specific {
+			s.place(m, least)
+		}
+	}
+	return &Groups{s.members}
+}
+
+// specificity orders names by how much they tell: by their whole words, then initials, then a title.
+func (m *member) specificity() int {
+	initials := m.initials()
+	n := 8*(len(m.Words)-initials) + 2*initials
+	if m.Title != "" || m.generation != "" {
+		n++
+	}
+	return n
+}
+
+// place joins a name with the group that it fits, if that is the only one. A nickname alone is the weakest evidence, so
+// it has a pass of its own.
+func (s *Set) place(m *member, pass Evidence) {
+	fits, mutual := s.families(m, pass)
+	if len(fits) == 1 && mutual {
+		s.union(m, fits[0].members[0])
+	} else if len(fits) > 1 {
+		m.fits = fits
+	}
+}
+
+// families returns the groups of longer names that a name may be another form of. They are mutual unless the only one
+// is of a name with the same word and another title, which fits others as well.
+func (s *Set) families(m *member, pass Evidence) (fits []*group, mutual bool) {
+	mutual = true
+	for _, longer := range s.candidates(m, pass) {
+		if longer.group == m.group || !s.mayJoin(m.group, longer.group) {
+			continue
+		}
+		if !slices.Contains(fits, longer.group) {
+			fits = append(fits, longer.group)
+		}
+		if slices.Equal(m.Words, longer.Words) && longer.specificity() == m.specificity() {
+			mutual = mutual && !slices.ContainsFunc(s.candidates(longer, pass), func(other *member) bool {
+				return other.group != m.group && other.group != longer.group && s.mayJoin(longer.group, other.group)
+			})
+		}
+	}
+	return fits, mutual
+}
+
+// candidates returns the names of which a name may be another form, of the same or a higher specificity.
+func (s *Set) candidates(m *member, pass Evidence) (found []*member) {
+	for _, other := range s.sharing(m) {
+		if other != m && other.specificity() >= m.specificity() && s.evidence(m, other) == pass {
+			found = append(found, other)
+		}
+	}
+	return found
+}
+
+// sharing returns the names that have the last word of a name, or a first name of which it is a nickname.
+func (s *Set) sharing(m *member) []*member {
+	found := slices.Clone(s.byWord[m.last()])
+	if len(m.Words) == 1 {
+		for _, full := range tables().full[m.last()] {
+			found = append(found, s.byWord[full]...)
+		}
+	}
+	slices.SortFunc(found, func(a, b *member) int { return cmp.Compare(a.key, b.key) })
+	return slices.Compact(found)
+}
+
+// evidence returns in which pass two names may be joined: Place, Diminutive, or None if they have too little evidence.
+func (s *Set) evidence(m, longer *member) Evidence {
+	e, _ := Compare(m.Name, longer.Name)
+	switch {
+	case e == Place && m.kind() != Person:
+		return None
+	case e == Part || e == Diminutive: // a word of a place or a group means others as well
+		if k := longer.kind(); k != "" && k != Person {
+			return None
+		}
+	}
+	if e > Diminutive {
+		return Place
+	}
+	return e
+}
+
+// union joins the groups of two names, unless two of their names have a veto.
+func (s *Set) union(a, b *member) {
+	if a.group == b.group || !s.mayJoin(a.group, b.group) {
+		return
+	}
+	joined, gone := a.group, b.group
+	joined.members = append(joined.members, gone.members...)
+	for _, m := range gone.members {
+		m.group = joined
+	}
+}
+
+// mayJoin reports whether no name of one group has a veto against a name of the other.
+func (s *Set) mayJoin(a, b *group) bool {
+	for _, one := range a.members {
+		for _, other := range b.members {
+			if s.veto(one, other) != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// veto returns why two names cannot be of one thing, also by what was learned of them.
+func (s *Set) veto(a, b *member) Veto {
+	switch {
+	case s.parts[pair(a.key, b.key)]:
+		return Apart
+	case a.kind() != "" && b.kind() != "" && a.kind() != b.kind():
+		return Kinds
+	}
+	_, v := Compare(a.Name, b.Name)
+	return v
+}
+
+// All returns the names of each group as they were added, sorted.
+func (g *Groups) All() [][]string {
+	var all [][]string
+	seen := map[*group]bool{}
+	for _, m := range g.members {
+		if !seen[m.group] {
+			seen[m.group] = true
+			all = append(all, m.group.names())
+		}
+	}
+	slices.SortFunc(all, slices.Compare[[]string])
+	return all
+}
+
+// Of returns the names of the group of a name; none for a name that was not added.
+func (g *Groups) Of(text string) []string {
+	m := g.members[Read(text).key]
+	if m == nil {
+		return nil
+	}
+	return m.group.names()
+}
+
+// Fits returns the groups that a name fits, each with its names, if they are several.
+func (g *Groups) Fits(text string) (fits [][]string) {
+	m := g.members[Read(text).key]
+	if m == nil {
+		return nil
+	}
+	for _, f := range m.fits {
+		fits = append(fits, f.names())
+	}
+	return fits
+}
+
+func (g *group) names() (names []string) {
+	for _, m := range g.members {
+		names = slices.AppendSeq(names, maps.Keys(m.texts))
+	}
+	slices.Sort(names)
+	return names
+}

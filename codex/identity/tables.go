@@ -1,0 +1,119 @@
+package identity
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed words/titles.txt
+var titleLines string
+
+// nicknameLines is a table of github.com/carltonnorthern/nicknames, one first name a line with its nicknames. NOTICE
+// has its licence.
+//
+//go:embed words/nicknames.txt
+var nicknameLines string
+
+//go:embed words/diminutives.txt
+var diminutiveLines string
+
+// stage tells a daughter from her mother, and titles that go with the family name.
+type stage int8
+
+const (
+	anyStage stage = iota
+	maiden
+	wife
+	mister
+)
+
+// title is what a title says of its bearer.
+type title struct {
+	form   string // one for all its forms
+	gender Gender
+	stage  stage
+}
+
+type lists struct {
+	titles    map[string]title
+	nicknames map[string][]string // of a first name
+	full      map[string][]string // first names of a nickname
+}
+
+// tables parses the embedded lists, once.
+var tables = sync.OnceValue(func() *lists {
+	l := &lists{titles: map[string]title{}, nicknames: map[string][]string{}, full: map[string][]string{}}
+	for line := range lines(titleLines) {
+		t := title{form: line[1]}
+		switch line[0] {
+		case "man":
+			t.gender = Man
+		case "mister":
+			t.gender, t.stage = Man, mister
+		case "woman":
+			t.gender = Woman
+		case "maiden":
+			t.gender, t.stage = Woman, maiden
+		case "wife":
+			t.gender, t.stage = Woman, wife
+		}
+		for _, form := range line[1:] {
+			l.titles[strings.Join(fold(form), " ")] = t
+		}
+	}
+	for line := range lines(nicknameLines + diminutiveLines) {
+		for _, short := range line[1:] {
+			l.nicknames[line[0]] = append(l.nicknames[line[0]], short)
+			l.full[short] = append(l.full[short], line[0])
+		}
+	}
+	return l
+})
+
+// lines yields the words of each line that is no comment.
+func lines(text string) func(yield func([]string) bool) {
+	return func(yield func([]string) bool) {
+		for line := range strings.Lines(text) {
+			if words := strings.Fields(line); len(words) > 1 && words[0] != "#" && !yield(words) {
+				return
+			}
+		}
+	}
+}
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(words) {
+		set[word] = true
+	}
+	return set
+}
+
+// IsTitle reports whether a word is a title of a person in one of the languages, and of which gender.
+func IsTitle(word string) (gender Gender, is bool) {
+	words := fold(word)
+	if len(words) != 1 {
+		return Unknown, false
+	}
+	t, is := tables().titles[words[0]]
+	return t.gender, is
+}
+
+// nickname reports whether one of two folded first names is a nickname of the other.
+func nickname(a, b string) bool {
+	t := tables()
+	return slices.Contains(t.nicknames[a], b) || slices.Contains(t.nicknames[b], a)
+}
+
+// compatible reports whether two folded first names may be of one person. They are equal, or one is the initial or a
+// nickname of the other, or both are nicknames of one.
+func compatible(a, b string) bool {
+	if a == b || nickname(a, b) || (initial(a) || initial(b)) && []rune(a)[0] == []rune(b)[0] {
+		return true
+	}
+	return slices.ContainsFunc(tables().full[a], func(full string) bool {
+		return slices.Contains(tables().nicknames[full], b)
+	})
+}
