@@ -101,8 +101,8 @@ func evidence(a, b *Name) Evidence {
 	return Shorter
 }
 
-// marries reports whether a may be the wife or the mother of b, since its title goes with another one's name. Mrs. Croft
-// need not be Admiral Croft, nor Mrs. Robert Marrow be Robert Marrow.
+// marries reports whether a may be the wife or the mother of b, since its title goes with another one's name.
+// Mrs. Croft need not be Admiral Croft, nor Mrs. Robert Marrow be Robert Marrow.
 func marries(a, b *Name) bool {
 	family := b.Title == "" && len(b.Words) == 1
 	return a.stage == wife && b.stage != wife && !family && (len(a.Words) == 1 || b.Gender != Woman)
