@@ -161,6 +161,48 @@ func TestCompactionLeavesTheLowMark(t *testing.T) {
 	}
 }
 
+// TestNoChunkOfAThreadThatWasSummedUp: the scenes of a thread that ended leave the window for the story so far that
+// includes them, also when the newest of them stay.
+func TestNoChunkOfAThreadThatWasSummedUp(t *testing.T) {
+	t.Parallel()
+	const length = 17
+	var threads [][]string
+	for range 5 {
+		threads = append(threads, evenScenes(length))
+	}
+	chunks, again := 0, 0
+	s := newTale(t, threads, 16_000, scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
+		var first, last int
+		question := r.Messages[len(r.Messages)-1].Content
+		_, leaving, found := strings.Cut(question, " Scenes ")
+		if _, err := fmt.Sscanf(leaving, "%d to %d are to leave", &first, &last); found && err == nil {
+			chunks++
+			for _, m := range r.Messages {
+				var n int
+				if _, err := fmt.Sscanf(m.Content, `<scene number="%d"`, &n); err == nil && (n-1)/length > (last-1)/length {
+					again++
+				}
+			}
+		}
+		return summarised(r)
+	}})
+	s.config.MaxTokens = 1_000
+	if err := s.run("tale"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("tale")
+	t.Logf("%d chunks", chunks)
+	if again > 0 || chunks == 0 {
+		t.Errorf("%d chunks were asked for, %d times with scenes of a later thread in the window", chunks, again)
+	}
+	told := s.count("tale", `SELECT count(*) FROM compaction c JOIN trace t ON t.turn = c.through_turn + 1 AND t.seq = 0
+		WHERE (SELECT thread_id FROM scene WHERE turn = c.through_turn) = (SELECT thread_id FROM scene WHERE n = t.scene)
+		  AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.trace_id = c.trace_id AND e.kind = 'chunk')`)
+	if told == 0 {
+		t.Error("no compaction left the newest scenes of a thread whose other scenes the story so far tells")
+	}
+}
+
 // TestNoChunkIsWritten: where the model writes no chunk, the story so far that is there enters the window all the same.
 func TestNoChunkIsWritten(t *testing.T) {
 	t.Parallel()

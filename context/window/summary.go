@@ -52,13 +52,14 @@ func (w *Window) summarise(
 		return nil, err
 	}
 	m.step.Known = append(m.step.Known, w.scene.thread) // whose end asks for its summary
+	m.joinTold()
 	m.told = step.Tier != compaction.TierRule && m.toldBefore()
 	switch {
 	case step.Tier == compaction.TierRule:
 		err = m.byRule(ctx)
 	case !m.told:
 		answer, err = m.byModel(ctx)
-	case len(step.Chunk) > 0:
+	case len(m.step.Chunk) > 0:
 		if answer, err = m.byModel(ctx); errors.Is(err, ErrNoSummary) {
 			err = nil // the story takes the place of the threads without the chunk
 		}
@@ -67,6 +68,17 @@ func (w *Window) summarise(
 		err = m.rewrite(ctx, c)
 	}
 	return answer, err
+}
+
+// joinTold makes a chunk a part of the story so far that the newest one already includes. Its thread has ended, and only
+// newer turns of it stay in the window, so a summary of the chunk would repeat that of the thread.
+func (m *memory) joinTold() {
+	if n := len(m.step.Chunk); n > 0 && m.newest != nil && lastTurn(m.step.Chunk) <= m.newest.ToTurn &&
+		m.step.Tier != compaction.TierRule {
+		m.step.Threads = append(m.step.Threads, m.step.Chunk[0].Thread)
+		m.step.Known = append(m.step.Known, m.step.Chunk[0].Thread)
+		m.step.Chunk = nil
+	}
 }
 
 // toldBefore reports whether the newest story so far includes all that the step makes part of it.
