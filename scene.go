@@ -42,5 +42,4 @@ type SceneOrder struct {
 type UndecidedEntry struct {
 	Entry       int64
 	RetryReason string // why a question is about it alone; empty at first
-	Revised     bool   // the curator has revised it, and decides on it once more
 }

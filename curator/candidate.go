@@ -17,7 +17,6 @@ type Candidate struct {
 	// the first, and those of its quotations; those around the center, if there is one; in order
 	Posts   []annotator.Post
 	Similar []annotator.Entry // live ones that may be the same thing, the most similar first
-	Revised bool              // a decision on it has reworded it; the one that is asked for is the last
 
 	bears  func(quote, fact string) bool // whether they share a word or a name; nil: all do
 	places map[int64]annotator.Place     // of the posts
@@ -50,7 +49,7 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 	batch, similar, posts := make(Batch, len(open)), make([][]int64, len(open)), c.newPosts()
 	for i, id := range ids {
 		e := entries[id]
-		batch[i] = &Candidate{Revised: open[i].Revised, Entry: *e, bears: func(quote, fact string) bool {
+		batch[i] = &Candidate{Entry: *e, bears: func(quote, fact string) bool {
 			return index.Bears(quote, fact, e, usage)
 		}}
 		similar[i] = index.Similar(id, names(&batch[i].Entry), maxSimilar)

@@ -101,8 +101,8 @@ type Scenes interface {
 }
 
 // Curate asks about entries until there is a decision on each, and for the summaries that are due. It stops when what
-// is left is not worth a question. No question is asked about entries that the narration shows. An entry that a
-// decision revises is asked about once more. The error is of kind Interrupted if it was stopped.
+// is left is not worth a question. No question is asked about entries that the narration shows. The error is of kind
+// Interrupted if it was stopped.
 func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) error {
 	open, err := c.confirmShown(ctx, open)
 	if err != nil {
@@ -139,12 +139,7 @@ func undecided(open []annotator.UndecidedEntry, batch Batch, decisions []Decisio
 		case at < 0:
 			left = append(left, u)
 		case decisions[at].Action == AskAgain:
-			left = append(left, annotator.UndecidedEntry{
-				Entry: u.Entry, RetryReason: decisions[at].Reason,
-				Revised: u.Revised,
-			})
-		case decisions[at].Action == Revise && !u.Revised:
-			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, Revised: true})
+			left = append(left, annotator.UndecidedEntry{Entry: u.Entry, RetryReason: decisions[at].Reason})
 		}
 	}
 	return left

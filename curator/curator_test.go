@@ -401,14 +401,14 @@ func TestRevisions(t *testing.T) {
 		{curator.Decision{
 			Action: curator.Revise, Facts: []curator.NewFact{{Text: "A captain."}},
 			Close: []curator.Closing{{Fact: 1}, {Fact: 2}},
-		}, annotator.Tentative, annotator.ActorCurator, "A captain."},
+		}, annotator.Confirmed, annotator.ActorCurator, "A captain."},
 		{curator.Decision{
 			Action: curator.Revise, Facts: []curator.NewFact{{Text: "She has two ships."}},
 			Close: []curator.Closing{{Fact: 2, By: 1}},
-		}, annotator.Tentative, annotator.ActorCurator, "She is a captain. She has two ships."},
+		}, annotator.Confirmed, annotator.ActorCurator, "She is a captain. She has two ships."},
 		{
 			curator.Decision{Action: curator.Revise, Close: []curator.Closing{{Fact: 1}}},
-			annotator.Tentative,
+			annotator.Confirmed,
 			annotator.ActorCurator, "She <has> a ship.",
 		},
 		{

@@ -17,7 +17,7 @@ const (
 	Confirm  Action = "CONFIRM"  // it is worth an entry, and the story supports what it says
 	Reject   Action = "REJECT"   // it is not worth an entry: retired
 	Merge    Action = "MERGE"    // it is another entry under another name
-	Revise   Action = "REVISE"   // it is worth an entry, but says something else: reworded, and asked about once more
+	Revise   Action = "REVISE"   // it is worth an entry, but says something else: reworded, and confirmed
 	AskAgain Action = "AGAIN"    // an answer about several has nothing usable on it: it is asked about again, alone
 	Keep     Action = "NONE"     // there is no usable answer: it stays as it is
 	Shown    Action = "SHOWN"    // the narration shows it in several scenes: confirmed without a question
@@ -130,11 +130,9 @@ func (c *Candidate) ground(quote, fact string) *annotator.Evidence {
 	return nil
 }
 
-// reword carries out a REVISE. An entry that is reworded twice is worth an entry, and the newer wording stays.
+// reword carries out a REVISE. What is reworded is worth an entry, so it is confirmed.
 func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, error) {
-	if c.Revised {
-		edit.Status = new(annotator.Confirmed)
-	}
+	edit.Status = new(annotator.Confirmed)
 	entry := codex.Clone(&c.Entry)
 	var facts []codex.Fact
 	var added []annotator.Revision

@@ -52,7 +52,7 @@ func (c *Curator) confirmShown(
 func (c *Curator) shown(ctx context.Context, open []annotator.UndecidedEntry) (shown Batch, err error) {
 	var ids []int64
 	for _, u := range open {
-		if u.RetryReason == "" && !u.Revised {
+		if u.RetryReason == "" {
 			ids = append(ids, u.Entry)
 		}
 	}

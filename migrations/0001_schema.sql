@@ -240,12 +240,12 @@ CREATE TABLE entry (
   revision  INTEGER NOT NULL, -- the newest
   claims    INTEGER NOT NULL, -- how many claims hold
   claimed   INTEGER NOT NULL, -- the id of the newest claim, whether it holds or not; 0 for none
-  changes   INTEGER NOT NULL, -- how many were added or closed since its present statement was last asked for
+  changes   INTEGER NOT NULL, -- how much they have changed since its present statement was last asked for
   CHECK ((name IS NULL) = (status IN ('retired', 'merged')))
 ) STRICT;
 CREATE INDEX entry_last ON entry (last_at, id) WHERE name IS NOT NULL;
 CREATE INDEX entry_tentative ON entry (first_at, id) WHERE status = 'tentative';
-CREATE INDEX entry_outdated ON entry (claims) WHERE changes > 0 AND name IS NOT NULL;
+CREATE INDEX entry_outdated ON entry (changes, claims) WHERE changes > 0 AND name IS NOT NULL;
 
 -- Every change of an entry, in order: who made it, when, and by which row of the journal. It sets a value, ends one, or both.
 CREATE TABLE revision (

@@ -50,10 +50,14 @@ func (r *Runner) curation() *curation {
 	return &curation{*r.questions(), r.scene.row.Last, r.stopped}
 }
 
-// outdated returns the entries whose present statement is out of date, at most limit, and whether they have waited for
-// long.
+// outdated returns the entries whose present statement may be out of date, at most limit, and whether they have waited
+// for long. At the end of the corpus any new fact suffices, as no other one follows.
 func (q *curation) outdated(ctx context.Context, limit int) (ids []int64, urgent bool, err error) {
-	if ids, err = q.Store.Curation.Outdated(ctx, curator.MinFacts, limit); err != nil {
+	changes := storage.MajorChange
+	if q.last {
+		changes = 1
+	}
+	if ids, err = q.Store.Curation.Outdated(ctx, changes, curator.MinFacts, limit); err != nil {
 		return nil, false, err
 	}
 	if len(ids) == 0 {

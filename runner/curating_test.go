@@ -105,7 +105,7 @@ func (s *stage) decisions(name string) map[int64][]curator.Decision {
 	return all
 }
 
-// TestCuratorDecidesOnEveryEntry once, in every way that there is, and twice on those that it rewords.
+// TestCuratorDecidesOnEveryEntry once, in every way that there is.
 func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, story{threads: 3, scenes: 5}, scripted.Options{Strict: true, Script: judging})
@@ -121,15 +121,11 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		times := 1
-		if len(all[e.ID]) > 0 && all[e.ID][0].Action == curator.Revise {
-			times = 2
-		}
-		if len(all[e.ID]) != times {
+		if len(all[e.ID]) != 1 {
 			t.Errorf("entry %d (%s): %d decisions", e.ID, e.Name(), len(all[e.ID]))
 			continue
 		}
-		d := all[e.ID][times-1]
+		d := all[e.ID][0]
 		made[d.Action]++
 		want := map[curator.Action]annotator.Status{
 			curator.Confirm: annotator.Confirmed, curator.Reject: annotator.Retired, curator.Merge: annotator.Merged,
@@ -162,55 +158,31 @@ func TestCuratorDecidesOnEveryEntry(t *testing.T) {
 	}
 }
 
-// TestRevisedEntriesAreJudgedOnceMore with their new definition, and nothing is left undecided: who is reworded a
-// second time is confirmed. An answer of no use leaves the entry as it is, as for any other.
-func TestRevisedEntriesAreJudgedOnceMore(t *testing.T) {
+// TestRevisedEntriesAreNotJudgedAgain: who revises an entry has judged it, so no question is asked for that alone.
+func TestRevisedEntriesAreNotJudgedAgain(t *testing.T) {
 	t.Parallel()
-	const reworded = "Put in other words."
-	revise := map[string]any{
-		"decision": "REVISE", "facts": []string{reworded},
-		"close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear.",
+	s := newStage(t, story{threads: 1, scenes: 3}, scripted.Options{
+		Strict: true, Script: deciding(func(scripted.Request, scripted.Candidate) map[string]any {
+			return map[string]any{
+				"decision": "REVISE", "facts": []string{"Put in other words."},
+				"close": []map[string]any{{"fact": 1, "by": 1}}, "reason": "Unclear.",
+			}
+		}),
+	})
+	if err := s.run("run"); err != nil {
+		t.Fatal(err)
 	}
-	for second, want := range map[string]struct {
-		answer map[string]any
-		status annotator.Status
-	}{
-		"CONFIRM": {map[string]any{"decision": "CONFIRM", "reason": "It is named."}, annotator.Confirmed},
-		"REJECT":  {map[string]any{"decision": "REJECT", "reason": "A passing word."}, annotator.Retired},
-		"REVISE": {map[string]any{
-			"decision": "REVISE", "facts": []string{"Put in still other words."},
-			"reason": "Unclear.",
-		}, annotator.Confirmed},
-		"NONE": {map[string]any{"decision": "PERHAPS"}, annotator.Tentative},
-	} {
-		t.Run(second, func(t *testing.T) {
-			t.Parallel()
-			s := newStage(t, story{threads: 2, scenes: 3},
-				scripted.Options{
-					Strict: true,
-					Script: deciding(func(r scripted.Request, c scripted.Candidate) map[string]any {
-						_, own, _ := strings.Cut(r.Messages[len(r.Messages)-1].Content,
-							fmt.Sprintf("<entry id=\"%d\"", c.Entry))
-						if own, _, _ = strings.Cut(own, "</entry>"); strings.Contains(own, reworded) {
-							return want.answer
-						}
-						return revise
-					}),
-				})
-			if err := s.run("run"); err != nil {
-				t.Fatal(err)
-			}
-			s.verify("run")
-			if n := s.count("run", `SELECT count(*) FROM glossary_entry WHERE status <> '`+string(want.status)+
-				`'`); n > 0 {
-				t.Errorf("%d entries are not %s", n, want.status)
-			}
-			for id, made := range s.decisions("run") {
-				if len(made) != 2 || made[0].Action != curator.Revise || made[1].Action != curator.Action(second) {
-					t.Errorf("entry %d: %+v", id, made)
-				}
-			}
-		})
+	s.verify("run")
+	if n := s.count("run", `SELECT count(*) FROM glossary_entry WHERE status <> 'confirmed'`); n > 0 {
+		t.Errorf("%d entries are not confirmed", n)
+	}
+	for id, made := range s.decisions("run") {
+		if len(made) != 1 || made[0].Action != curator.Revise {
+			t.Errorf("entry %d: %+v", id, made)
+		}
+	}
+	if n := s.count("run", `SELECT count(*) FROM call WHERE purpose = 'curate'`); n != 1 {
+		t.Errorf("%d questions", n)
 	}
 }
 

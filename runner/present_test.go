@@ -89,6 +89,25 @@ func TestPresentStatements(t *testing.T) {
 	}
 }
 
+// TestPresentStatementsWhereTheyChange: a few events are no reason to ask again what an entry is now. Many are, and so is
+// the end of the story.
+func TestPresentStatementsWhereTheyChange(t *testing.T) {
+	t.Parallel()
+	var threads [][]string
+	for n := range 7 {
+		threads = append(threads, []string{fmt.Sprintf("The Lantern burned for %d nights.", n+1)})
+	}
+	s, _ := presentingIn(t, threads, 2, nil)
+	if err := s.run("events"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("events")
+	restated := s.column("events", `SELECT at / 1000000000000 FROM revision WHERE field = 'present' ORDER BY id`)
+	if fmt.Sprint(restated) != "[3 6 7]" {
+		t.Errorf("the statement was written in the scenes %v", restated)
+	}
+}
+
 // TestPresentStatementsOfALongThread: what entries are now is asked before a part of a thread leaves the window that it
 // fills alone.
 func TestPresentStatementsOfALongThread(t *testing.T) {

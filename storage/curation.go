@@ -11,7 +11,7 @@ import (
 
 // Undecided returns the tentative entries without a lock and without a decision of the curator, in story order. They
 // were first seen in one of the threads; without threads, in any. Decisions up to the given row of the journal do not
-// count, and neither does a decision to ask again. An entry that was revised once is returned once more.
+// count, and neither does a decision to ask again.
 func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]annotator.UndecidedEntry, error) {
 	return s.undecided(ctx, after, math.MaxInt64, threads)
 }
@@ -27,22 +27,18 @@ func (s *Curation) undecided(ctx context.Context, after int64, before annotator.
 	threads []int64,
 ) ([]annotator.UndecidedEntry, error) {
 	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error {
-		var revised int
-		err := rows.Scan(&u.Entry, &u.RetryReason, &revised)
-		u.Revised = revised > 0
-		return err
+		return rows.Scan(&u.Entry, &u.RetryReason)
 	}
 	return readAll(ctx, s.db, "read the tentative entries", scan, undecidedEntries, List(threads), after, before)
 }
 
 // The cost of undecidedEntries depends on the tentative entries and their decisions, not on the number of threads.
-const undecidedEntries = `SELECT e.id, iif(d.json ->> '$.decision' = 'AGAIN', d.json ->> '$.reason', ''),
-	  (SELECT count(*) FROM ` + decided + ` AND v.json ->> '$.decision' = 'REVISE') AS revised
+const undecidedEntries = `SELECT e.id, iif(d.json ->> '$.decision' = 'AGAIN', d.json ->> '$.reason', '')
 	FROM entry e LEFT JOIN value d ON d.id = (SELECT max(v.id) FROM ` + decided + `)
 	WHERE e.status = 'tentative' AND ` + isUnlocked + ` AND e.first_at / 1000000 < ?3
 	  AND (json_array_length(?1) = 0
 	    OR (SELECT thread_id FROM scene WHERE ord = e.first_at / 1000000) IN (SELECT value FROM json_each(?1)))
-	  AND (coalesce(d.json ->> '$.decision', 'AGAIN') = 'AGAIN' OR d.json ->> '$.decision' = 'REVISE' AND revised = 1)
+	  AND coalesce(d.json ->> '$.decision', 'AGAIN') = 'AGAIN'
 	ORDER BY e.first_at, e.id`
 
 // decided are the decisions v about an entry e.
@@ -54,28 +50,44 @@ const decided = `value v CROSS JOIN revision r ON r.id = v.set_by
 const isUnlocked = `NOT EXISTS (SELECT 1 FROM value l WHERE l.entry_id = e.id
 	AND l.field = 'lock' AND l.ended_by IS NULL)`
 
-// The columns claims and changes of table entry count the claims of an entry that hold, and those that changed. A claim
-// has changed if it was added or closed after the last request for a present statement.
+// Column claims of table entry counts the claims of an entry that hold. Column changes says how much its claims have
+// changed since the last request for a present statement. A change of a state, of who or what the entry is, or of a
+// claim that proved false counts for MajorChange. Other changes count for 1: a new event, or a claim that has settled.
 const (
 	claimsHeld = `(SELECT count(*) FROM value v WHERE v.entry_id = entry.id AND v.field = 'claim'
 		AND v.ended_by IS NULL AND v.holds = 1)`
-	claimsChanged = `(SELECT count(*) FROM revision r WHERE r.entry_id = entry.id AND r.field = 'claim'
-	  AND r.id > coalesce((SELECT max(a.set_by) FROM value a WHERE a.entry_id = entry.id
+	claimsChanged = `(SELECT coalesce(sum(iif(coalesce(n.json ->> '$.ended', '') NOT IN
+	      ('confirmed', 'reworded', 'moved')
+	    AND (n.json ->> '$.state' OR n.json ->> '$.identity' OR n.json ->> '$.until'), 5, 1)), 0)
+	  FROM revision r LEFT JOIN value n ON n.id = ((r.seen << 20) | (r.id & 1048575))
+	  WHERE r.entry_id = entry.id AND r.field = 'claim' AND r.id > coalesce((SELECT max(a.set_by) FROM value a WHERE a.entry_id = entry.id
 	    AND (a.field = 'present' OR a.field = 'curator_decision' AND a.json ->> '$.decision' = 'UNSTATED')), 0))`
 )
 
-// changedClaims counts the claims that revisions add or close after the last request for a present statement. It also
+// MajorChange is how much a change of a claim counts that may change what an entry is now.
+const MajorChange = 5
+
+// changedClaims says how much revisions change the claims after the last request for a present statement. It also
 // reports whether there is such a request.
 func changedClaims(revisions []annotator.Revision) (changes int, asked bool) {
 	for i := range revisions {
 		switch r := &revisions[i]; {
 		case r.Field == annotator.FieldClaim:
-			changes++
+			changes += weightOf(r)
 		case r.Field == annotator.FieldPresent, r.Field == annotator.FieldCuratorDecision && unstated(r):
 			changes, asked = 0, true
 		}
 	}
 	return changes, asked
+}
+
+// weightOf says how much a change of a claim counts. See claimsChanged.
+func weightOf(r *annotator.Revision) int {
+	var c annotator.Claim
+	if json.Unmarshal([]byte(r.New), &c) == nil && !c.Settled() && (c.State || c.Identity || c.Until != 0) {
+		return MajorChange
+	}
+	return 1
 }
 
 // unstated reports whether a decision says that a present statement was asked for and not given.
@@ -86,15 +98,15 @@ func unstated(r *annotator.Revision) bool {
 
 // outdatedEntries reads only the entries that are due, by their index.
 const outdatedEntries = `SELECT id FROM entry e INDEXED BY entry_outdated
-	WHERE changes > 0 AND claims >= ? AND name IS NOT NULL
+	WHERE changes > 0 AND changes >= ? AND claims >= ? AND name IS NOT NULL
 	AND ` + isUnlocked + ` ORDER BY changes DESC, last_at DESC, id LIMIT ?`
 
-// Outdated returns live entries without a lock, with at least the given number of facts. Facts of theirs were added or
-// closed since their present statement was last asked for. It returns at most limit entries, those with the most
-// changes first.
-func (s *Curation) Outdated(ctx context.Context, facts, limit int) ([]int64, error) {
-	return readAll(ctx, s.db, "read the entries without a present statement", ScanValue[int64], outdatedEntries, facts,
-		limit)
+// Outdated returns live entries without a lock, with at least the given number of facts. Their facts have changed by as
+// much as given since their present statement was last asked for; see MajorChange. It returns at most limit entries,
+// those that have changed most first.
+func (s *Curation) Outdated(ctx context.Context, changes, facts, limit int) ([]int64, error) {
+	return readAll(ctx, s.db, "read the entries without a present statement", ScanValue[int64], outdatedEntries,
+		changes, facts, limit)
 }
 
 // Restated reports whether present statements were asked for after a scene. It reads only the revisions since then.

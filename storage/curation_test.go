@@ -148,37 +148,6 @@ func TestUndecidedAgain(t *testing.T) {
 	s.clean()
 }
 
-// TestUndecidedRevised: an entry that is revised is undecided until the next decision, of which there is one.
-func TestUndecidedRevised(t *testing.T) {
-	t.Parallel()
-	s := twoThreads(t)
-	before := s.lastCheckpoint()
-	for i, step := range []struct {
-		decision string
-		want     annotator.UndecidedEntry // the second entry; zero if it is decided
-	}{
-		{`{"decision":"REVISE","reason":"Unclear."}`, annotator.UndecidedEntry{Entry: 2, Revised: true}},
-		{
-			`{"decision":"AGAIN","reason":"It says nothing."}`,
-			annotator.UndecidedEntry{Entry: 2, Revised: true, RetryReason: "It says nothing."},
-		},
-		{`{"decision":"REVISE","reason":"Unclear."}`, annotator.UndecidedEntry{}},
-	} {
-		revision := record(2, annotator.ActorRule)
-		revision.New = step.decision
-		s.ok(s.db.Curation.Decide(s.ctx, nil, &annotator.Trace{Kind: annotator.TraceNote, Content: "An answer."},
-			[]annotator.Revision{revision}, nil))
-		got, err := s.db.Curation.Undecided(s.ctx, before)
-		s.ok(err)
-		want := slices.DeleteFunc([]annotator.UndecidedEntry{{Entry: 1}, step.want, {Entry: 3}},
-			func(u annotator.UndecidedEntry) bool { return u.Entry == 0 })
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("after decision %d: %s", i+1, diff)
-		}
-	}
-	s.clean()
-}
-
 // TestDecisionsFollowTheRules merges one entry into another, in one transaction with the answer that asked for it.
 func TestDecisionsFollowTheRules(t *testing.T) {
 	t.Parallel()

@@ -55,7 +55,7 @@ func chapters(t tester, dir string, n int) *story {
 		  SELECT 'thread', thread_id, 0, first_scene, last_scene, first_scene, last_scene, 'It went on.', 'model', 1, 1, 0 FROM thread_state WHERE ord < (?1 - 5) * 1000000;
 		UPDATE thread_state SET summary_due = ord >= (?1 - 5) * 1000000 AND ord <= ?1 * 1000000;
 		UPDATE entry SET first_at = id * 1000000000000, last_at = id * 1000000000000, status = iif(id < ?1 - 20, 'confirmed', 'tentative'),
-		  claims = 9, changes = id >= ?1 - 10;
+		  claims = 9, changes = 5 * (id >= ?1 - 10);
 		UPDATE snapshot SET revision_id = 3 * scene;`, n)
 	return s
 }
@@ -67,7 +67,7 @@ var endCosts = map[string]func(*story, int){
 		_, err := s.db.Curation.UndecidedBefore(s.ctx, orderOf(n))
 		s.ok(err)
 	},
-	"present statements due": func(s *story, _ int) { _, err := s.db.Curation.Outdated(s.ctx, 5, 20); s.ok(err) },
+	"present statements due": func(s *story, _ int) { _, err := s.db.Curation.Outdated(s.ctx, 5, 5, 20); s.ok(err) },
 	"present statements asked": func(s *story, n int) {
 		_, err := s.db.Curation.Restated(s.ctx, orderOf(n-30))
 		s.ok(err)
@@ -92,7 +92,7 @@ func TestThreadEndsCostTheSame(t *testing.T) {
 		if got, err := s.db.Curation.UndecidedBefore(s.ctx, orderOf(n+1)); err != nil || len(got) != 21 {
 			t.Fatalf("%d entries of %d are undecided, %v", len(got), n, err)
 		}
-		if got, err := s.db.Curation.Outdated(s.ctx, 5, 20); err != nil || len(got) != 11 {
+		if got, err := s.db.Curation.Outdated(s.ctx, 5, 5, 20); err != nil || len(got) != 11 {
 			t.Fatalf("%d entries of %d are due, %v", len(got), n, err)
 		}
 		stories = append(stories, s)
