@@ -61,8 +61,8 @@ func TestCuratorGoesOnAfterItsQuestionsWereOthers(t *testing.T) {
 	}
 }
 
-// TestEachEntryIsDecidedOnce tests that there is one decision on each entry. This holds for any grouping of entries into
-// questions, any omission, repetition or mistake in the answers, and any stop of the run.
+// TestEachEntryIsDecidedOnce tests that there is one decision on each entry. This holds for any grouping of entries
+// into questions, any omission, repetition or mistake in the answers, and any stop of the run.
 func TestEachEntryIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {

@@ -89,8 +89,8 @@ func TestPresentStatements(t *testing.T) {
 	}
 }
 
-// TestPresentStatementsWhereTheyChange: a few events are no reason to ask again what an entry is now. Many are, and so is
-// the end of the story.
+// TestPresentStatementsWhereTheyChange: a few events are no reason to ask again what an entry is now. Many are, and so
+// is the end of the story.
 func TestPresentStatementsWhereTheyChange(t *testing.T) {
 	t.Parallel()
 	var threads [][]string

@@ -161,8 +161,8 @@ func TestCompactionLeavesTheLowMark(t *testing.T) {
 	}
 }
 
-// TestNoChunkOfAThreadThatWasSummedUp: the scenes of a thread that ended leave the window for the story so far that
-// includes them, also when the newest of them stay.
+// TestNoChunkOfAThreadThatWasSummedUp: scenes of a thread that ended leave the window for the story so far that includes
+// them. This holds where the newest of them stay.
 func TestNoChunkOfAThreadThatWasSummedUp(t *testing.T) {
 	t.Parallel()
 	const length = 17
@@ -179,7 +179,8 @@ func TestNoChunkOfAThreadThatWasSummedUp(t *testing.T) {
 			chunks++
 			for _, m := range r.Messages {
 				var n int
-				if _, err := fmt.Sscanf(m.Content, `<scene number="%d"`, &n); err == nil && (n-1)/length > (last-1)/length {
+				_, err := fmt.Sscanf(m.Content, `<scene number="%d"`, &n)
+				if err == nil && (n-1)/length > (last-1)/length {
 					again++
 				}
 			}

@@ -60,7 +60,8 @@ const (
 	      ('confirmed', 'reworded', 'moved')
 	    AND (n.json ->> '$.state' OR n.json ->> '$.identity' OR n.json ->> '$.until'), 5, 1)), 0)
 	  FROM revision r LEFT JOIN value n ON n.id = ((r.seen << 20) | (r.id & 1048575))
-	  WHERE r.entry_id = entry.id AND r.field = 'claim' AND r.id > coalesce((SELECT max(a.set_by) FROM value a WHERE a.entry_id = entry.id
+	  WHERE r.entry_id = entry.id AND r.field = 'claim'
+	  AND r.id > coalesce((SELECT max(a.set_by) FROM value a WHERE a.entry_id = entry.id
 	    AND (a.field = 'present' OR a.field = 'curator_decision' AND a.json ->> '$.decision' = 'UNSTATED')), 0))`
 )
 

@@ -70,8 +70,8 @@ func (w *Window) summarise(
 	return answer, err
 }
 
-// joinTold makes a chunk a part of the story so far that the newest one already includes. Its thread has ended, and only
-// newer turns of it stay in the window, so a summary of the chunk would repeat that of the thread.
+// joinTold makes a chunk that the newest story so far includes a part of that. Its thread has ended, and its newest
+// turns stay in the window. A summary of the chunk would repeat that of the thread.
 func (m *memory) joinTold() {
 	if n := len(m.step.Chunk); n > 0 && m.newest != nil && lastTurn(m.step.Chunk) <= m.newest.ToTurn &&
 		m.step.Tier != compaction.TierRule {
