@@ -161,8 +161,8 @@ func TestCompactionLeavesTheLowMark(t *testing.T) {
 	}
 }
 
-// TestNoChunkOfAThreadThatWasSummedUp: scenes of a thread that ended leave the window for the story so far that includes
-// them. This holds where the newest of them stay.
+// TestNoChunkOfAThreadThatWasSummedUp: scenes of a thread that ended leave the window for the story so far that
+// includes them. This holds where the newest of them stay.
 func TestNoChunkOfAThreadThatWasSummedUp(t *testing.T) {
 	t.Parallel()
 	const length = 17
