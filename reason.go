@@ -93,6 +93,7 @@ const (
 	ReasonCannotLock      Reason = "the database cannot be locked"
 	ReasonRescued         Reason = "the database was copied after its file was lost" // the path of the copy
 	ReasonUnknownThread   Reason = "unknown thread"
+	ReasonUnknownChapter  Reason = "unknown chapter"
 	ReasonUnknownScene    Reason = "unknown scene"
 	ReasonUnreadScene     Reason = "the scene is not read yet"
 	ReasonUnknownTurn     Reason = "unknown turn"

@@ -77,7 +77,7 @@ type limited struct {
 	AsOf string `json:"as_of,omitempty"` // see describe
 }
 
-// view returns the view for a call. A point after the limit is an error.
+// view returns the view for a call. A point after the limit is an error, the same as for one that does not exist.
 func (s *server) view(ctx context.Context, a limited) (*view.View, error) {
 	if strings.TrimSpace(a.AsOf) == "" {
 		return view.At(s.DB, s.Limit), nil
@@ -86,11 +86,7 @@ func (s *server) view(ctx context.Context, a limited) (*view.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	moment, err := view.MomentAt(ctx, s.DB, point)
-	if !s.Limit.IsZero() && (err != nil || !moment.Within(&s.Limit)) { // the error does not reveal whether it exists
-		return nil, annotator.Errorf(annotator.Misused, "%s is after the limit that this server was started with",
-			point)
-	}
+	moment, err := view.At(s.DB, s.Limit).MomentAt(ctx, point)
 	return view.At(s.DB, moment), err
 }
 
@@ -125,7 +121,7 @@ func addTool[In, Out any](s *server, name, title, description string,
 // describe adds the descriptions that are too long for struct tags.
 func describe(input, output *jsonschema.Schema) {
 	input.Properties["as_of"].Description = "a point of the story that is earlier than the limit, as " +
-		"scene:12, post:345 or thread:6; nothing later is shown"
+		"chapter:20, scene:12, post:345 or thread:6; nothing later is shown"
 	if entries := output.Properties["entries"]; entries != nil {
 		entries.Items.Properties["match"].Description = "the number of the fact that has the most of the words; " +
 			"absent: none has any, its names do"

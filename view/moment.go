@@ -3,51 +3,11 @@ package view
 import (
 	"context"
 	"database/sql"
-	"strconv"
-	"strings"
 
 	"annotator"
 	"annotator/internal/sqlite"
 	"annotator/storage"
 )
-
-// PointKind says what names a point of the story or of the run.
-type PointKind string
-
-// The kinds of points.
-const (
-	PointScene    PointKind = "scene" // its end
-	PointPost     PointKind = "post"
-	PointThread   PointKind = "thread" // its end
-	PointSnapshot PointKind = "snapshot"
-)
-
-// Point is a point of the story or of the run, as users name it.
-type Point struct {
-	Kind PointKind
-	ID   int64 // of a scene: its number
-}
-
-// String returns the point in the form that ParsePoint reads.
-func (p Point) String() string { return string(p.Kind) + ":" + strconv.FormatInt(p.ID, 10) }
-
-// ParsePoint reads scene:N, post:ID, thread:ID or snapshot:N; a bare number is a scene's. Anything else is Misused.
-func ParsePoint(text string) (Point, error) {
-	kind, number, named := strings.Cut(strings.TrimSpace(text), ":")
-	if !named {
-		kind, number = string(PointScene), kind
-	}
-	p := Point{Kind: PointKind(kind)}
-	id, err := strconv.ParseInt(number, 10, 64)
-	switch p.Kind {
-	case PointScene, PointPost, PointThread, PointSnapshot:
-		if p.ID = id; err == nil && id > 0 {
-			return p, nil
-		}
-	}
-	return Point{}, annotator.Errorf(annotator.Misused, "%q names no point of the story", text).
-		WithAdvice("name one as scene:12, post:3456, thread:78 or snapshot:9")
-}
 
 // Moment is a point up to which the story was read. The glossary as of a moment is the sum of the revisions until it.
 // The zero Moment is no limit.
@@ -103,12 +63,35 @@ func (m *Moment) Within(limit *Moment) bool {
 
 // MomentAt finds a point in the story; NotFound, with advice, for one that does not exist or is not read yet.
 func MomentAt(ctx context.Context, db *storage.DB, p Point) (Moment, error) {
-	return moment(ctx, db, p, true)
+	return At(db, Moment{}).MomentAt(ctx, p)
 }
 
 // LimitAt is MomentAt for a point that need not be read yet. A reader may set such a limit while a run goes on.
 func LimitAt(ctx context.Context, db *storage.DB, p Point) (Moment, error) {
-	return moment(ctx, db, p, false)
+	return At(db, Moment{}).LimitAt(ctx, p)
+}
+
+// MomentAt finds a point within the limit of the view. The error for a point after the limit is that for one that does
+// not exist, and names no chapter after the limit.
+func (v *View) MomentAt(ctx context.Context, p Point) (Moment, error) { return v.within(ctx, p, true) }
+
+// LimitAt is MomentAt for a point that need not be read yet.
+func (v *View) LimitAt(ctx context.Context, p Point) (Moment, error) { return v.within(ctx, p, false) }
+
+func (v *View) within(ctx context.Context, p Point, mustBeRead bool) (Moment, error) {
+	found, err := v.Resolve(ctx, p)
+	if err != nil {
+		return Moment{}, err
+	}
+	m, err := moment(ctx, v.db, found, mustBeRead)
+	if v.m.IsZero() || err == nil && m.Within(&v.m) {
+		return m, err
+	}
+	if kind := annotator.KindOf(err); err != nil && kind != annotator.NotFound {
+		return Moment{}, err
+	}
+	return Moment{}, annotator.Errorf(annotator.NotFound, "%s is not in the story up to the limit", p).
+		WithAdvice("name an earlier point")
 }
 
 func moment(ctx context.Context, db *storage.DB, p Point, mustBeRead bool) (Moment, error) {

@@ -129,13 +129,17 @@ func pointOf(u *url.URL) (point string, err error) {
 	return point, nil
 }
 
-// moment finds the moment of a point, and the form of the point in links.
+// moment finds the moment of a point, and the form of the point in links. A point after the server's limit gives the
+// same error as one that does not exist.
 func (r *request) moment(named string) (point string, m view.Moment, err error) {
 	p, err := view.ParsePoint(named)
 	if err != nil {
 		return named, m, err
 	}
-	m, err = r.db.moment(r.Context(), p)
+	if p, err = r.db.all().Resolve(r.Context(), p); err != nil { // a chapter is found once, and not for each page
+		return named, m, err
+	}
+	m, err = r.db.all().LimitAt(r.Context(), p)
 	return p.String(), m, err
 }
 

@@ -19,15 +19,8 @@ type servedDatabase struct {
 // bounded reports whether the server has a limit.
 func (d *servedDatabase) bounded() bool { return !d.Limit.IsZero() }
 
-// moment finds the moment of a reader's point. A point after the server's limit gives the same error as one that does
-// not exist.
-func (d *servedDatabase) moment(ctx context.Context, p view.Point) (view.Moment, error) {
-	m, err := view.LimitAt(ctx, d.DB, p)
-	if err == nil && !m.Within(&d.Limit) {
-		return view.Moment{}, notFound()
-	}
-	return m, err
-}
+// all returns the view of everything that the server shows.
+func (d *servedDatabase) all() *view.View { return view.At(d.DB, d.Limit) }
 
 // lastChoice returns the last scene that a reader can set as the limit, given the number of scenes. It is 0 if there is
 // none: the server's limit may be a snapshot.
@@ -39,7 +32,7 @@ func (d *servedDatabase) lastChoice(ctx context.Context, scenes int) (int, error
 	for distance := range 2 { // the limit may be inside its scene
 		scene, err := d.DB.Scenes.Neighbor(ctx, last, -distance)
 		if err == nil {
-			_, err = d.moment(ctx, view.Point{Kind: view.PointScene, ID: int64(scene.N)})
+			_, err = d.all().LimitAt(ctx, view.Point{Kind: view.PointScene, ID: int64(scene.N)})
 		}
 		if err == nil {
 			return scene.N, nil

@@ -134,6 +134,7 @@ var adviceFor = map[annotator.Reason]string{
 	annotator.ReasonCannotLock:      "check that its folder can be written, or choose another database with --db",
 	annotator.ReasonRescued:         "all that was recorded is in %[1]s: run again with --db %[1]q",
 	annotator.ReasonUnknownThread:   "`annotator snapshot list --limit 0` names the threads that have been read",
+	annotator.ReasonUnknownChapter:  "`annotator import SOURCE --list` lists the chapters of a source",
 	annotator.ReasonUnknownScene:    "`annotator status` shows how many scenes it has",
 	annotator.ReasonUnreadScene:     "`annotator status` shows how far the run has come",
 	annotator.ReasonUnknownTurn:     "`annotator memory raw --list` lists them",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,6 +23,8 @@ func completeFlags(cmd *cobra.Command) {
 		case f.Name == "tool":
 			err = cmd.RegisterFlagCompletionFunc(f.Name,
 				cobra.FixedCompletions(toolNames(), cobra.ShellCompDirectiveNoFileComp))
+		case f.Name == "as-of":
+			err = cmd.RegisterFlagCompletionFunc(f.Name, completeFrom(listPoints))
 		case f.Name == "thread":
 			err = cmd.RegisterFlagCompletionFunc(f.Name, completeFrom(listThreads))
 		case c != nil && c.words != nil:
@@ -56,6 +59,20 @@ func listThreads(ctx context.Context, db *storage.DB) (words []string, err error
 	threads, err := db.Threads.All(ctx)
 	for _, t := range threads {
 		words = append(words, fmt.Sprintf("%d\t%s", t.ID, shorten(t.Title, 60)))
+	}
+	return words, err
+}
+
+// listPoints lists the ends of the chapters, each with its title as the description. Shells break words at spaces and
+// quotation marks, so a chapter that only its title names is listed by its thread.
+func listPoints(ctx context.Context, db *storage.DB) (words []string, err error) {
+	chapters, err := view.At(db, view.Moment{}).Chapters(ctx)
+	for i := range chapters {
+		point := chapters.Point(i)
+		if strings.ContainsAny(point.Name, "\" ") {
+			point = view.Point{Kind: view.PointThread, ID: chapters[i].ID}
+		}
+		words = append(words, fmt.Sprintf("%s\t%s", point, shorten(chapters[i].Title, 60)))
 	}
 	return words, err
 }

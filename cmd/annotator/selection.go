@@ -20,9 +20,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// pointForms are the forms of a point of the story, for help.
+const pointForms = "chapter:N (its end), scene:N, post:ID, thread:ID (its end) or snapshot:N"
+
 func asOfFlag(flags *pflag.FlagSet, point *string) {
-	flags.StringVar(point, "as-of", "",
-		"the codex at a `POINT` of the story: scene:N, post:ID, thread:ID (its end) or snapshot:N; empty: now")
+	flags.StringVar(point, "as-of", "", "the codex at a `POINT` of the story: "+pointForms+"; empty: now")
 }
 
 // codexView is the codex at a point of the story.

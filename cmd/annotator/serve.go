@@ -68,8 +68,7 @@ address beyond this machine requires --token-file; whoever opens a page is asked
 func (o *serveOptions) addressFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
 	flags.StringVar(&o.asOf, "as-of", "",
-		"the furthest `POINT` of the story that pages show: scene:N, post:ID, thread:ID (its end) or snapshot:N; "+
-			"empty: no limit")
+		"the furthest `POINT` of the story that pages show: "+pointForms+"; empty: no limit")
 	flags.StringVar(&o.tokenFile, "token-file", "",
 		"`FILE` with the token that readers must know, at least 16 characters")
 	flags.StringSliceVar(&o.hosts, "host", nil,
