@@ -23,7 +23,8 @@ import (
 func FuzzParsePoint(f *testing.F) {
 	for _, text := range []string{
 		"", "12", "scene:12", "post:3456", " thread:78 ", "snapshot:9", "scene:0", "scene:-1",
-		"scene:1e3", "Scene:1", "scene:", ":", "a:b:c", "chapter:20", "chapter: XX ", `chapter:"The  Island"`, "chapter:",
+		"scene:1e3", "Scene:1", "scene:", ":", "a:b:c", "chapter:20", "chapter: XX ",
+		`chapter:"The  Island"`, "chapter:",
 		`chapter:""`, "chapter:#3", "chapter:\xff",
 	} {
 		f.Add(text)
@@ -36,7 +37,8 @@ func FuzzParsePoint(f *testing.F) {
 			}
 			return
 		}
-		if again, err := view.ParsePoint(p.String()); err != nil || again != p || (p.ID <= 0) != (p.Kind == view.PointChapter) {
+		again, err := view.ParsePoint(p.String())
+		if err != nil || again != p || (p.ID <= 0) != (p.Kind == view.PointChapter) {
 			t.Errorf("%q is %v, which reads %v, %v", text, p, again, err)
 		}
 	})

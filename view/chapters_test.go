@@ -20,7 +20,7 @@ import (
 func chaptersOf(titles []string) view.Chapters {
 	spans := make([]view.ThreadSpan, len(titles))
 	for i, title := range titles {
-		spans[i] = view.ThreadSpan{Thread: annotator.Thread{ID: int64(100 + i), Title: title}, First: i + 1, Last: i + 1}
+		spans[i].Thread = annotator.Thread{ID: int64(100 + i), Title: title}
 	}
 	return view.NewChapters(spans)
 }
@@ -122,13 +122,14 @@ func TestChaptersAreNamed(t *testing.T) {
 func TestNamesFindTheirChapter(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{
-		"", "I", "II", "2", "Chapter 2", "CHAPTER TWO", "Part I", "Volume 2", "Letter 1", "#1", "The Storm", "the storm!",
+		"", "I", "II", "2", "Chapter 2", "CHAPTER TWO", "Part I", "Volume 2", "Letter 1", "#1", "The Storm",
+		"the storm!",
 		`"Mix"`, "1.2", "Epilogue", "第三回", "Chapter the Last", "ACT I, SCENE II", "'", "“", "chapter:3",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		titles := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
-			return strings.Join(rapid.SliceOfN(part, 1, 3).Draw(t, "parts"), rapid.SampledFrom([]string{", ", ": ", " "}).
-				Draw(t, "between"))
+			between := rapid.SampledFrom([]string{", ", ": ", " "}).Draw(t, "between")
+			return strings.Join(rapid.SliceOfN(part, 1, 3).Draw(t, "parts"), between)
 		}), 1, 12).Draw(t, "titles")
 		chapters := chaptersOf(titles)
 		for i := range chapters {

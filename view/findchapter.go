@@ -42,9 +42,9 @@ func (v *View) Resolve(ctx context.Context, p Point) (Point, error) {
 	return Point{}, missing.WithReason(annotator.ReasonUnknownChapter)
 }
 
-// Find returns the indices of the chapters with a name, in story order. A name is a number as a heading has it, with
-// those of the parts before it if numbers repeat ("20", "XX", "II.5"); the rank in the story ("#20"); or a title, in
-// quotation marks if it could be a number. Of a title, the beginning or a few words are enough.
+// Find returns the indices of the chapters with a name, in story order. A name is the number of a heading: "20", "XX",
+// or "II.5" where parts repeat numbers. It may be the rank in the story: "#20". Otherwise it is a title, in quotation
+// marks if it could be a number. The beginning of a title or some of its words are enough.
 func (c Chapters) Find(name string) []int {
 	if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && strings.HasPrefix(name, "#") {
 		if n < 1 || n > len(c) {

@@ -41,7 +41,8 @@ func TestReadTitle(t *testing.T) {
 func TestReadNumber(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
-		"20": 20, "XX": 20, "xx": 20, "twenty-one": 21, "Twenty One": 21, "二十": 20, "premier": 1, "": 0, "the": 0, ".": 0,
+		"20": 20, "XX": 20, "xx": 20, "twenty-one": 21, "Twenty One": 21, "二十": 20, "premier": 1,
+		"": 0, "the": 0, ".": 0,
 		"1.5": 0, "-3": 0, "20 leagues": 0,
 	} {
 		if got := ingest.ReadNumber(text); got != want {
