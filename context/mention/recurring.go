@@ -1,0 +1,374 @@
+package mention
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Phrase is what a story keeps calling something, and no name of an entry.
+type Phrase struct {
+	Text   string // as the story writes it; with its article unless it has a capital
+	Key    string // the form in which phrases compare: without an article
+	Count  int    // occurrences
+	Scenes int    // that have it
+	Scene  int    // the index of the first of them
+	Start  int    // where it first occurs there, in bytes
+}
+
+// PhraseKey returns the form in which a phrase compares: its words, without an article in front.
+func PhraseKey(text string) string {
+	words := Words(text)
+	if len(words) == 1 && strings.HasPrefix(words[0], elided) {
+		return words[0][len(elided):]
+	}
+	if len(words) > 1 && slices.ContainsFunc(articles, func(list string) bool { return hasWord(list, words[0]) }) {
+		words = words[1:]
+	}
+	return strings.Join(words, " ")
+}
+
+// Bounds of a phrase that is worth a question.
+const (
+	phraseWords  = 3 // the most, without the article
+	phraseScenes = 2 // the fewest that have it
+	phraseScore  = 4 // the least; see recurring.score
+)
+
+// Recurring returns phrases that scenes of a story keep using as a name is used, and that are no names of the index,
+// the most name-like first. These are definite phrases, in languages whose article is a word of its own, and capitalised
+// words. Those for whose keys skip returns true are left out. Usage is that of the story.
+func (x *Index) Recurring(scenes []string, usage *Usage, skip func(key string) bool, limit int) []Phrase {
+	r := newRecurring(x, usage)
+	r.read(scenes)
+	r.extend()
+	var found []*recurrent
+	for _, p := range r.phrases {
+		if p.scenes >= phraseScenes && p.ends > 0 && !p.extended && !r.common(p.last()) && r.score(p) >= phraseScore &&
+			!skip(p.key) && !x.isName(p.form()) && !x.isName(p.text()) {
+			found = append(found, p)
+		}
+	}
+	slices.SortFunc(found, func(a, b *recurrent) int {
+		return cmp.Or(cmp.Compare(r.score(b), r.score(a)), cmp.Compare(a.key, b.key))
+	})
+	list := make([]Phrase, min(limit, len(found)))
+	for i := range list {
+		p := found[i]
+		list[i] = Phrase{
+			Text: p.text(), Key: p.key, Count: p.ends, Scenes: p.scenes, Scene: p.scene, Start: p.start,
+		}
+	}
+	return list
+}
+
+// isName reports whether a phrase is a whole name of an entry.
+func (x *Index) isName(phrase string) bool {
+	return slices.ContainsFunc(x.Occurrences(phrase), func(o Occurrence) bool {
+		return o.Start == 0 && o.End == len(phrase)
+	})
+}
+
+// recurring collects the phrases of some scenes.
+type recurring struct {
+	index    *Index
+	usage    *Usage
+	articles string          // of the story's language, as a list of words; empty for none
+	capitals bool            // a capital inside a sentence shows a name
+	scenes   [][]token       // their words
+	total    map[string]int  // occurrences of a word
+	nouns    map[string]bool // words that follow an article somewhere
+	phrases  map[string]*recurrent
+}
+
+// token is a word of a scene.
+type token struct {
+	text       string // as the scene has it, without a possessive ending
+	folded     string
+	start, end int  // of text
+	possessive bool // it ends a phrase
+	capital    bool
+	inside     bool // of a sentence
+	follows    bool // a single space is between the word before and it
+	name       int  // 1 and more: the occurrence of a name to which it belongs
+}
+
+// recurrent is a phrase with its occurrences.
+type recurrent struct {
+	key      string
+	words    []string
+	article  string         // that is before it; empty for none
+	forms    map[string]int // how it is written without that
+	ends     int            // occurrences that no noun follows
+	starts   int            // of these, those that begin a sentence
+	extended bool           // a longer phrase is there as often, or a shorter one more often
+	scenes   int            // that have it
+	newest   int            // of these, from 1
+	scene    int            // the index of the first of them
+	start    int            // where it is there, in bytes
+}
+
+func (p *recurrent) last() string { return p.words[len(p.words)-1] }
+
+func newRecurring(x *Index, usage *Usage) *recurring {
+	return &recurring{
+		index: x, usage: usage, total: map[string]int{}, nouns: map[string]bool{}, phrases: map[string]*recurrent{},
+	}
+}
+
+func (r *recurring) read(scenes []string) {
+	var all []string
+	for _, text := range scenes {
+		tokens := r.tokens(text)
+		r.scenes = append(r.scenes, tokens)
+		for i := range tokens {
+			r.total[tokens[i].folded]++
+			all = append(all, tokens[i].folded)
+		}
+	}
+	r.articles, r.capitals = articlesOf(r.total, len(all)), r.capitalsMatter()
+	for _, tokens := range r.scenes {
+		for i := range tokens {
+			if tokens[i].follows && r.article(&tokens[i-1]) {
+				r.nouns[tokens[i].folded] = true
+			}
+		}
+	}
+	for n, tokens := range r.scenes {
+		for i := range tokens {
+			switch {
+			case r.article(&tokens[i]):
+				r.definite(n, tokens[i:])
+			case i == 0 || !r.article(&tokens[i-1]) || !tokens[i].follows:
+				r.capitalised(n, tokens, i)
+			}
+		}
+	}
+}
+
+// tokens returns the words of a text, and which of them belong to names. An elided article is a word.
+func (r *recurring) tokens(text string) []token {
+	var list []token
+	occurrences, at, end := r.index.Occurrences(text), 0, 0
+	for s := (scanner{text: text}); s.next(); {
+		for at < len(occurrences) && occurrences[at].End <= s.start {
+			at++
+		}
+		t := token{
+			start: s.start, end: s.end, folded: string(bare(s.folded)), capital: s.capitalised(), inside: s.inside,
+			follows: len(list) > 0 && (text[end:s.start] == " " || text[end:s.start] == "\n"),
+		}
+		end = s.end
+		if at < len(occurrences) && occurrences[at].Start <= s.start {
+			t.name = at + 1
+		}
+		if t.possessive = len(t.folded) < len(s.folded); t.possessive {
+			t.end = s.start + strings.LastIndexAny(text[s.start:s.end], apostrophes)
+		}
+		if strings.HasPrefix(t.folded, elided) && len(t.folded) > len(elided) {
+			article := t
+			article.folded = elided
+			list = append(list, article)
+			_, size := utf8.DecodeRuneInString(text[s.start+1:])
+			first, _ := utf8.DecodeRuneInString(text[s.start+1+size:])
+			t.folded, t.start, t.follows = t.folded[len(elided):], s.start+1+size, true
+			t.capital = unicode.IsUpper(first)
+		}
+		t.text = text[t.start:t.end]
+		list = append(list, t)
+	}
+	return list
+}
+
+// An article may have lost its vowel, with an apostrophe in its place.
+const (
+	elided      = "l'"
+	apostrophes = "'’ʼ"
+)
+
+// articles are the definite articles of languages in which they are words of their own.
+var articles = []string{
+	" the ",                     // English
+	" der die das den dem des ", // German
+	" le la les l' ",            // French
+	" el la los las ",           // Spanish
+	" il lo la i gli le l' ",    // Italian
+	" o a os as ",               // Portuguese
+	" de het ",                  // Dutch
+	" a az ",                    // Hungarian
+	" ο η το οι τα τον την του της ", // Greek
+}
+
+// articleShare is the least share of a text's words that are articles, as one part of so many.
+const articleShare = 30
+
+// articlesOf returns the articles of the language that has most of a text's words as articles.
+func articlesOf(total map[string]int, words int) string {
+	best, most := "", words/articleShare
+	for _, list := range articles {
+		n := 0
+		for article := range strings.FieldsSeq(list) {
+			n += total[article]
+		}
+		if n > most {
+			best, most = list, n
+		}
+	}
+	return best
+}
+
+func hasWord(list, word string) bool { return strings.Contains(list, " "+word+" ") }
+
+func (r *recurring) article(t *token) bool { return hasWord(r.articles, t.folded) }
+
+// capitalNouns is the share of the words inside sentences above which a capital shows no name, as one part of so many:
+// German writes all nouns so.
+const capitalNouns = 7
+
+func (r *recurring) capitalsMatter() bool {
+	inside, capital := 0, 0
+	for _, tokens := range r.scenes {
+		for i := range tokens {
+			if tokens[i].inside {
+				inside++
+				if tokens[i].capital {
+					capital++
+				}
+			}
+		}
+	}
+	return capital*capitalNouns < inside
+}
+
+// definite adds the phrases that begin with an article.
+func (r *recurring) definite(scene int, tokens []token) {
+	for n := 1; n <= phraseWords && n < len(tokens) && tokens[n].follows; n++ {
+		r.add(scene, tokens[1:n+1], tokens[n+1:], tokens[0].inside).article = tokens[0].folded
+		if tokens[n].possessive {
+			break
+		}
+	}
+}
+
+// capitalised adds the run of capitalised words at an index, if it begins there.
+func (r *recurring) capitalised(scene int, tokens []token, at int) {
+	first := &tokens[at]
+	if !r.capitals || !r.capital(first) || at > 0 && first.follows && first.inside && r.capital(&tokens[at-1]) {
+		return
+	}
+	n := 1
+	for at+n < len(tokens) && n <= phraseWords && tokens[at+n].follows && r.capital(&tokens[at+n]) &&
+		!tokens[at+n-1].possessive {
+		n++
+	}
+	if n <= phraseWords {
+		r.add(scene, tokens[at:at+n], tokens[at+n:], first.inside)
+	}
+}
+
+// capital reports whether a word is written as a name is.
+func (r *recurring) capital(t *token) bool {
+	w := r.usage.of(t.folded)
+	before, _, contracted := strings.Cut(t.folded, "'")
+	return t.capital && w.capital > 0 && r.usage.proper(t.folded, true, t.inside) &&
+		!(contracted && r.usage.common(before))
+}
+
+// add adds an occurrence of a phrase, unless it is a part of a name.
+func (r *recurring) add(scene int, words, after []token, inside bool) *recurrent {
+	last := &words[len(words)-1]
+	if name := words[0].name; name != 0 && last.name == name {
+		return &recurrent{}
+	}
+	var key, form []string
+	for i := range words {
+		key, form = append(key, words[i].folded), append(form, words[i].text)
+	}
+	p := r.phrases[strings.Join(key, " ")]
+	if p == nil {
+		p = &recurrent{
+			key: strings.Join(key, " "), words: key, forms: map[string]int{}, scene: scene, start: words[0].start,
+		}
+		r.phrases[p.key] = p
+	}
+	if p.newest != scene+1 {
+		p.newest, p.scenes = scene+1, p.scenes+1
+	}
+	if len(after) > 0 && after[0].follows && !last.possessive && r.nouns[after[0].folded] {
+		return p
+	}
+	p.ends++
+	if !inside {
+		p.starts++
+	}
+	p.forms[strings.Join(form, " ")]++
+	return p
+}
+
+// form returns how the phrase is written most often, without its article.
+func (p *recurrent) form() string {
+	best := ""
+	for form, n := range p.forms {
+		if n > p.forms[best] || n == p.forms[best] && form < best {
+			best = form
+		}
+	}
+	return best
+}
+
+// text returns the phrase as a name. Without its article, one in lower case would be found everywhere.
+func (p *recurrent) text() string {
+	form := p.form()
+	switch {
+	case p.article == "" || strings.ToLower(form) != form:
+		return form
+	case p.article == elided:
+		return p.article + form
+	}
+	return p.article + " " + form
+}
+
+// common reports whether a word is one of the language, that no name ends with.
+func (r *recurring) common(folded string) bool {
+	w := r.usage.of(folded)
+	return r.usage.common(folded) && w.lower > w.capital
+}
+
+// extend marks the phrases that are a part of a longer one, and those with a word too many.
+func (r *recurring) extend() {
+	for _, p := range r.phrases {
+		for n := 1; n < len(p.words); n++ {
+			shorter := r.phrases[strings.Join(p.words[:n], " ")]
+			switch {
+			case shorter == nil:
+			case shorter.ends > p.ends:
+				p.extended = true
+			case p.scenes >= phraseScenes && !r.common(p.last()):
+				shorter.extended = true
+			}
+		}
+	}
+}
+
+// score is how much a phrase is used as a name is: often, in many scenes and in these rather than elsewhere in the
+// story, by an article rather than without one, at the beginning of sentences, and with words of names.
+func (r *recurring) score(p *recurrent) float64 {
+	head := p.last()
+	w, ends := r.usage.of(head), float64(p.ends)
+	score := float64(p.scenes) * math.Sqrt(ends) * ends / float64(r.total[head]) * (1 + float64(p.starts)/ends)
+	here := float64(p.scenes) / float64(len(r.scenes))
+	score *= math.Sqrt(min(4, max(1, here*float64(r.usage.scenes)/float64(max(1, w.scenes)))))
+	if p.article != "" && r.capitals && w.capital > w.lower {
+		score *= 2
+	}
+	if len(p.words) > 1 {
+		score *= 1.5
+	}
+	if len(r.index.parts[r.index.numbers[head]]) > 0 {
+		score *= 2
+	}
+	return score
+}

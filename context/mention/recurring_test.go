@@ -1,0 +1,127 @@
+package mention_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"annotator/context/mention"
+)
+
+// recurring returns the phrases of scenes, by their texts.
+func recurring(x *mention.Index, scenes ...string) []string {
+	usage := mention.NewUsage()
+	for _, text := range scenes {
+		usage.Add(text)
+	}
+	var texts []string
+	for _, p := range x.Recurring(scenes, usage, func(string) bool { return false }, 12) {
+		texts = append(texts, p.Text)
+	}
+	return texts
+}
+
+func TestRecurringFindsWhatTheNarrationCallsThings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		scenes []string
+		want   []string
+		not    []string
+	}{
+		"a title and a description": {
+			scenes: []string{
+				"The silent nun came to the gate. The Watch let her pass. Then the silent nun was gone.",
+				"In the yard stood the silent nun. Two men of the Watch waited by a fire, and a fire is warm.",
+				"The Watch slept. The silent nun did not, for it was the night.",
+			},
+			want: []string{"the silent nun", "Watch"}, not: []string{"the silent", "the silent nun was"},
+		},
+		"French": {
+			scenes: []string{
+				"L’archiviste ferma la porte. On vit la sœur muette avec l’archiviste dans le couloir.",
+				"Voilà que l’archiviste parla, et la sœur muette rit. Le soir tombait sur la ville.",
+				"La sœur muette regarda l’archiviste et les autres.",
+			},
+			want: []string{"l'archiviste", "la sœur muette"},
+		},
+		"German, whose nouns have capitals": {
+			scenes: []string{
+				"Der Hauptmann trat in den Hof. Im Hof stand der Wagen, und der Hauptmann sah die Sonne.",
+				"Da rief der Hauptmann in die Nacht, und das Tor ging auf. Die Nacht war kalt.",
+				"Der Hauptmann schwieg. Die Leute sahen den Mond und das Tor der Stadt.",
+			},
+			want: []string{"Hauptmann"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := recurring(mention.New(), c.scenes...)
+			for _, want := range c.want {
+				if !slices.Contains(got, want) {
+					t.Errorf("%q is not among %q", want, got)
+				}
+			}
+			for _, not := range c.not {
+				if slices.Contains(got, not) {
+					t.Errorf("%q is among %q", not, got)
+				}
+			}
+		})
+	}
+}
+
+func TestRecurringLeavesOutNames(t *testing.T) {
+	t.Parallel()
+	scenes := []string{
+		"The Captain called the Harbour Watch. The Watch came late.",
+		"Again the Captain called, and again the Watch was late. So said the Captain.",
+		"The Captain slept. The Watch was there.",
+	}
+	x := mention.New()
+	if got := recurring(x, scenes...); !slices.Contains(got, "Captain") || !slices.Contains(got, "Watch") {
+		t.Fatalf("the phrases are %q", got)
+	}
+	x.SetNames(1, []string{"Ada Marrow", "Captain"})
+	x.SetNames(2, []string{"Harbour Watch"})
+	if got := recurring(x, scenes...); slices.Contains(got, "Captain") || !slices.Contains(got, "Watch") {
+		t.Errorf("with a captain, the phrases are %q", got)
+	}
+}
+
+func TestRecurringSaysWhereAPhraseBegins(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		words := []string{
+			"the", "The", "clerk", "Watch", "Old", "Iron", "ran", "l’heure", "a", "der", "Ärith", "N'dara's", ".", ",",
+			"\n\n", "鐘", "’",
+		}
+		scenes := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 60).Draw(t, "words"), " ")
+		}), 0, 6).Draw(t, "scenes")
+		usage := mention.NewUsage()
+		for _, text := range scenes {
+			usage.Add(text)
+		}
+		limit := rapid.IntRange(0, 12).Draw(t, "limit")
+		found := mention.New().Recurring(scenes, usage, func(key string) bool { return key == "clerk" }, limit)
+		if len(found) > limit {
+			t.Fatalf("%d phrases, at most %d were asked for", len(found), limit)
+		}
+		for i, p := range found {
+			rest := scenes[p.Scene][p.Start:]
+			if !utf8.ValidString(rest) || !strings.HasPrefix(mention.PhraseKey(rest)+" ", p.Key+" ") &&
+				!strings.HasPrefix(strings.Join(mention.Words(rest), " "), p.Key) {
+				t.Fatalf("%+v does not begin at %.40q", p, rest)
+			}
+			if p.Key == "clerk" || p.Scenes < 2 || p.Count < 1 {
+				t.Fatalf("%+v is among the phrases", p)
+			}
+			if slices.ContainsFunc(found[:i], func(other mention.Phrase) bool { return other.Key == p.Key }) {
+				t.Fatalf("%q is there twice", p.Key)
+			}
+		}
+	})
+}
