@@ -42,6 +42,20 @@ type Trace struct {
 type Parsed struct {
 	ParsedCall   // of a tool_call or an update
 	ReplyContent // of a reply
+	// of an answer of the curator, or of the note in its place: the phrases that it was asked about; nil for none
+	Phrases *Phrases `json:"phrases,omitempty"`
+}
+
+// Phrases says whose names some phrases are, by the model.
+type Phrases struct {
+	Scene   Order          `json:"scene"` // up to which the story was read
+	Answers []PhraseAnswer `json:"answers"`
+}
+
+// PhraseAnswer says of which entries a phrase is a name; of none where it is nobody's.
+type PhraseAnswer struct {
+	Key     string  `json:"key"` // mention.PhraseKey of it
+	Entries []int64 `json:"entries,omitempty"`
 }
 
 // Text returns what the model reads of the row.

@@ -31,6 +31,7 @@ type parts struct {
 	batch   Batch
 	recap   *window.Recap
 	present statements
+	phrases phrases
 }
 
 // maxWaiting times as many entries as a question may be about are the most that wait until the window has room for it.
@@ -62,23 +63,27 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 	if !urgent && !due && len(open) < max(1, c.Least) {
 		return nil, nil
 	}
+	phrases, err := c.duePhrases(ctx)
+	if err != nil {
+		return nil, err
+	}
 	batch, err := c.candidates(ctx, open[:min(len(open), max(1, c.Settings.Batch))])
 	if err != nil {
 		return nil, err
 	}
-	q, full, err := c.fullest(parts{batch, recap, present}, urgent)
+	q, full, err := c.fullest(parts{batch, recap, present, phrases}, urgent)
 	if full || urgent || c.Least < 2 || len(open) > maxWaiting*c.Least {
 		return q, err
 	}
 	return nil, err
 }
 
-// fullest returns the largest question that asks for all parts. Where the window leaves no room for that, it omits the
-// present statements, then the summaries, if these are not urgent.
+// fullest returns the largest question that asks for all parts. Where the window leaves no room for that, it omits
+// phrases and present statements, then the summaries, if these are not urgent.
 func (c *Curator) fullest(p parts, urgent bool) (q *inquiry, full bool, err error) {
 	q, full, err = c.largest(p)
-	if err == nil && !full && p.present != nil && (len(p.batch) > 0 || p.recap != nil) {
-		p.present = nil
+	if err == nil && !full && (p.present != nil || p.phrases != nil) && (len(p.batch) > 0 || p.recap != nil) {
+		p.present, p.phrases = nil, nil
 		q, full, err = c.largest(p)
 	}
 	if err == nil && !full && !urgent && p.recap != nil && len(p.batch) > 0 {
@@ -149,6 +154,10 @@ func (c *Curator) compose(q *inquiry, following *window.Prompt, above map[int64]
 	if q.again != "" {
 		q.Text = Correction(q.Text, q.again)
 	}
+	if q.phrases != nil {
+		q.Text, q.Temperature = q.phrases.question(c.Settings.Names, q.Text), c.Settings.Temperature
+		q.MaxTokens = max(q.MaxTokens+phraseTokens*len(q.phrases), c.Settings.MaxTokens)
+	}
 	if q.present != nil {
 		q.Text, q.Temperature = q.present.question(c.Settings.Present, q.Text), c.Settings.Temperature
 		q.MaxTokens = max(q.MaxTokens+statementTokens*len(q.present), c.Settings.MaxTokens)
@@ -216,6 +225,7 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 		return nil, failed
 	}
 	told, text := q.present.read(text)
+	named, text := q.phrases.read(text)
 	answers := q.batch.Unanswered(noReply)
 	if noReply == nil {
 		answers = q.batch.Read(text)
@@ -227,12 +237,18 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	}
 	at := annotator.PlaceAt(c.Scene.Order, len(c.Scene.Posts)-1)
 	decisions, revisions := q.batch.Resolve(answers, fallback, c.Scene.Thread.ID, at)
-	revisions = append(revisions, q.present.revisions(told, changedBy(revisions), at, c.Scene.Thread.ID)...)
+	changed := changedBy(revisions)
+	names, failed := c.names(ctx, q.phrases, named, changed)
+	if failed != nil {
+		return nil, failed
+	}
+	revisions = append(revisions, q.present.revisions(told, changed, at, c.Scene.Thread.ID)...)
+	revisions = append(revisions, names.revisions...)
 	summarised := summaries != nil && len(summaries.Episodes) > 0
-	if summarised || len(told) > 0 || slices.ContainsFunc(decisions, func(d Decision) bool {
+	if summarised || len(told) > 0 || len(named) > 0 || slices.ContainsFunc(decisions, func(d Decision) bool {
 		return d.Action.ByModel()
 	}) {
-		return decisions, c.carryOut(ctx, reply, revisions, summaries)
+		return decisions, c.carryOut(ctx, reply, names.record, revisions, summaries)
 	}
 	body, reason := q.unusable(decisions)
 	var call *annotator.Call
@@ -241,6 +257,7 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 		call.Discard(reason, reply.Body())
 	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: body, Tokens: tokens.EstimateMessage(body)}
+	note.Parsed.Phrases = names.record
 	return decisions, c.Store(ctx, call, note, revisions, summaries)
 }
 
@@ -266,7 +283,7 @@ func (c *Curator) readSummaries(ctx context.Context, q *inquiry, reply string) (
 	case reply == "":
 		return q.recap.Nothing(), "", nil
 	}
-	return q.recap.Read(ctx, reply, !q.onlySummaries())
+	return q.recap.Read(ctx, reply, !q.onlySummaries() || q.phrases != nil)
 }
 
 // recapByRule stores summaries that the model did not write.
@@ -301,11 +318,12 @@ func (c *Curator) reply(ctx context.Context, q *inquiry) (*model.Reply, error) {
 
 // carryOut stores decisions and summaries: the answer and all that it changes, or nothing.
 func (c *Curator) carryOut(
-	ctx context.Context, reply *model.Reply, revisions []annotator.Revision, summaries *annotator.Summaries,
+	ctx context.Context, reply *model.Reply, phrases *annotator.Phrases, revisions []annotator.Revision,
+	summaries *annotator.Summaries,
 ) error {
 	row := &annotator.Trace{
 		Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning,
-		Tokens: tokens.Estimate(reply.Text),
+		Tokens: tokens.Estimate(reply.Text), Parsed: annotator.Parsed{Phrases: phrases},
 	}
 	if err := c.Store(ctx, reply.Call, row, revisions, summaries); err != nil {
 		return err

@@ -31,6 +31,7 @@ type Settings struct {
 	Instruction string // what each question begins with
 	System      string // the system prompt where it replaces the run's
 	Present     string // what a question for present statements begins with
+	Names       string // what a question about phrases begins with
 }
 
 // Curator asks about entries one question after another, each at the end of the same window: no question is in the
@@ -54,6 +55,12 @@ type Curator struct {
 	// Outdated returns the entries whose present statement is out of date, at most limit, and whether they cannot wait
 	// for others. It is nil where none is asked for, and reads the database like Recap.
 	Outdated func(ctx context.Context, limit int) (ids []int64, urgent bool, err error)
+
+	// Phrases returns what the story has kept calling things since it was last asked, at most MaxPhrases. It is nil
+	// where none are asked about, and reads the database like Recap.
+	Phrases func(ctx context.Context) ([]Phrase, error)
+	// Named returns the live entries with a name.
+	Named func(ctx context.Context, name string) ([]annotator.Entry, error)
 
 	// Ask gets the answer to a question, as the retry policy says. The question is stored before it is sent, with the
 	// fork if there is one. The caller fills in the rest of the fork. The curator ends the reply's call. The error is a

@@ -129,6 +129,7 @@ CREATE TABLE trace (
 ) STRICT;
 CREATE UNIQUE INDEX trace_turn ON trace (turn, seq);
 CREATE UNIQUE INDEX trace_call ON trace (call_id, kind) WHERE call_id <> '';
+CREATE INDEX trace_phrases ON trace (id) WHERE turn = 0 AND parsed <> '';
 CREATE INDEX trace_opening ON trace (scene) WHERE seq = 0 AND turn > 0;
 
 CREATE VIEW tool_interaction AS

@@ -34,7 +34,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 		c.Least = r.config.Curator.Batch
 	}
 	if !r.config.Curator.Off {
-		c.Outdated = q.outdated
+		c.Outdated, c.Phrases = q.outdated, q.phrases
 	}
 	return annotator.EventCurated, c.Curate(ctx, open)
 }
@@ -171,10 +171,11 @@ const newestRow = 1<<63 - 1
 func (q *curation) curator(turn int64, decided func(*annotator.Entry, curator.Decision)) *curator.Curator {
 	settings := q.config.Curator
 	settings.Instruction, settings.System = q.config.Identity.Curator, q.config.Identity.CuratorSystem
-	settings.Present = q.config.Identity.Present
+	settings.Present, settings.Names = q.config.Identity.Present, q.config.Identity.Names
 	return &curator.Curator{
 		Settings: settings, Scene: q.scene.row, Window: q.window, Turn: turn,
 		Posts: q.corpus, PlaceOf: q.Store.Scenes.PlaceOf, Names: q.names.Cache, Entries: q.Store.Glossary.Entries,
+		Named:  q.Store.Glossary.Named,
 		Scenes: q.Store.Scenes, Store: q.Store.Curation.Decide,
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())

@@ -140,7 +140,7 @@ func (s *stage) checkForks(bodies []string) {
 			continue
 		}
 		forks++
-		if !strings.HasPrefix(body, window) || strings.Count(body, mark) > 2 ||
+		if !strings.HasPrefix(body, window) || strings.Count(body, mark) > 3 ||
 			strings.Count(body, "threads have ended: ") > 1 {
 			s.t.Fatal("a question is not the window and itself")
 		}

@@ -35,7 +35,7 @@ func PhraseKey(text string) string {
 const (
 	phraseWords  = 3 // the most, without the article
 	phraseScenes = 2 // the fewest that have it
-	phraseScore  = 4 // the least; see recurring.score
+	phraseScore  = 3 // the least; see recurring.score
 )
 
 // Recurring returns phrases that scenes of a story keep using as a name is used, and that are no names of the index,
@@ -76,11 +76,13 @@ func (x *Index) isName(phrase string) bool {
 type recurring struct {
 	index    *Index
 	usage    *Usage
-	articles string          // of the story's language, as a list of words; empty for none
-	capitals bool            // a capital inside a sentence shows a name
-	scenes   [][]token       // their words
+	articles string    // of the story's language, as a list of words; empty for none
+	capitals bool      // a capital inside a sentence shows a name
+	scenes   [][]token // their words
+	words    int
 	total    map[string]int  // occurrences of a word
 	nouns    map[string]bool // words that follow an article somewhere
+	link     string          // the word that most often follows these, as "of" does; empty for none
 	phrases  map[string]*recurrent
 }
 
@@ -102,7 +104,7 @@ type recurrent struct {
 	words    []string
 	article  string         // that is before it; empty for none
 	forms    map[string]int // how it is written without that
-	ends     int            // occurrences that no noun follows
+	ends     int            // occurrences that neither a noun nor "of" follows
 	starts   int            // of these, those that begin a sentence
 	extended bool           // a longer phrase is there as often, or a shorter one more often
 	scenes   int            // that have it
@@ -120,23 +122,16 @@ func newRecurring(x *Index, usage *Usage) *recurring {
 }
 
 func (r *recurring) read(scenes []string) {
-	var all []string
 	for _, text := range scenes {
 		tokens := r.tokens(text)
 		r.scenes = append(r.scenes, tokens)
 		for i := range tokens {
 			r.total[tokens[i].folded]++
-			all = append(all, tokens[i].folded)
 		}
+		r.words += len(tokens)
 	}
-	r.articles, r.capitals = articlesOf(r.total, len(all)), r.capitalsMatter()
-	for _, tokens := range r.scenes {
-		for i := range tokens {
-			if tokens[i].follows && r.article(&tokens[i-1]) {
-				r.nouns[tokens[i].folded] = true
-			}
-		}
-	}
+	r.articles, r.capitals = articlesOf(r.total, r.words), r.capitalsMatter()
+	r.findNouns()
 	for n, tokens := range r.scenes {
 		for i := range tokens {
 			switch {
@@ -146,6 +141,29 @@ func (r *recurring) read(scenes []string) {
 				r.capitalised(n, tokens, i)
 			}
 		}
+	}
+}
+
+// findNouns collects the words that follow an article, and finds the one that most often follows these.
+func (r *recurring) findNouns() {
+	following := map[string]int{}
+	for _, tokens := range r.scenes {
+		for i := range tokens {
+			if !tokens[i].follows || !r.article(&tokens[i-1]) {
+				continue
+			}
+			r.nouns[tokens[i].folded] = true
+			if i+1 < len(tokens) && tokens[i+1].follows {
+				next := tokens[i+1].folded
+				following[next]++
+				if n := following[next]; n > following[r.link] || n == following[r.link] && next < r.link {
+					r.link = next
+				}
+			}
+		}
+	}
+	if !r.common(r.link) {
+		r.link = ""
 	}
 }
 
@@ -246,6 +264,9 @@ func (r *recurring) capitalsMatter() bool {
 // definite adds the phrases that begin with an article.
 func (r *recurring) definite(scene int, tokens []token) {
 	for n := 1; n <= phraseWords && n < len(tokens) && tokens[n].follows; n++ {
+		if tokens[n].folded == elided || r.article(&tokens[n]) {
+			break
+		}
 		r.add(scene, tokens[1:n+1], tokens[n+1:], tokens[0].inside).article = tokens[0].folded
 		if tokens[n].possessive {
 			break
@@ -297,7 +318,8 @@ func (r *recurring) add(scene int, words, after []token, inside bool) *recurrent
 	if p.newest != scene+1 {
 		p.newest, p.scenes = scene+1, p.scenes+1
 	}
-	if len(after) > 0 && after[0].follows && !last.possessive && r.nouns[after[0].folded] {
+	if len(after) > 0 && after[0].follows && !last.possessive &&
+		(r.nouns[after[0].folded] || after[0].folded == r.link) {
 		return p
 	}
 	p.ends++
@@ -331,10 +353,14 @@ func (p *recurrent) text() string {
 	return p.article + " " + form
 }
 
+// functionShare is the share of a text's words above which a word of most scenes is one of the language, as one part of
+// so many. What a story is about stays below.
+const functionShare = 250
+
 // common reports whether a word is one of the language, that no name ends with.
 func (r *recurring) common(folded string) bool {
 	w := r.usage.of(folded)
-	return r.usage.common(folded) && w.lower > w.capital
+	return r.usage.common(folded) && w.lower > w.capital && r.total[folded]*functionShare > r.words
 }
 
 // extend marks the phrases that are a part of a longer one, and those with a word too many.

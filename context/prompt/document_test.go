@@ -24,6 +24,8 @@ var documented = []struct{ file, when string }{
 		"and of threads that have ended."},
 	{"PRESENT.md", "A question beside the story, at a thread's end: what entries are now whose facts have changed. " +
 		"The entries follow in <outdated>."},
+	{"NAMES.md", "A question beside the story, at a thread's end: whose names phrases are that keep coming back. " +
+		"The phrases follow in <phrases>."},
 	{"CURATOR.md", "A question beside the story, at a thread's end: what becomes of tentative entries. Posts and " +
 		"candidates follow."},
 	{"CURATOR_SYSTEM.md", "The system prompt of the curator's questions with `curator.prompt: replaced`."},

@@ -33,6 +33,7 @@ type Identity struct {
 	Curator       string // what the curator's questions begin with
 	CuratorSystem string // the curator's own system prompt, which the run's may replace
 	Present       string // what a question for the present statements of entries begins with
+	Names         string // what a question begins with that asks whose names phrases are
 
 	// SHA-256 of each part of the system prompt that Load read from a file, by the file's name
 	Files     map[string]string

@@ -98,7 +98,7 @@ func TestWrittenFilesSayTheSame(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	paths, err := prompt.Write(dir)
-	if err != nil || len(paths) != 10 {
+	if err != nil || len(paths) != 11 {
 		t.Fatal(paths, err)
 	}
 	read, err := prompt.Load(dir)

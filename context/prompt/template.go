@@ -14,6 +14,7 @@ func (id *Identity) templates() []part {
 		{"CURATOR.md", &id.Curator},
 		{"CURATOR_SYSTEM.md", &id.CuratorSystem},
 		{"PRESENT.md", &id.Present},
+		{"NAMES.md", &id.Names},
 	}
 }
 

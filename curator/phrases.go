@@ -1,0 +1,186 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/context/mention"
+	"annotator/context/prompt"
+)
+
+// How much a question asks about phrases.
+const (
+	MaxPhrases   = 12 // phrases
+	phraseTokens = 25 // of the reply, for each
+	phraseLike   = 3  // entries with similar names that one is shown with
+	maxOwners    = 4  // entries that share a phrase
+)
+
+// Phrase is what the story keeps calling something, and no name of an entry.
+type Phrase struct {
+	mention.Phrase
+	At     annotator.Place // of its first occurrence
+	Sample string          // the words around that
+
+	similar []string // the names of entries, as the question shows them
+}
+
+// phrases are those of a question that asks whose names they are.
+type phrases []Phrase
+
+// duePhrases returns the phrases that a question asks about.
+func (c *Curator) duePhrases(ctx context.Context) (phrases, error) {
+	if c.Phrases == nil {
+		return nil, nil
+	}
+	list, err := c.Phrases(ctx)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	index, err := c.Names.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		ids := index.Similar(0, []string{list[i].Text}, phraseLike)
+		entries, err := c.entries(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			list[i].similar = append(list[i].similar, strings.TrimSpace(prompt.Names(entries[id])))
+		}
+	}
+	return list, nil
+}
+
+// question returns what the model is asked about the phrases, before another question in the same message; that may be
+// empty.
+func (p phrases) question(instruction, other string) string {
+	var text strings.Builder
+	text.WriteString(instruction)
+	text.WriteString("\n\n<phrases>\n")
+	for i := range p {
+		fmt.Fprintf(&text, "<phrase text=\"%s\" scenes=\"%d\"", prompt.Escape(p[i].Text), p[i].Scenes)
+		if len(p[i].similar) > 0 {
+			fmt.Fprintf(&text, " similar=\"%s\"", strings.Join(p[i].similar, "; "))
+		}
+		fmt.Fprintf(&text, ">%s</phrase>\n", prompt.Escape(p[i].Sample))
+	}
+	text.WriteString("</phrases>")
+	if other == "" {
+		text.WriteString("\n\nClose each of these elements, and write nothing else.")
+	}
+	return prompt.BeforeQuestion(text.String(), other)
+}
+
+var nameTag = regexp.MustCompile(`(?s)<name\s+of="([^"<>]*)"[^<>]*>([^<>]*)</name>`)
+
+// read returns whose name each phrase is by a reply, by its key, and the rest of the reply. Of two answers about a
+// phrase the first counts.
+func (p phrases) read(reply string) (owners map[string]string, rest string) {
+	owners = map[string]string{}
+	for _, match := range nameTag.FindAllStringSubmatch(reply, -1) {
+		said := mention.PhraseKey(annotator.Unescape(match[2]))
+		at := slices.IndexFunc(p, func(asked Phrase) bool { return mention.PhraseKey(asked.Text) == said })
+		if at < 0 {
+			continue
+		}
+		if _, twice := owners[p[at].Key]; !twice {
+			owners[p[at].Key] = annotator.Unescape(match[1])
+		}
+	}
+	return owners, nameTag.ReplaceAllString(reply, "")
+}
+
+// answer is what the answers of a reply about phrases change.
+type answer struct {
+	record    *annotator.Phrases // nil if no phrase was asked about
+	revisions []annotator.Revision
+}
+
+// names returns what a reply about phrases changes: each is a name of its owners from its first occurrence on. An entry
+// that another decision of the same reply has changed gets no name, and the phrase is asked about again.
+func (c *Curator) names(
+	ctx context.Context, p phrases, owners map[string]string, changed map[int64]bool,
+) (a answer, err error) {
+	if len(p) == 0 {
+		return a, nil
+	}
+	a.record = &annotator.Phrases{Scene: c.Scene.Order}
+	entries, revisions := map[int64]*annotator.Entry{}, map[int64][]annotator.Revision{}
+	for i := range p {
+		ids, err := c.owners(ctx, owners[p[i].Key], entries)
+		if err != nil {
+			return a, err
+		}
+		if slices.ContainsFunc(ids, func(id int64) bool { return changed[id] }) {
+			continue
+		}
+		given := annotator.PhraseAnswer{Key: p[i].Key}
+		for _, id := range ids {
+			e := entries[id]
+			named, err := revised(e, codex.Edit{
+				Actor: annotator.ActorCurator, At: max(p[i].At, e.First), Aliases: []string{p[i].Text},
+			})
+			if err == nil {
+				given.Entries, revisions[id] = append(given.Entries, id), append(revisions[id], named...)
+			}
+		}
+		a.record.Answers = append(a.record.Answers, given)
+	}
+	for _, id := range slices.Sorted(maps.Keys(revisions)) {
+		a.revisions = append(a.revisions, revisions[id]...)
+	}
+	return a, nil
+}
+
+var separators = regexp.MustCompile(`[;,\s]+`)
+
+// owners returns the live entries that an answer names, by their ids, or by names that only one of them has. It adds
+// them to entries.
+func (c *Curator) owners(ctx context.Context, of string, entries map[int64]*annotator.Entry) (ids []int64, err error) {
+	var wanted []int64
+	list := separators.Split(strings.TrimSpace(of), -1)
+	if slices.ContainsFunc(list, func(id string) bool { _, err := strconv.ParseInt(id, 10, 64); return err != nil }) {
+		list = strings.Split(of, ";") // terms may have spaces and commas
+	}
+	for _, name := range list[:min(len(list), maxOwners)] {
+		name = strings.TrimSpace(name)
+		if id, err := strconv.ParseInt(name, 10, 64); err == nil {
+			wanted = append(wanted, id)
+			continue
+		}
+		named, err := c.Named(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if len(named) == 1 {
+			wanted = append(wanted, named[0].ID)
+		}
+	}
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(id int64) bool { return entries[id] != nil })
+	found, err := c.Entries(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(entries, found)
+	for _, id := range wanted {
+		if e := entries[id]; e != nil && e.Status.Live() && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// note is the note of a question about phrases that named none.
+func (p phrases) note() string {
+	return fmt.Sprintf("The curator gave no name among %d phrases that keep coming back.", len(p))
+}

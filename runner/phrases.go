@@ -1,0 +1,131 @@
+package runner
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"annotator"
+	"annotator/curator"
+)
+
+// The scenes in which phrases are looked for are those since the last question about phrases. They are at least and at
+// most so many: a chapter may be a single scene, and a thread may be a whole story.
+const (
+	minPhraseScenes = 12
+	maxPhraseScenes = 60
+	maxPhraseBytes  = 20_000 // of each scene
+	sampleLength    = 100    // characters around a phrase
+)
+
+// phrases returns what the story has kept calling things since the last question about that, without the phrases that
+// were asked about before. It reads the database, so that a resumed run asks the same.
+func (q *curation) phrases(ctx context.Context) ([]curator.Phrase, error) {
+	answers, err := q.Store.Curation.Phrases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	asked, now := map[string]bool{}, q.scene.row.Order
+	var since annotator.Order
+	for i := range answers {
+		since = max(since, answers[i].Scene)
+		for _, a := range answers[i].Answers {
+			asked[a.Key] = true
+		}
+	}
+	if since >= now {
+		return nil, nil
+	}
+	scenes, err := q.newestScenes(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	index, err := q.names.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	usage, err := q.names.Usage(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(scenes))
+	for i := range scenes {
+		text := annotator.Bodies(scenes[i].Posts)
+		texts[i] = text[:min(len(text), maxPhraseBytes)]
+	}
+	found := index.Recurring(texts, usage, func(key string) bool { return asked[key] }, curator.MaxPhrases)
+	list := make([]curator.Phrase, len(found))
+	for i, p := range found {
+		scene := &scenes[p.Scene]
+		list[i] = curator.Phrase{
+			Phrase: p, At: annotator.PlaceAt(scene.Order, rankAt(scene.Posts, p.Start)),
+			Sample: sample(texts[p.Scene], p.Start),
+		}
+	}
+	return list, nil
+}
+
+// newestScenes reads the scenes after an order up to the present one, within the bounds of their number.
+func (q *curation) newestScenes(ctx context.Context, since annotator.Order) ([]annotator.Scene, error) {
+	at := func(distance int) (annotator.Order, error) {
+		row, err := q.Store.Scenes.Neighbor(ctx, q.scene.row.Order, -distance)
+		if annotator.KindOf(err) == annotator.NotFound {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		return row.Order, nil
+	}
+	least, err := at(minPhraseScenes)
+	if err != nil {
+		return nil, err
+	}
+	most, err := at(maxPhraseScenes)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := q.Store.Scenes.After(ctx, max(min(since, least), most), q.scene.row.Order, maxPhraseScenes)
+	if err != nil {
+		return nil, err
+	}
+	var scenes []annotator.Scene
+	for i := range rows {
+		if rows[i].State != annotator.SceneRecorded && rows[i].Order != q.scene.row.Order {
+			continue // a server may have refused its text
+		}
+		posts, err := q.corpus.Scene(ctx, rows[i].Thread.ID, rows[i].Posts)
+		if err != nil {
+			return nil, err
+		}
+		scenes = append(scenes, annotator.Scene{Order: rows[i].Order, Posts: posts})
+	}
+	return scenes, nil
+}
+
+// rankAt returns the index of the post that has the byte at an offset of annotator.Bodies.
+func rankAt(posts []annotator.Post, offset int) int {
+	for i := range posts {
+		if offset -= len(posts[i].Body); offset < 0 {
+			return i
+		}
+		offset -= len("\n\n")
+	}
+	return max(0, len(posts)-1)
+}
+
+// sample returns the words around an offset of a text.
+func sample(text string, offset int) string {
+	start, end := max(0, offset-sampleLength/3), min(len(text), offset+sampleLength)
+	for start > 0 && !utf8.RuneStart(text[start]) {
+		start--
+	}
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end++
+	}
+	words := strings.Fields(text[start:end])
+	if start > 0 && len(words) > 1 {
+		words = words[1:] // it may be cut
+	}
+	return strings.Join(words, " ")
+}
