@@ -179,8 +179,3 @@ func (c *Curator) owners(ctx context.Context, of string, entries map[int64]*anno
 	}
 	return ids, nil
 }
-
-// note is the note of a question about phrases that named none.
-func (p phrases) note() string {
-	return fmt.Sprintf("The curator gave no name among %d phrases that keep coming back.", len(p))
-}

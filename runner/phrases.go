@@ -9,8 +9,8 @@ import (
 	"annotator/curator"
 )
 
-// The scenes in which phrases are looked for are those since the last question about phrases. They are at least and at
-// most so many: a chapter may be a single scene, and a thread may be a whole story.
+// Phrases are looked for in the scenes since the last question about phrases, within these bounds. A chapter may be a
+// single scene, and a thread may be a whole story.
 const (
 	minPhraseScenes = 12
 	maxPhraseScenes = 60

@@ -38,9 +38,9 @@ const (
 	phraseScore  = 3 // the least; see recurring.score
 )
 
-// Recurring returns phrases that scenes of a story keep using as a name is used, and that are no names of the index,
-// the most name-like first. These are definite phrases, in languages whose article is a word of its own, and capitalised
-// words. Those for whose keys skip returns true are left out. Usage is that of the story.
+// Recurring returns phrases that scenes of a story keep using as a name is used, the most name-like first. They are no
+// names of the index. They are definite phrases, in languages whose article is a word of its own, and capitalised words.
+// Those for whose keys skip returns true are left out. Usage is that of the story.
 func (x *Index) Recurring(scenes []string, usage *Usage, skip func(key string) bool, limit int) []Phrase {
 	r := newRecurring(x, usage)
 	r.read(scenes)
@@ -220,7 +220,7 @@ var articles = []string{
 	" ο η το οι τα τον την του της ", // Greek
 }
 
-// articleShare is the least share of a text's words that are articles, as one part of so many.
+// A text has articles if more than one of articleShare words is one.
 const articleShare = 30
 
 // articlesOf returns the articles of the language that has most of a text's words as articles.
@@ -242,8 +242,7 @@ func hasWord(list, word string) bool { return strings.Contains(list, " "+word+" 
 
 func (r *recurring) article(t *token) bool { return hasWord(r.articles, t.folded) }
 
-// capitalNouns is the share of the words inside sentences above which a capital shows no name, as one part of so many:
-// German writes all nouns so.
+// A capital shows a name unless one of capitalNouns words inside sentences has one, as in German.
 const capitalNouns = 7
 
 func (r *recurring) capitalsMatter() bool {
@@ -295,7 +294,7 @@ func (r *recurring) capital(t *token) bool {
 	w := r.usage.of(t.folded)
 	before, _, contracted := strings.Cut(t.folded, "'")
 	return t.capital && w.capital > 0 && r.usage.proper(t.folded, true, t.inside) &&
-		!(contracted && r.usage.common(before))
+		(!contracted || !r.usage.common(before))
 }
 
 // add adds an occurrence of a phrase, unless it is a part of a name.
@@ -353,8 +352,8 @@ func (p *recurrent) text() string {
 	return p.article + " " + form
 }
 
-// functionShare is the share of a text's words above which a word of most scenes is one of the language, as one part of
-// so many. What a story is about stays below.
+// A word of most scenes is one of the language if it is more than one of functionShare words of the text. Words for what
+// a story is about are fewer.
 const functionShare = 250
 
 // common reports whether a word is one of the language, that no name ends with.
@@ -379,8 +378,8 @@ func (r *recurring) extend() {
 	}
 }
 
-// score is how much a phrase is used as a name is: often, in many scenes and in these rather than elsewhere in the
-// story, by an article rather than without one, at the beginning of sentences, and with words of names.
+// score is how much a phrase is used as a name is. It is often there, in many scenes, and in these rather than elsewhere
+// in the story. Its last word has an article rather than none. It begins sentences, and shares a word with names.
 func (r *recurring) score(p *recurrent) float64 {
 	head := p.last()
 	w, ends := r.usage.of(head), float64(p.ends)
