@@ -39,7 +39,7 @@ const (
 )
 
 // Recurring returns phrases that scenes of a story keep using as a name is used, the most name-like first. They are no
-// names of the index. They are definite phrases, in languages whose article is a word of its own, and capitalised words.
+// names of the index. They are capitalised words, and definite phrases in languages whose article is a word of its own.
 // Those for whose keys skip returns true are left out. Usage is that of the story.
 func (x *Index) Recurring(scenes []string, usage *Usage, skip func(key string) bool, limit int) []Phrase {
 	r := newRecurring(x, usage)
@@ -352,8 +352,8 @@ func (p *recurrent) text() string {
 	return p.article + " " + form
 }
 
-// A word of most scenes is one of the language if it is more than one of functionShare words of the text. Words for what
-// a story is about are fewer.
+// A word of most scenes is one of the language if it is more than one of functionShare words of the text. Words for
+// what a story is about are fewer.
 const functionShare = 250
 
 // common reports whether a word is one of the language, that no name ends with.
@@ -378,8 +378,8 @@ func (r *recurring) extend() {
 	}
 }
 
-// score is how much a phrase is used as a name is. It is often there, in many scenes, and in these rather than elsewhere
-// in the story. Its last word has an article rather than none. It begins sentences, and shares a word with names.
+// score is how much a phrase is used as a name is. It is often there, in many scenes, and in these rather than
+// elsewhere in the story. Its last word has an article rather than none. It begins sentences, and shares a word with names.
 func (r *recurring) score(p *recurrent) float64 {
 	head := p.last()
 	w, ends := r.usage.of(head), float64(p.ends)
