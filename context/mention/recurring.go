@@ -379,7 +379,7 @@ func (r *recurring) extend() {
 }
 
 // score is how much a phrase is used as a name is. It is often there, in many scenes, and in these rather than
-// elsewhere in the story. Its last word has an article rather than none. It begins sentences, and shares a word with names.
+// elsewhere in the story. Its last word has an article rather than none, and is one of names. It begins sentences.
 func (r *recurring) score(p *recurrent) float64 {
 	head := p.last()
 	w, ends := r.usage.of(head), float64(p.ends)
