@@ -186,6 +186,8 @@ type Query struct {
 	Text     string   // words in any form; an empty text matches every entry
 	Tags     []string // an entry must have all of them
 	Statuses []Status // an entry must have one of them; none means the live statuses
+	Letter   string   // what the term begins with, as codex.Normalize writes it; only without a text
+	ByAge    bool     // in the order in which the story was read, not by term; only without a text
 	Offset   int      // how many entries to leave out before the first
 	Limit    int      // the maximum number of entries; 0 means no limit
 }

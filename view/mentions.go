@@ -46,6 +46,28 @@ func (v *View) Mentions(ctx context.Context, entry int64,
 	return found, total, err
 }
 
+// Span is where a story mentions an entry.
+type Span struct{ First, Last annotator.Place }
+
+// Seen returns where entries are mentioned first and last, by their ids. Entries without a mention are left out.
+func (v *View) Seen(ctx context.Context, entries []int64) (map[int64]Span, error) {
+	end := func(order string) string {
+		return fmt.Sprintf(`(SELECT m.place FROM mention m WHERE m.entry_id = c.value AND m.place <= %d AND %s
+			ORDER BY m.place %s LIMIT 1)`, v.lastPlace(), v.visible("m"), order)
+	}
+	found := map[int64]Span{}
+	err := v.r.Each(ctx, func(rows *sql.Rows) error {
+		var entry int64
+		var first, last sql.Null[int64]
+		err := rows.Scan(&entry, &first, &last)
+		if first.Valid && last.Valid {
+			found[entry] = Span{annotator.Place(first.V), annotator.Place(last.V)}
+		}
+		return err
+	}, `SELECT c.value, `+end("ASC")+`, `+end("DESC")+` FROM json_each(?2) c`, v.r.Limit.Bound(), storage.List(entries))
+	return found, sqlite.Wrap(err, "read the mentions in %s", v.db.Path())
+}
+
 // MentionsIn returns the mentions in some consecutive scenes, in the story's order.
 func (v *View) MentionsIn(ctx context.Context, first, last annotator.Order) ([]storage.Mention, error) {
 	return v.mentionsIn(ctx, first, last, v.r.Limit.InForce("m"))

@@ -94,10 +94,15 @@ func (v *View) within(ctx context.Context, p Point, mustBeRead bool) (Moment, er
 		WithAdvice("name an earlier point")
 }
 
+// startOrder is less than the order of any scene. It is not 0, which is no limit.
+const startOrder annotator.Order = 1
+
 func moment(ctx context.Context, db *storage.DB, p Point, mustBeRead bool) (Moment, error) {
 	n := int(p.ID)
 	var err error
 	switch p.Kind {
+	case PointStart:
+		return Moment{reach: annotator.PlaceAt(startOrder, 0)}, nil
 	case PointSnapshot:
 		snapshot, err := db.Snapshots.Get(ctx, p.ID)
 		if err != nil {

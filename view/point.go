@@ -17,6 +17,7 @@ const (
 	PointPost     PointKind = "post"
 	PointThread   PointKind = "thread" // its end
 	PointSnapshot PointKind = "snapshot"
+	PointStart    PointKind = "start" // before the story; it has no id
 )
 
 // Point is a point of the story or of the run, as users name it.
@@ -28,16 +29,22 @@ type Point struct {
 
 // String returns the point in the form that ParsePoint reads.
 func (p Point) String() string {
-	if p.Kind == PointChapter {
+	switch p.Kind {
+	case PointStart:
+		return string(p.Kind)
+	case PointChapter:
 		return string(p.Kind) + ":" + p.Name
 	}
 	return string(p.Kind) + ":" + strconv.FormatInt(p.ID, 10)
 }
 
-// ParsePoint reads chapter:NAME, scene:N, post:ID, thread:ID or snapshot:N; a bare number is a scene's. Anything else
-// is Misused. Whether the story has such a chapter, only MomentAt and LimitAt tell.
+// ParsePoint reads start, chapter:NAME, scene:N, post:ID, thread:ID or snapshot:N; a bare number is a scene's. Anything
+// else is Misused. Whether the story has such a chapter, only MomentAt and LimitAt tell.
 func ParsePoint(text string) (Point, error) {
 	kind, name, named := strings.Cut(strings.TrimSpace(text), ":")
+	if kind == string(PointStart) && !named {
+		return Point{Kind: PointStart}, nil
+	}
 	if !named {
 		kind, name = string(PointScene), kind
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"annotator"
 	"annotator/codex"
@@ -26,9 +27,9 @@ const (
 	maxHits    = 2_000 // names, and claims, with a common word that a search reads: the first in the story
 )
 
-// Search returns entries by words in their names and claims. An entry with exactly that name comes first, then the best
-// matches: entries that have all words, or else any of them. A word that few have counts for more, and one in a name
-// for more than one in a claim. Common words, such as "the", count only where no other word finds anything. Every word
+// Search returns entries by words in their names and claims. Entries whose name is in the query come first, the longest
+// name before others. Then come the best matches: entries that have all words, or else any of them. A word that few
+// have counts for more, and one in a name for more than one in a claim. Common words, such as "the", count only where no other word finds anything. Every word
 // is taken literally, so no text is a syntax error. Words that FTS5 does not index, as in scripts without spaces, are
 // looked for inside names. A query without a word finds everything, by term.
 func (g Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
@@ -78,8 +79,12 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 		return nil, 0, err
 	}
 	const from = ` FROM value e WHERE `
+	if query.Letter != "" {
+		args = append(args, query.Letter, query.Letter+string(unicode.MaxRune))
+		clause += fmt.Sprintf(` AND e.key BETWEEN ?%d AND ?%d`, len(args)-1, len(args))
+	}
 	count := `SELECT count(*)` + from + clause
-	if len(query.Tags) == 1 && len(query.Statuses) == 0 { // nearly all entries that have the tag are live
+	if query.Letter == "" && !query.ByAge && len(query.Tags) == 1 && len(query.Statuses) == 0 { // nearly all entries that have the tag are live
 		tag := `v.field = 'tag' AND v.key = ?3 AND ` + s.Limit.InForce("v")
 		tagged := ` AND EXISTS (SELECT 1 FROM value v WHERE v.entry_id = e.entry_id AND ` + tag + `)`
 		count = `SELECT (SELECT count(*) FROM value v WHERE ` + tag + `) - (SELECT count(*)` + from +
@@ -93,10 +98,14 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 	} else if err := s.Row(ctx, count, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
+	order := `key, entry_id`
+	if query.ByAge {
+		order = `entry_id`
+	}
 	args = append(args, max(query.Limit, 0), max(query.Offset, 0))
 	ids, err = storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
-		fmt.Sprintf(`SELECT entry_id%s ORDER BY key, entry_id LIMIT iif(?%[2]d > 0, ?%[2]d, -1) OFFSET ?%[3]d`,
-			from+clause, len(args)-1, len(args)), args...)
+		fmt.Sprintf(`SELECT entry_id%s ORDER BY %s LIMIT iif(?%[3]d > 0, ?%[3]d, -1) OFFSET ?%[4]d`,
+			from+clause, order, len(args)-1, len(args)), args...)
 	return ids, total, err
 }
 
@@ -194,7 +203,8 @@ func (s *search) rows(index string) string {
 
 // score is how well an entry matches.
 type score struct {
-	words  int // how many of the words it has
+	words  int     // how many of the words it has
+	rare   float64 // a sum over these, to which a rare word adds much more than a common one
 	weight float64
 }
 
@@ -207,9 +217,10 @@ func (s *search) scores(ctx context.Context, query annotator.Query, words []stri
 			return nil, err
 		}
 		rarity := 1 / math.Log(math.E+float64(len(hits)))
+		rare := math.Log(1 + maxHits/float64(1+len(hits)))
 		for _, h := range hits {
 			of := all[h.entry]
-			all[h.entry] = score{of.words + 1, of.weight + rarity*h.weight()}
+			all[h.entry] = score{of.words + 1, of.rare + rare, of.weight + rarity*h.weight()}
 		}
 	}
 	var whole, parts []int64
@@ -306,34 +317,48 @@ func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[i
 		return nil, err
 	}
 	named, err := s.called(ctx, query.Text)
-	if err == nil {
-		named, err = s.filtered(ctx, query, named)
-	}
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range named {
+	passed, err := s.filtered(ctx, query, slices.Collect(maps.Keys(named)))
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range passed {
 		if _, found := scores[id]; !found {
 			scores[id] = score{}
 		}
 	}
-	exact := func(id int64) int {
-		if slices.Contains(named, id) {
-			return 0
-		}
-		return 1
-	}
 	return slices.SortedFunc(maps.Keys(scores), func(a, b int64) int {
-		return cmp.Or(exact(a)-exact(b), scores[b].words-scores[a].words,
+		return cmp.Or(named[b]-named[a], cmp.Compare(scores[b].rare, scores[a].rare),
 			cmp.Compare(scores[b].weight, scores[a].weight), cmp.Compare(a, b))
 	}), nil
 }
 
-// called returns the entries with an alias. The term is one of the aliases.
-func (s *search) called(ctx context.Context, name string) ([]int64, error) {
-	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
-		`SELECT v.entry_id FROM value v WHERE v.field = 'alias' AND v.key = ?2 AND `+s.Limit.InForce("v"),
-		s.Limit.Bound(), codex.Normalize(name))
+// maxNameWords is the maximum number of words of a name that is looked for inside a query.
+const maxNameWords = 6
+
+// called returns the entries that a query names: "who is the king of Bohemia" names the King of Bohemia. For each it
+// gives the number of the words of the longest name. A name of one word is not looked for inside a longer query, where
+// it would be any word.
+func (s *search) called(ctx context.Context, text string) (map[int64]int, error) {
+	words := strings.Fields(codex.Normalize(text))
+	lengths := map[string]int{strings.Join(words, " "): len(words)}
+	for from := range words {
+		for n := 2; n <= maxNameWords && from+n <= len(words); n++ {
+			lengths[strings.TrimFunc(strings.Join(words[from:from+n], " "), unicode.IsPunct)] = n
+		}
+	}
+	named := map[int64]int{}
+	err := s.Each(ctx, func(rows *sql.Rows) error {
+		var entry int64
+		var key string
+		err := rows.Scan(&entry, &key)
+		named[entry] = max(named[entry], lengths[key])
+		return err
+	}, `SELECT v.entry_id, v.key FROM json_each(?2) c CROSS JOIN value v ON v.field = 'alias' AND v.key = c.value
+		WHERE `+s.Limit.InForce("v"), s.Limit.Bound(), storage.List(slices.Collect(maps.Keys(lengths))))
+	return named, err
 }
 
 // inside returns the entries with a text inside a name.

@@ -85,6 +85,24 @@ func (v *View) Neighbors(ctx context.Context, scene *annotator.SceneRow) (before
 	return before, after, sqlite.Wrap(err, "read scenes in %s", v.db.Path())
 }
 
+// Next returns the first scene after the limit and the last scene of its thread, as a reader goes on. Both are as the
+// story has them. NotFound if the story ends with the limit, or there is none.
+func (v *View) Next(ctx context.Context) (first, last *annotator.SceneRow, err error) {
+	if first, err = v.db.Scenes.Neighbor(ctx, v.lastScene(), 0); err != nil {
+		return nil, nil, err
+	}
+	if first.Order == v.lastScene() && v.m.reach.Rank() >= len(first.Posts)-1 {
+		if first, err = v.db.Scenes.Neighbor(ctx, v.lastScene(), 1); err != nil {
+			return nil, nil, err
+		}
+	}
+	n, err := v.db.Threads.LastScene(ctx, first.Thread.ID)
+	if err == nil {
+		last, err = v.db.Scenes.Get(ctx, n)
+	}
+	return first, last, err
+}
+
 // CountScenes returns the number of scenes of a thread within the limit.
 func (v *View) CountScenes(ctx context.Context, thread int64) (n int, err error) {
 	err = v.r.Row(ctx, `SELECT count(*) FROM scene WHERE thread_id = ? AND ord <= ?`, thread, v.lastScene()).Scan(&n)

@@ -50,10 +50,19 @@ func (v *View) Headings(ctx context.Context, ids []int64) (map[int64]*annotator.
 	return v.r.Sums(ctx, ids, headings)
 }
 
-// ClaimIDs returns the ids of the claims of an entry, in the order of the story.
-func (v *View) ClaimIDs(ctx context.Context, entry int64) ([]int64, error) {
-	return readAll(ctx, v, "read the claims", storage.ScanValue[int64], `SELECT CAST(v.key AS INTEGER) FROM value v
-		WHERE v.entry_id = ?2 AND v.field = 'claim'
+// ClaimHead is what decides where a reader is shown a claim.
+type ClaimHead struct {
+	ID       int64
+	Identity bool             // it says who or what the entry is
+	Holds    bool             // it has not ended
+	Ended    annotator.Ending // how it has ended
+}
+
+// ClaimHeads returns the heads of the claims of an entry, in the order of the story.
+func (v *View) ClaimHeads(ctx context.Context, entry int64) ([]ClaimHead, error) {
+	scan := func(rows *sql.Rows, h *ClaimHead) error { return rows.Scan(&h.ID, &h.Identity, &h.Holds, &h.Ended) }
+	return readAll(ctx, v, "read the claims", scan, `SELECT CAST(v.key AS INTEGER), coalesce(v.json ->> 'identity', 0),
+		v.holds, coalesce(v.json ->> 'ended', '') FROM value v WHERE v.entry_id = ?2 AND v.field = 'claim'
 		AND `+v.r.Limit.InForce("v")+` ORDER BY v.json ->> 'from', v.json ->> 'ord', 1`, v.r.Limit.Bound(), entry)
 }
 

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"annotator"
 	"annotator/codex"
@@ -10,36 +12,56 @@ import (
 	"annotator/view"
 )
 
-// entryList is a page of a search.
+// entryList is a page of a list of entries, or of a search.
 type entryList struct {
-	Text, Tag, Status string
-	Statuses          []annotator.Status
-	Cards             []card
+	Text, Tag, Status, Sort, Letter string
+	Statuses                        []annotator.Status
+	Sorts, Kinds, Letters           []setting
+	Cards                           []card
 	part
 }
 
+// setting is a choice of what a list shows.
+type setting struct {
+	Label   string
+	Count   int // of entries; 0: not counted
+	URL     string
+	Current bool
+}
+
+// The orders of a list. Without a choice it is by weight, and with a tag or a letter by name.
+const (
+	byWeight = "weight"
+	byName   = "name"
+	byFirst  = "first"
+)
+
+// maxWeighed is the number of entries in a list by weight: those that the story mentions most.
+const maxWeighed = 300
+
 func showEntries(r *request) (*page, error) {
 	q := r.URL.Query()
+	if begin := q.Get("begins"); begin != "" {
+		return nil, r.suggest(begin)
+	}
 	list := &entryList{
-		Text: q.Get("q"), Tag: q.Get("tag"), Status: q.Get("status"),
+		Text: strings.TrimSpace(q.Get("q")), Tag: strings.TrimSpace(q.Get("tag")), Status: q.Get("status"),
+		Sort: q.Get("sort"), Letter: q.Get("letter"),
 		Statuses: []annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged},
 	}
-	query := annotator.Query{Text: list.Text, Offset: (r.pageNumber() - 1) * pageSize, Limit: pageSize}
-	if tag := strings.TrimSpace(list.Tag); tag != "" {
-		if _, err := codex.Tags([]string{tag}); err != nil {
-			return nil, annotator.Errorf(annotator.Misused, "%w", err)
+	asJSON := q.Get("format") == "json"
+	if !slices.Contains([]string{byWeight, byName, byFirst}, list.Sort) {
+		list.Sort = byName
+		if list.Letter == "" && list.Status == "" && !asJSON {
+			list.Sort = byWeight
 		}
-		query.Tags = []string{tag}
 	}
-	if status := annotator.Status(list.Status); slices.Contains(list.Statuses, status) {
-		query.Statuses = []annotator.Status{status}
-	}
-	found, err := r.view.Find(r.Context(), query)
+	found, err := list.find(r)
 	if err != nil {
 		return nil, err
 	}
 	list.part = r.part(found.Total, pageSize)
-	if q.Get("format") == "json" {
+	if asJSON {
 		return nil, r.sendJSON(struct {
 			Total   int               `json:"total"`
 			Page    int               `json:"page"`
@@ -55,7 +77,104 @@ func showEntries(r *request) (*page, error) {
 		template: "entries", Title: title, Section: "entries", Data: list,
 		JSON: r.Link("entries", "?", "q", list.Text, "tag", list.Tag, "status", list.Status, "page", q.Get("page"),
 			"format", "json"),
-	}, nil
+	}, list.fillSettings(r)
+}
+
+// suggest answers with the names of which a word begins with a text.
+func (r *request) suggest(begin string) error {
+	const most = 12
+	names, err := r.view.NamesBeginning(r.Context(), shorten(begin, 80), most)
+	if err != nil {
+		return err
+	}
+	return r.sendJSON(struct {
+		Names []string `json:"names"`
+	}{append([]string{}, names...)})
+}
+
+// find returns the part of the list that the page shows.
+func (list *entryList) find(r *request) (view.Page, error) {
+	query := annotator.Query{
+		Text: list.Text, Letter: list.Letter, ByAge: list.Sort == byFirst,
+		Offset: (r.pageNumber() - 1) * pageSize, Limit: pageSize,
+	}
+	if list.Tag != "" {
+		if _, err := codex.Tags([]string{list.Tag}); err != nil {
+			return view.Page{}, annotator.Errorf(annotator.Misused, "%w", err)
+		}
+		query.Tags = []string{list.Tag}
+	}
+	if status := annotator.Status(list.Status); slices.Contains(list.Statuses, status) {
+		query.Statuses = []annotator.Status{status}
+	}
+	if list.Sort == byWeight && list.Text == "" {
+		return list.weighed(r)
+	}
+	return r.view.Find(r.Context(), query)
+}
+
+// weighed returns the entries that the story mentions most, those that have the tag.
+func (list *entryList) weighed(r *request) (view.Page, error) {
+	all, err := r.view.cast(r.Context(), maxWeighed)
+	if err != nil {
+		return view.Page{}, err
+	}
+	all = slices.DeleteFunc(all, func(e *annotator.Entry) bool {
+		return !e.Status.Live() || list.Tag != "" && !slices.Contains(e.Tags, list.Tag)
+	})
+	at := r.part(len(all), pageSize)
+	ids := idsOf(all[at.From:at.To], func(e **annotator.Entry) int64 { return (*e).ID })
+	entries, err := r.view.Outlines(r.Context(), ids)
+	found := view.Page{Total: len(all)}
+	for _, e := range present(ids, entries) {
+		found.Entries = append(found.Entries, *e)
+	}
+	return found, err
+}
+
+// fillSettings sets the choices of the list, each with the others as they are.
+func (list *entryList) fillSettings(r *request) error {
+	link := func(tag, sort, letter string) string {
+		return r.Link("entries", "?", "q", list.Text, "tag", tag, "sort", sort, "letter", letter)
+	}
+	const kinds = 10
+	tags, err := r.view.Tags(r.Context(), kinds)
+	if err != nil {
+		return err
+	}
+	list.Kinds = []setting{{Label: "all", URL: link("", list.Sort, list.Letter), Current: list.Tag == ""}}
+	for _, t := range tags {
+		list.Kinds = append(list.Kinds, setting{t.Tag, t.Count, link(t.Tag, list.Sort, list.Letter), t.Tag == list.Tag})
+	}
+	if list.Text != "" {
+		return nil
+	}
+	for _, s := range []setting{
+		{Label: "how often they appear", URL: byWeight}, {Label: "name", URL: byName},
+		{Label: "where they appear first", URL: byFirst},
+	} {
+		s.Current, s.URL = s.URL == list.Sort, link(list.Tag, s.URL, list.Letter)
+		if list.Letter != "" && strings.Contains(s.URL, "sort="+byWeight) {
+			s.URL = link(list.Tag, byWeight, "")
+		}
+		list.Sorts = append(list.Sorts, s)
+	}
+	return list.fillLetters(r.Context(), r.view, func(letter string) string { return link(list.Tag, byName, letter) })
+}
+
+// fillLetters sets the letters with which terms begin.
+func (list *entryList) fillLetters(ctx context.Context, v *codexView, link func(letter string) string) error {
+	const most = 60 // a script with more has no use for letters
+	letters, err := v.Letters(ctx)
+	letters = slices.DeleteFunc(letters, func(l string) bool {
+		return !strings.ContainsFunc(l, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	})
+	if len(letters) < most {
+		for _, l := range letters {
+			list.Letters = append(list.Letters, setting{strings.ToUpper(l), 0, link(l), l == list.Letter})
+		}
+	}
+	return err
 }
 
 // card is an entry that a search found.

@@ -10,31 +10,61 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/exporters"
+	"annotator/view"
 )
 
 // entryPage is the page of an entry.
 type entryPage struct {
 	*annotator.Entry
-	AsOf      annotator.Position // of the present statement
-	Now       []span             // the present statement
-	Facts     []*fact
-	Listed    claimRange // of Facts
-	Names     []name
-	Begins    annotator.Position
-	Merged    *annotator.Entry // that it was merged into; nil if it was not
-	LinksTo   []*annotator.Entry
-	LinkedBy  []*annotator.Entry
-	NamedMore bool // there are more facts that name the entry
-	Mentions  *mentionLine
+	AsOf     annotator.Position // of the present statement
+	Now      []span             // the present statement
+	Opening  []*fact            // they say who or what it is
+	Passages []passage
+	Listed   claimRange // of the facts in passages
+	Names    []name     // other names
+	Seen     seen
+	Merged   *annotator.Entry // that it was merged into; nil if it was not
+	Linked   []linked         // entries that its facts name, by kind
+	Events   []datedEvent
+	LinkedBy []*annotator.Entry // with the most mentions first
+	NamedAll bool               // there are more facts that name the entry
+	Mentions *mentionLine
+	Record   bool // ids, kinds and histories are shown
+	Switch   string
+}
+
+// seen is where the story mentions an entry first and last; nil for nowhere.
+type seen struct{ First, Last *annotator.SceneRow }
+
+// linked are entries of a kind.
+type linked struct {
+	Kind    kind
+	Entries []*annotator.Entry
+}
+
+// datedEvent is an event in which an entry has a part.
+type datedEvent struct {
+	*annotator.Entry
+	Scene *annotator.SceneRow // that mentions it first
+}
+
+// passage is a run of facts with the same headings.
+type passage struct {
+	Chapter string
+	Thread  int64
+	As      string
+	Facts   []*fact
 }
 
 // fact is a claim as a page shows it.
 type fact struct {
 	annotator.Claim
-	Text   []span
-	From   annotator.Position
-	Ended  annotator.Position // Scene is 0 while it holds
-	Quotes []annotator.Evidence
+	Text    []span
+	From    annotator.Position
+	Ended   annotator.Position // Scene is 0 while it holds
+	Quotes  []annotator.Evidence
+	Thought string // begins a guess that has proved false
+	End     string // how and when it ended
 }
 
 // name is a name of an entry, and the position from which it is known.
@@ -52,40 +82,88 @@ func showEntry(r *request, id int64) (*page, error) {
 		}
 		return nil, r.sendJSON(exporters.NewEntry(e, r.view.at.At))
 	}
-	claims, err := r.view.ClaimIDs(ctx, id)
+	heads, err := r.view.ClaimHeads(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	listed := r.claimRange(claims)
+	listed := r.claimRange(inOrder(heads))
 	e, err := r.view.WithClaims(ctx, id, listed.ids)
 	if err != nil {
 		return nil, err
 	}
-	shown := &entryPage{Entry: e, Begins: r.view.place(e.First), AsOf: r.view.place(e.PresentAt), Listed: listed}
+	shown := &entryPage{Entry: e, AsOf: r.view.place(e.PresentAt), Listed: listed}
+	shown.setSwitch(r)
 	if e.MergedInto != 0 {
 		if shown.Merged, err = r.view.heading(ctx, e.MergedInto); err != nil && !isNotFound(err) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(e.Aliases, func(a, b annotator.Alias) int {
-		return cmp.Compare(a.From.Order(), b.From.Order())
-	})
-	for _, a := range e.Aliases {
-		shown.Names = append(shown.Names, name{a.Name, r.view.place(a.From)})
-	}
-	if err := shown.fillTexts(r); err != nil {
-		return nil, err
-	}
-	if err := shown.fillLinks(r); err != nil {
-		return nil, err
-	}
-	if shown.Mentions, err = r.view.mentionLine(ctx, id); err != nil {
-		return nil, err
+	for _, fill := range []func(*request) error{shown.fillFacts, shown.fillNames, shown.fillLinks, shown.fillSeen} {
+		if err := fill(r); err != nil {
+			return nil, err
+		}
 	}
 	return &page{
 		template: "entry", Title: e.Name(), Section: "entries", Data: shown,
 		JSON: r.Link("entry", id, "?", "format", "json"),
 	}, r.view.at.Err
+}
+
+// setSwitch sets the switch between what a reader and who checks the record is shown.
+func (shown *entryPage) setSwitch(r *request) {
+	record := "1"
+	if shown.Record = r.URL.Query().Get("record") != ""; shown.Record {
+		record = ""
+	}
+	shown.Switch = r.Link("entry", shown.ID, "?", "record", record)
+}
+
+// inOrder returns the claims of an entry that readers are shown, in the order of codex.InOrder: first those that say who
+// or what it is, else the first that holds.
+func inOrder(heads []view.ClaimHead) []int64 {
+	heads = slices.DeleteFunc(heads, func(h view.ClaimHead) bool {
+		return !codex.Shown(&annotator.Claim{Ended: h.Ended})
+	})
+	var opening, told []int64
+	for _, h := range heads {
+		if h.Identity && h.Holds {
+			opening = append(opening, h.ID)
+		} else {
+			told = append(told, h.ID)
+		}
+	}
+	if at := slices.IndexFunc(heads, func(h view.ClaimHead) bool { return h.Holds }); opening == nil && at >= 0 {
+		opening, told = told[at:at+1:at+1], slices.Delete(slices.Clone(told), at, at+1)
+	}
+	return append(opening, told...)
+}
+
+// fillNames sets the other names of the entry, by where they are known from.
+func (shown *entryPage) fillNames(r *request) error {
+	e := shown.Entry
+	slices.SortStableFunc(e.Aliases, func(a, b annotator.Alias) int {
+		return cmp.Compare(a.From.Order(), b.From.Order())
+	})
+	for _, a := range e.Aliases {
+		if a.Name != e.Term {
+			shown.Names = append(shown.Names, name{a.Name, r.view.place(a.From)})
+		}
+	}
+	return nil
+}
+
+// fillSeen sets where the entry is mentioned.
+func (shown *entryPage) fillSeen(r *request) (err error) {
+	if shown.Mentions, err = r.view.mentionLine(r.Context(), shown.ID); err != nil {
+		return err
+	}
+	found, err := r.view.Seen(r.Context(), []int64{shown.ID})
+	if at, ok := found[shown.ID]; ok && err == nil {
+		if shown.Seen.First, err = r.view.Scene(r.Context(), r.view.place(at.First).Scene); err == nil {
+			shown.Seen.Last, err = r.view.Scene(r.Context(), r.view.place(at.Last).Scene)
+		}
+	}
+	return err
 }
 
 // claimRange is a part of the claims of an entry.
@@ -138,12 +216,41 @@ func (v *codexView) present(ctx context.Context, e *annotator.Entry) (string, er
 	return codex.Present(&annotator.Entry{Present: e.Present, PresentRevision: e.PresentRevision, Claims: states}), err
 }
 
-// fillTexts sets the facts in story order, and the present statement, with links.
-func (shown *entryPage) fillTexts(r *request) error {
+// fillFacts sets the facts in the order in which they are read, and the present statement.
+func (shown *entryPage) fillFacts(r *request) error {
+	facts, err := shown.facts(r)
+	if err != nil {
+		return err
+	}
+	titles, err := r.view.Titles(r.Context())
+	if err != nil {
+		return err
+	}
+	entry := exporters.NewEntry(shown.Entry, r.view.at.At)
+	reading := entry.Reading(titles)
+	take := func(claims []exporters.Claim) (list []*fact) {
+		for i := range claims {
+			f := facts[claims[i].ID]
+			f.Thought, f.End = claims[i].Thought(), claims[i].End()
+			list = append(list, f)
+		}
+		return list
+	}
+	if shown.Listed.Before == "" {
+		shown.Opening = take(reading.Opening)
+	} else if first := reading.Opening; len(first) > 0 { // the facts of a later page
+		at := first[0].From.Thread
+		shown.Passages = append(shown.Passages, passage{titles[at], at, "", take(first)})
+	}
+	for _, p := range reading.Passages {
+		shown.Passages = append(shown.Passages, passage{p.Chapter, p.Claims[0].From.Thread, p.As, take(p.Claims)})
+	}
+	return nil
+}
+
+// facts returns the facts by the ids of their claims, and sets the present statement. Their texts have links.
+func (shown *entryPage) facts(r *request) (map[int64]*fact, error) {
 	ctx, e := r.Context(), shown.Entry
-	slices.SortFunc(e.Claims, func(a, b annotator.Claim) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Ord, b.Ord), cmp.Compare(a.ID, b.ID))
-	})
 	texts, scenes := []string{e.Present}, []annotator.Order{e.PresentAt.Order()}
 	places := make([]annotator.Place, 0, 2*len(e.Claims))
 	for i := range e.Claims {
@@ -153,37 +260,39 @@ func (shown *entryPage) fillTexts(r *request) error {
 	r.view.at.Read(places)
 	linker, err := r.newTermLinker(ctx, e.ID, texts, scenes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now, err := r.view.present(ctx, e)
-	if err != nil {
-		return err
+	if err == nil && now != "" {
+		shown.Now, err = linker.spans(ctx, now)
 	}
-	if now != "" {
-		if shown.Now, err = linker.spans(ctx, now); err != nil {
-			return err
-		}
-	}
+	facts := map[int64]*fact{}
 	for i := range e.Claims {
-		c := &e.Claims[i]
-		text, err := linker.spans(ctx, c.Text)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		f := &fact{Claim: *c, Text: text, From: r.view.place(c.From), Quotes: c.Evidence}
+		c := &e.Claims[i]
+		f := &fact{Claim: *c, From: r.view.place(c.From), Quotes: c.Evidence}
+		f.Text, err = linker.spans(ctx, c.Text)
 		if c.Until != 0 {
 			f.Ended = r.view.place(c.Until)
 		}
-		shown.Facts = append(shown.Facts, f)
+		facts[c.ID] = f
 	}
-	return nil
+	return facts, err
 }
 
-// fillLinks sets the entries that the texts link to, and the first entries whose facts name this one.
+// fillLinks sets the entries that the facts name, and those whose facts name this one.
 func (shown *entryPage) fillLinks(r *request) error {
+	const most = 8 // of a kind, and of those that name it
 	texts := slices.Clone(shown.Now)
-	for _, f := range shown.Facts {
+	for _, f := range shown.Opening {
 		texts = append(texts, f.Text...)
+	}
+	for _, p := range shown.Passages {
+		for _, f := range p.Facts {
+			texts = append(texts, f.Text...)
+		}
 	}
 	var to []int64
 	for _, s := range texts {
@@ -196,10 +305,49 @@ func (shown *entryPage) fillLinks(r *request) error {
 		return err
 	}
 	from := naming.entries()
-	shown.NamedMore = naming.After != "" || len(naming.Facts) > len(from)
+	shown.NamedAll = len(naming.Facts) > 0
 	entries, err := r.view.Headings(r.Context(), append(slices.Clone(to), from...))
-	shown.LinksTo, shown.LinkedBy = present(to, entries), present(from, entries)
-	return err
+	if err != nil {
+		return err
+	}
+	weights, err := r.view.Weights(r.Context(), append(slices.Clone(to), from...))
+	if err != nil {
+		return err
+	}
+	heavier := func(a, b int64) int { return weights[b] - weights[a] }
+	slices.SortStableFunc(to, heavier)
+	slices.SortStableFunc(from, heavier)
+	shown.LinkedBy = present(from[:min(most, len(from))], entries)
+	for k := people; k <= others; k++ {
+		of := slices.DeleteFunc(present(to, entries), func(e *annotator.Entry) bool { return kindOf(e.Tags) != k })
+		if len(of) > 0 && k != events {
+			shown.Linked = append(shown.Linked, linked{k, of[:min(most, len(of))]})
+		}
+	}
+	return shown.fillEvents(r, append(to, from...), entries)
+}
+
+// fillEvents sets the events among some entries, by where the story mentions them first.
+func (shown *entryPage) fillEvents(r *request, ids []int64, entries map[int64]*annotator.Entry) error {
+	const most = 20
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return entries[id] == nil || kindOf(entries[id].Tags) != events })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	found, err := r.view.Seen(r.Context(), ids)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(ids, func(a, b int64) int { return cmp.Compare(found[a].First, found[b].First) })
+	for _, id := range ids[:min(most, len(ids))] {
+		at := datedEvent{Entry: entries[id]}
+		if n := r.view.place(found[id].First).Scene; n != 0 {
+			if at.Scene, err = r.view.Scene(r.Context(), n); err != nil {
+				return err
+			}
+		}
+		shown.Events = append(shown.Events, at)
+	}
+	return nil
 }
 
 // present returns the existing entries with some ids, in their order.
@@ -212,24 +360,25 @@ func present(ids []int64, entries map[int64]*annotator.Entry) (list []*annotator
 	return list
 }
 
-// Source describes the origin of a fact.
+// Source says who says so, of a claim; or that it is a guess.
 func (f *fact) Source() string {
 	switch f.Kind {
 	case annotator.Claimed:
-		if f.Speaker != "" {
-			return f.Speaker + " says so"
-		}
-		return "a character says so"
+		source := exporters.Claim{Speaker: f.Speaker, Document: f.Document}
+		return cmp.Or(source.Source(), "somebody") + " says"
 	case annotator.Inferred:
-		return "inferred"
+		return "a guess"
 	}
-	return "narrated"
+	return "told"
 }
 
 // Repeats reports whether a quotation is equal to the text of the fact, without quotation marks.
-func (f *fact) Repeats(e annotator.Evidence) bool {
+func (f *fact) Repeats(e annotator.Evidence) bool { return sameWords(e.Quote, f.Claim.Text) }
+
+// sameWords reports whether two texts are equal but for the quotation marks around them.
+func sameWords(a, b string) bool {
 	words := func(text string) string {
 		return strings.Trim(strings.Join(strings.Fields(text), " "), "\"'“”‘’«»")
 	}
-	return words(e.Quote) == words(f.Claim.Text)
+	return words(a) == words(b)
 }

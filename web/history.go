@@ -88,11 +88,11 @@ func showClaim(r *request, id int64) (*page, error) {
 		h.Total = len(h.Changes)
 	}
 	if len(e.Claims) > 0 {
-		shown := entryPage{Entry: e}
-		if err := shown.fillTexts(r); err != nil {
+		facts, err := (&entryPage{Entry: e}).facts(r)
+		if err != nil {
 			return nil, err
 		}
-		h.Fact = shown.Facts[0]
+		h.Fact = facts[claim]
 	}
 	return &page{
 		template: "history", Title: fmt.Sprintf("Fact %d of %s", claim, e.Name()), Section: "entries",

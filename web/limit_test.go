@@ -29,8 +29,8 @@ func TestLimitIsRemembered(t *testing.T) {
 		}
 		return got.Header.Get("Location"), cookie
 	}
-	to, cookie := set(url.Values{"scene": {"9"}, "step": {"1"}, "back": {"/lanterns/scene/4?names=all&as-of=scene:9"}})
-	if to != "/lanterns/scene/4?as-of=scene%3A10&names=all" || cookie == nil || cookie.Value != "scene:10" ||
+	to, cookie := set(url.Values{"as-of": {"scene:10"}, "back": {"/lanterns/entry/4?fact=1&as-of=scene:9"}})
+	if to != "/lanterns/entry/4?as-of=scene%3A10&fact=1" || cookie == nil || cookie.Value != "scene:10" ||
 		!cookie.HttpOnly || cookie.Path != "/lanterns/" {
 		t.Fatalf("set to %q, %+v", to, cookie)
 	}
@@ -40,28 +40,106 @@ func TestLimitIsRemembered(t *testing.T) {
 		return s.do(r).body
 	}
 	for path, says := range map[string]string{
-		"/lanterns/story":                 "scene 10</strong>",
-		"/lanterns/story?as-of=scene:12":  "scene 12</strong>",
-		"/lanterns/story?as-of=all":       "No limit:",
+		"/lanterns/story":                 "scene 10" + inPlace,
+		"/lanterns/story?as-of=scene:12":  "scene 12" + inPlace,
+		"/lanterns/story?as-of=all":       "the end" + inPlace,
+		"/lanterns/story?as-of=start":     "not begun" + inPlace,
 		"/lanterns/story?as-of=thread:1x": "is no point of this story",
 	} {
 		if !strings.Contains(with(path), says) {
 			t.Errorf("%s does not say %q", path, says)
 		}
 	}
-	if to, cookie = set(url.Values{
-		"as-of": {"all"}, "scene": {"9"},
-		"back": {"/lanterns/story?as-of=scene:3"},
-	}); to != "/lanterns/story" || cookie.MaxAge >= 0 {
+	if to, cookie = set(url.Values{"as-of": {"all"}, "back": {"/lanterns/story?as-of=scene:3"}}); to !=
+		"/lanterns/story?as-of=all" || cookie.Value != "all" {
 		t.Errorf("reset to %q, %+v", to, cookie)
+	}
+	if !strings.Contains(with("/lanterns/story"), "the end"+inPlace) {
+		t.Error("that the story is finished is not remembered")
 	}
 	for _, back := range []string{
 		"https://evil.test/lanterns/", "//evil.test/lanterns/", "/other/", "/lanterns/../x",
 		`/lanterns/\evil`, "javascript:alert(1)", "/lanterns/%2e%2e//evil.test", "",
 	} {
-		if to, _ := set(url.Values{"scene": {"5"}, "back": {back}}); to != "/lanterns/?as-of=scene%3A5" {
+		if to, _ := set(url.Values{"as-of": {"scene:5"}, "back": {back}}); to != "/lanterns/?as-of=scene%3A5" {
 			t.Errorf("back to %q leads to %q", back, to)
 		}
+	}
+}
+
+// inPlace ends what the header says of how far the reader has read.
+const inPlace = "</span></a>"
+
+// TestFirstVisitAsks: before the reader has said how far, every address shows the question and nothing of the story. An
+// answer leads to the page that was asked for.
+func TestFirstVisitAsks(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	l := laterThan(s, 0)
+	for _, path := range append(s.everyPage(), "/lanterns/where", "/lanterns/where?chapter=2", "/lanterns/nothing",
+		"/lanterns/chapter/99", "/lanterns/entry/1/card?at=3") {
+		got := s.do(s.request(http.MethodGet, path, nil))
+		if text := l.found(strings.ReplaceAll(got.body, "The Lanterns of Hallowmere", "")); text != "" {
+			t.Errorf("%s shows %q", path, text)
+		}
+		program := strings.Contains(path, "format=json") || strings.HasSuffix(path, "/live")
+		if asks := strings.Contains(got.body, "How far have you read?"); asks == program && got.StatusCode < 404 {
+			t.Errorf("%s: status %d, asks: %v", path, got.StatusCode, asks)
+		}
+	}
+	asked := s.do(s.request(http.MethodGet, "/lanterns/entries?q=lamp&page=1", nil))
+	if !strings.Contains(asked.body, `name="back" value="/lanterns/entries?q=lamp&amp;page=1"`) {
+		t.Errorf("the question forgets the page: %s", asked.body)
+	}
+	for chapter, status := range map[string]int{
+		"1": http.StatusSeeOther, "0": http.StatusBadRequest, "9999": http.StatusBadRequest, "x": http.StatusBadRequest,
+	} {
+		got := s.do(s.request(http.MethodPost, "/lanterns/limit",
+			url.Values{"chapter": {chapter}, "back": {"/lanterns/entries?q=lamp"}}))
+		if got.StatusCode != status {
+			t.Errorf("chapter %s: status %d", chapter, got.StatusCode)
+		}
+		if to := got.Header.Get("Location"); status == http.StatusSeeOther &&
+			(!strings.Contains(to, "q=lamp") || !strings.Contains(to, "as-of=scene")) {
+			t.Errorf("chapter %s leads to %q", chapter, to)
+		}
+	}
+}
+
+// TestReadOn reads the story from its beginning to its end by the button alone. Each step shows the text that follows,
+// and nothing after it.
+func TestReadOn(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	run, err := s.db.Run.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	button := regexp.MustCompile(`(?s)<form class="read-on".*?name="back" value="([^"]*)".*?name="as-of" value="([^"]*)"`)
+	path, last := "/lanterns/?as-of=start", 0
+	for steps := 0; ; steps++ {
+		body := s.want(path, http.StatusOK)
+		found := button.FindStringSubmatch(body)
+		if found == nil {
+			break
+		}
+		got := s.do(s.request(http.MethodPost, "/lanterns/limit",
+			url.Values{"as-of": {found[2]}, "back": {unescape(found[1])}}))
+		to := s.get(got.Header.Get("Location")).Header.Get("Location")
+		path, _, _ = strings.Cut(to, "#")
+		if !strings.HasSuffix(to, fmt.Sprintf("#scene-%d", last+1)) {
+			t.Fatalf("after scene %d: %s", last, to)
+		}
+		if _, err := fmt.Sscanf(found[2], "scene:%d", &last); err != nil || steps > run.Corpus.Scenes {
+			t.Fatalf("%q, %v", found[2], err)
+		}
+		if body = s.want(path, http.StatusOK, fmt.Sprintf(`id="scene-%d"`, last)); strings.Contains(body,
+			fmt.Sprintf(`id="scene-%d"`, last+1)) {
+			t.Errorf("%s shows more than scene %d", path, last)
+		}
+	}
+	if last != run.Corpus.Scenes {
+		t.Errorf("the way ends at scene %d of %d", last, run.Corpus.Scenes)
 	}
 }
 
@@ -80,10 +158,11 @@ func TestUnknownLimit(t *testing.T) {
 			t.Errorf("%s: %d %s", path, got.StatusCode, got.body)
 		}
 	}
-	for point, to := range map[string]string{"all": "/lanterns/story", "": "/lanterns/story?as-of=scene%3A1"} {
+	for point, to := range map[string]string{
+		"all": "/lanterns/story?as-of=all", "start": "/lanterns/story?as-of=start",
+	} {
 		r := s.request(http.MethodPost, "/lanterns/limit", url.Values{
-			"as-of": {point}, "scene": {"1"}, "step": {"0"},
-			"back": {"/lanterns/story"},
+			"as-of": {point}, "back": {"/lanterns/story"},
 		})
 		r.AddCookie(lost)
 		if got := s.do(r); got.Header.Get("Location") != to {
@@ -259,7 +338,10 @@ func beyond(s *site, scene int) (paths []string) {
 				under("/lanterns/entries", scene)+"&q="+url.QueryEscape(e.Term))
 		}
 		// other pages lead to long lists only
-		paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d/named", e.ID), scene))
+		paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d/named", e.ID), scene),
+			under(fmt.Sprintf("/lanterns/entry/%d/mentions", e.ID), scene),
+			under(fmt.Sprintf("/lanterns/entry/%d/card", e.ID), scene),
+			under(fmt.Sprintf("/lanterns/entry/%d/card", e.ID), scene)+fmt.Sprintf("&at=%d", scene+1))
 		if int(e.Last.Order()/annotator.OrderStep) > scene {
 			paths = append(paths, under(fmt.Sprintf("/lanterns/revision/%d", e.Revision), scene),
 				under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene)+"&format=json")
@@ -281,7 +363,7 @@ func beyond(s *site, scene int) (paths []string) {
 		}
 		paths = append(paths, under(fmt.Sprintf("/lanterns/scene/%d", n), scene),
 			under(fmt.Sprintf("/lanterns/post/%d", row.Posts[0]), scene),
-			under(fmt.Sprintf("/lanterns/thread/%d", row.Thread.ID), scene),
+			under(fmt.Sprintf("/lanterns/chapter/%d", row.Thread.ID), scene),
 			under(fmt.Sprintf("/lanterns/turn/%d", row.Turn), scene),
 			under(fmt.Sprintf("/lanterns/snapshot/%d", n), scene), under("/lanterns/audit", scene)+
 				fmt.Sprintf("&scene=%d", n))

@@ -60,7 +60,7 @@ func (d *servedDatabase) render(ctx context.Context, l limit) (event, error) {
 		return event{}, err
 	}
 	var html bytes.Buffer
-	if err := d.server.templates["overview"].t.ExecuteTemplate(&html, "live",
+	if err := d.server.templates["run"].t.ExecuteTemplate(&html, "live",
 		&page{request: r, Data: state}); err != nil {
 		return event{}, err
 	}

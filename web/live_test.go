@@ -36,6 +36,7 @@ func events(t *testing.T, body *bufio.Scanner, text string) (id string) {
 func (s *site) stream(path, last string) (*bufio.Scanner, func()) {
 	s.Helper()
 	r := s.request(http.MethodGet, path, nil)
+	r.AddCookie(&http.Cookie{Name: "as-of", Value: "all"})
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)

@@ -14,6 +14,7 @@ type span struct {
 	Name   string // the query of the link, if the text names several entries
 	Quoted bool
 	First  bool // the first piece of a quotation
+	Note   int  // the number of the note on what ends with this piece; 0: none
 }
 
 // marker splits a text into spans. Offsets are in code points.
@@ -21,6 +22,7 @@ type marker struct {
 	body               []rune
 	quoteFrom, quoteTo int
 	links              []namedSpan // in order, not overlapping
+	notes              map[int]int // numbers of the notes on what ends at an offset
 }
 
 // namedSpan is an occurrence of a name.
@@ -38,21 +40,27 @@ func (m *marker) quote(start, end int) {
 	}
 }
 
-// spans splits the text at the ends of links and of the quotation.
-func (m *marker) spans() []span {
-	cuts := []int{0, len(m.body), m.quoteFrom, m.quoteTo}
+// spans splits the text at the ends of links and of the quotation, and after each note.
+func (m *marker) spans() []span { return m.part(0, len(m.body)) }
+
+// part splits a part of the text.
+func (m *marker) part(start, end int) []span {
+	cuts := []int{start, end, m.quoteFrom, m.quoteTo}
 	for _, l := range m.links {
 		cuts = append(cuts, l.start, l.end)
 	}
+	for at := range m.notes {
+		cuts = append(cuts, at)
+	}
 	slices.Sort(cuts)
-	cuts = slices.Compact(cuts)
+	cuts = slices.DeleteFunc(slices.Compact(cuts), func(at int) bool { return at < start || at > end })
 	var spans []span
 	link := 0
 	for i := 0; i+1 < len(cuts); i++ {
 		from, to := cuts[i], cuts[i+1]
 		s := span{
 			Text: string(m.body[from:to]), Quoted: m.quoteFrom <= from && to <= m.quoteTo,
-			First: from == m.quoteFrom && m.quoteTo > from,
+			First: from == m.quoteFrom && m.quoteTo > from, Note: m.notes[to],
 		}
 		for link < len(m.links) && m.links[link].end <= from {
 			link++

@@ -45,7 +45,7 @@ type mentionLine struct {
 	Groups []*threadGroup
 	Counts []int // by group
 	Total  int
-	Chart  chart
+	Strip  chart
 	With   []coMention
 }
 
@@ -69,24 +69,30 @@ func (v *codexView) mentionLine(ctx context.Context, entry int64) (*mentionLine,
 		m.Counts[of[c.Thread]] += c.Count
 		m.Total += c.Count
 	}
-	threads := 0
-	if len(groups) > 0 {
-		threads = groups[len(groups)-1].To
-	}
-	m.Chart = newChart("Mentions by thread", threads)
-	m.Chart.reach(slices.Max(append(m.Counts, 0)))
-	for i, n := range m.Counts {
-		at := m.Chart.column(groups[i].From, groups[i].To)
-		at.Title = fmt.Sprintf("%s: %s", groups[i].Label(), plural(n, "mention"))
-		m.Chart.stack(at, []int{n}, []string{"uncached"})
-	}
-	m.Chart.grid()
+	m.fillStrip()
 	m.With, err = v.coMentions(ctx, entry)
 	return m, err
 }
 
+// fillStrip draws a column for each group, as high as its share of the largest count.
+func (m *mentionLine) fillStrip() {
+	const width, height = 288, 32
+	m.Strip = chart{Label: "Mentions by chapter", Width: width, Height: height}
+	highest := slices.Max(append(m.Counts, 1))
+	step := float64(width) / float64(max(1, len(m.Groups)))
+	for i, n := range m.Counts {
+		b := bar{X: float64(i) * step, W: max(1, step-min(2, step/4)), H: 2, Y: height - 2, Class: "none"}
+		if n > 0 {
+			b.H, b.Class = max(3, float64(height)*float64(n)/float64(highest)), "uncached"
+			b.Y = height - b.H
+		}
+		b.Title = fmt.Sprintf("%s: %s", m.Groups[i].Label(), plural(n, "mention"))
+		m.Strip.Bars = append(m.Strip.Bars, b)
+	}
+}
+
 func (v *codexView) coMentions(ctx context.Context, entry int64) ([]coMention, error) {
-	const limit = 12
+	const limit = 8
 	counts, err := v.Companions(ctx, entry, limit)
 	if err != nil {
 		return nil, err

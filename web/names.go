@@ -12,17 +12,61 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/context/mention"
+	"annotator/storage"
 )
 
-// mentionSpans returns the names in a scene, by the rank of the post.
-func (v *codexView) mentionSpans(ctx context.Context, scene annotator.Order) (map[int][]namedSpan, error) {
-	found, err := v.MentionsIn(ctx, scene, scene)
-	posts := map[int][]namedSpan{}
+// namesIn returns the names in some scenes of a chapter as they were known when each was read, by the place of the post.
+// An entry that was merged since is linked to the one that has it now. One that was retired is not linked.
+func (r *request) namesIn(ctx context.Context, scenes []annotator.SceneRow,
+	density string,
+) (map[annotator.Place][]namedSpan, error) {
+	if density == namesNone {
+		return nil, nil
+	}
+	found, err := r.view.MentionsThen(ctx, scenes[0].Order, scenes[len(scenes)-1].Order)
+	if err != nil {
+		return nil, err
+	}
+	now, err := r.view.now(ctx, idsOf(found, func(m *storage.Mention) int64 { return m.Entry }))
+	posts := map[annotator.Place][]namedSpan{}
 	for _, m := range found {
-		rank := m.Place.Rank()
-		posts[rank] = append(posts[rank], namedSpan{start: m.Start, end: m.End, entry: m.Entry})
+		if to := now[m.Entry]; to != 0 {
+			posts[m.Place] = append(posts[m.Place], namedSpan{start: m.Start, end: m.End, entry: to})
+		}
 	}
 	return posts, err
+}
+
+// now returns for each of some entries the one that has its facts: itself, or the one that it was merged into. It
+// omits entries that were retired.
+func (v *codexView) now(ctx context.Context, ids []int64) (map[int64]int64, error) {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	now := map[int64]int64{}
+	for _, id := range ids {
+		now[id] = id
+	}
+	for len(ids) > 0 {
+		entries, err := v.Headings(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		var merged []int64
+		for from, to := range now {
+			e := entries[to]
+			switch {
+			case !slices.Contains(ids, to):
+			case e != nil && e.Status == annotator.Merged:
+				now[from] = e.MergedInto
+				merged = append(merged, e.MergedInto)
+			case e == nil || !e.Status.Live():
+				now[from] = 0
+			}
+		}
+		slices.Sort(merged)
+		ids = slices.Compact(merged)
+	}
+	return now, nil
 }
 
 // linker selects the names in the posts of a scene that become links.

@@ -6,22 +6,22 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
-	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"annotator"
 	"annotator/codex"
-	"annotator/view"
 )
 
 // page is the data of a template.
 type page struct {
 	*request
 	template string
-	status   int // 0: 200
+	layout   string // the part that is sent; empty: the whole page
+	status   int    // 0: 200
 	Title    string
 	Section  string // of the navigation
 	Data     any
@@ -35,7 +35,7 @@ func (t *pageTemplate) execute(w io.Writer, p *page) error {
 	if t == nil {
 		return fmt.Errorf("there is no template %q", p.template)
 	}
-	return t.t.ExecuteTemplate(w, "layout", p)
+	return t.t.ExecuteTemplate(w, cmp.Or(p.layout, "layout"), p)
 }
 
 // parseTemplates reads the templates: each page with the layout and the other parts.
@@ -44,6 +44,7 @@ func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "plain": codex.WithoutLinks,
 		"time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
 		"asset": s.asset, "words": words, "field": fieldName, "minus": func(a, b int) int { return a - b },
+		"scene": sceneLabel, "gist": func(e *annotator.Entry) string { return codex.WithoutLinks(codex.Gist(e)) },
 	}
 	common, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")
 	if err != nil {
@@ -70,8 +71,13 @@ func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 // InDatabase reports whether the page is one of a database.
 func (p *page) InDatabase() bool { return p.db != nil }
 
-// Name returns the name of the database in URLs.
-func (p *page) Name() string { return p.db.Name }
+// HasHeader reports whether the page has a header, which leads to other pages.
+func (p *page) HasHeader() bool { return p.db != nil && p.view != nil }
+
+// IsServersLimit reports whether the server's limit is that of the page.
+func (p *page) IsServersLimit() bool {
+	return p.db.bounded() && (p.limit.point == "" || p.limit.point == noLimit)
+}
 
 // StoryTitle returns the title of the story, or the name of the database where it has none.
 func (p *page) StoryTitle() (string, error) {
@@ -86,10 +92,13 @@ func (p *page) HasList() bool {
 }
 
 // AsOf returns the limit in the form of links; empty if they have none.
-func (p *page) AsOf() string { return p.limit.point }
+func (p *page) AsOf() string { return p.limit.inLinks() }
 
 // Limited reports whether there is a limit.
 func (p *page) Limited() bool { return p.limit.Limited() }
+
+// choice is a link to the same page with another setting.
+type choice struct{ Name, Label, URL string }
 
 // At returns the URL of the first page under another limit.
 func (p *page) At(point string) string {
@@ -125,79 +134,11 @@ func (p *page) Tab(section, label string, path ...any) tab {
 	return tab{p.Link(path...), label, p.Section == section}
 }
 
-// choice is a link to the same page with another setting.
-type choice struct{ Name, Label, URL string }
-
-// Densities returns the choices of which names are links.
-func (p *page) Densities() []choice {
-	scene, quote := p.PathValue("id"), p.URL.Query().Get("quote")
-	choices := []choice{{namesAll, "all", ""}, {namesFirst, "the first in a scene", ""}, {namesNone, "none", ""}}
-	for i := range choices {
-		choices[i].URL = p.Link("scene", scene, "?", "names", choices[i].Name, "quote", quote)
-	}
-	return choices
-}
-
-// limitBar is the bar with the limit, on every page.
-type limitBar struct {
-	Limited bool
-	AtScene bool   // the limit is the end of a scene
-	Point   string // of the limit
-	Scene   int    // of the limit; without one, the last scene of the story
-	Thread  string // the title of the limit's thread
-	Last    int    // the last scene that can be a limit; 0: none
-	Chosen  bool   // the reader has set the limit
-	Bounded bool   // the server has a limit
-	Back    string // the page to which the form returns
-	Action  string // of the form
-}
-
-// Bar returns the bar with the limit.
-func (p *page) Bar() (limitBar, error) {
-	bar := limitBar{Limited: p.limit.Limited(), Bounded: p.db.bounded(), Point: p.limit.point, Back: p.URL.RequestURI()}
-	pulse, err := p.db.DB.Run.Pulse(p.Context())
-	if err == nil {
-		bar.Last, err = p.db.lastChoice(p.Context(), pulse.Scenes)
-	}
-	bar.Scene = bar.Last
-	bar.Chosen = bar.Limited && bar.Point != "" && bar.Point != noLimit
-	if bar.Limited && !bar.Chosen {
-		bar.Point = p.db.Point.String()
-	}
-	if p.Method != http.MethodGet {
-		bar.Back = p.URL.Path
-	}
-	bar.Action = p.Link("limit")
-	if bar.Limited {
-		bar.AtScene = strings.HasPrefix(bar.Point, string(view.PointScene)+":")
-		bar.Scene = p.limit.moment.Scene
-	}
-	if err != nil || p.view == nil || !bar.Limited || bar.Scene == 0 {
-		return bar, err
-	}
-	scene, err := p.view.Scene(p.Context(), bar.Scene)
-	if isNotFound(err) { // the limit is inside its scene
-		return bar, nil
-	}
-	if err == nil {
-		bar.Thread = scene.Thread.Title
-	}
-	return bar, err
-}
-
-// limitForm is the form that sets the limit to the current page.
-type limitForm struct{ Action, Back, Point, Label string }
-
-// LimitForm returns that form; nil if the limit is already there.
-func (p *page) LimitForm(kind string, id any, label string) *limitForm {
-	point := fmt.Sprintf("%s:%v", kind, id)
-	if p.limit.point == point {
-		return nil
-	}
-	if _, _, err := p.moment(point); err != nil { // after the server's limit
-		return nil
-	}
-	return &limitForm{p.Link("limit"), p.URL.RequestURI(), point, label}
+// RunTab returns the link to the pages of the run, which have sections of their own.
+func (p *page) RunTab() tab {
+	run := p.Tab("run", "Run", "run")
+	run.Current = run.Current || slices.Contains([]string{"plots", "snapshots", "audit"}, p.Section)
+	return run
 }
 
 // plural counts things: "1 scene", "2 entries".

@@ -27,16 +27,23 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 	q := e.Claims[0].Evidence[0]
 	for path, texts := range map[string][]string{
 		"/lanterns/": {
-			"The Lanterns of Hallowmere", "No limit:", "Latest scenes",
-			"The story is read to its end",
+			"The Lanterns of Hallowmere", "You have read to the end", "People", "Places", "The last chapters", "scenes annotated",
 		},
-		"/lanterns/entries":               {"1 to 50 of", "More →"},
-		"/lanterns/entries?q=ysolde":      {"Ysolde Marrow"},
-		"/lanterns/entries?status=merged": {"merged"},
+		"/lanterns/run":                               {"Latest scenes", "The story is read to its end"},
+		"/lanterns/where":                             {"I have not begun", "Now: to the end"},
+		"/lanterns/entries?sort=name":                 {"1 to 50 of", "More →"},
+		"/lanterns/entries?sort=first":                {"1 to 50 of"},
+		"/lanterns/entries?letter=l":                  {`aria-current="true">L</a>`},
+		"/lanterns/entries?q=who+is+Ysolde+Marrow%3F": {"Ysolde Marrow"},
+		"/lanterns/entries":                           {"person", "how often they appear"},
+		"/lanterns/entries?q=ysolde":                  {"Ysolde Marrow"},
+		"/lanterns/entries?status=merged":             {"merged"},
 		fmt.Sprintf("/lanterns/entry/%d", e.ID): {
-			"Ysolde Marrow", "What the story tells",
-			"narrated",
+			"Ysolde Marrow", "What the story tells", "First seen", "Last seen", "Close to", "in their sentences",
 		},
+		fmt.Sprintf("/lanterns/entry/%d?record=1", e.ID):  {"narrated", "its history", "revisions"},
+		fmt.Sprintf("/lanterns/entry/%d/mentions", e.ID):  {"<mark>", "in its place"},
+		fmt.Sprintf("/lanterns/entry/%d/card?at=9", e.ID): {"Ysolde Marrow", "First in"},
 		fmt.Sprintf("/lanterns/entry/%d/history", e.ID): {
 			"oldest first", "quotation",
 			"/lanterns/row/",
@@ -45,17 +52,27 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 		fmt.Sprintf("/lanterns/revision/%d", e.Revision):                 {"Made by"},
 		"/lanterns/cast":          {"<svg", "Who appears with whom", "The same as a table"},
 		"/lanterns/story":         {"scene"},
-		"/lanterns/scene/3":       {"Scene 3", "Scene 4"},
 		"/lanterns/snapshots":     {"checkpoint"},
 		"/lanterns/snapshot/5":    {"No endpoint is configured"},
 		"/lanterns/plots":         {"<svg", "The same as a table", "compaction"},
 		"/lanterns/audit":         {"glossary_create", "Verify now"},
 		"/lanterns/audit?scene=3": {"Calls to the model"},
 		"/lanterns/turn/3":        {"row-", "glossary_"},
-		fmt.Sprintf("/lanterns/scene/%d?quote=%d-%d-%d", int(e.First.Order()/annotator.OrderStep), q.Post, q.Start,
-			q.End): {`<mark id="quote">`},
 	} {
 		s.want(path, http.StatusOK, texts...)
+	}
+	chapter := s.redirected("/lanterns/scene/3", "all")
+	quoted := s.redirected(fmt.Sprintf("/lanterns/scene/%d?quote=%d-%d-%d", int(e.First.Order()/annotator.OrderStep),
+		q.Post, q.Start, q.End), "all")
+	for got, texts := range map[*response][]string{
+		&chapter: {`id="scene-3"`, "Who is in this chapter", "first in a scene", `class="margin"`},
+		&quoted:  {`<mark id="quote">`},
+	} {
+		for _, text := range texts {
+			if !strings.Contains(got.body, text) {
+				t.Errorf("%s has no %q", got.Request.URL, text)
+			}
+		}
 	}
 	for _, row := range regexp.MustCompile(`/lanterns/row/[0-9]+`).
 		FindAllString(s.get(fmt.Sprintf("/lanterns/entry/%d/history", e.ID)).body, -1) {
@@ -76,7 +93,7 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 	for _, path := range []string{
 		"/nothing/", "/lanterns/entry/99999", "/lanterns/entry/x", "/lanterns/scene/9999",
 		"/lanterns/scene/99999999999999999999", "/lanterns/post/12345678",
-		"/lanterns/revision/0", "/lanterns/snapshot/9999", "/lanterns/turn/9999", "/lanterns/thread/424242",
+		"/lanterns/revision/0", "/lanterns/snapshot/9999", "/lanterns/turn/9999", "/lanterns/chapter/424242",
 		"/lanterns/entry/1/claim/99",
 	} {
 		s.want(path, http.StatusNotFound)
@@ -135,13 +152,16 @@ func TestQuotesLinkToTheirPosts(t *testing.T) {
 				if !strings.HasSuffix(to, "#quote") {
 					t.Fatalf("post %d leads to %q", q.Post, to)
 				}
-				if got := marked(s.get(to).body); got != q.Quote {
+				if got := marked(s.get(to).body); oneLine(got) != oneLine(q.Quote) {
 					t.Errorf("%s marks %q, want %q", to, got, q.Quote)
 				}
 			}
 		}
 	}
 }
+
+// oneLine joins the paragraphs of a text.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // marked returns the text of the marks of a page.
 func marked(html string) string {
@@ -168,7 +188,9 @@ func TestNamesAreLinks(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	links := func(scene int, names string) (to []string) {
-		body := s.get(fmt.Sprintf("/lanterns/scene/%d?names=%s", scene, names)).body
+		body := s.redirected(fmt.Sprintf("/lanterns/scene/%d?names=%s&facts=none", scene, names), "all").body
+		_, body, _ = strings.Cut(body, fmt.Sprintf(`<section class="scene" id="scene-%d"`, scene))
+		body, _, _ = strings.Cut(body, "</section>")
 		for _, m := range regexp.MustCompile(`<a class="name[^>]*href="([^"]*)"`).FindAllStringSubmatch(body, -1) {
 			to = append(to, m[1])
 		}
@@ -252,19 +274,19 @@ func TestAnswerKeepsTheLimit(t *testing.T) {
 	if got := post("/lanterns/snapshot/5?as-of=scene:4", "Who?"); got.StatusCode != http.StatusNotFound {
 		t.Errorf("beyond the limit: status %d", got.StatusCode)
 	}
-	if got := post("/lanterns/snapshot/5", "  "); got.StatusCode != http.StatusBadRequest {
+	if got := post("/lanterns/snapshot/5?as-of=all", "  "); got.StatusCode != http.StatusBadRequest {
 		t.Errorf("without a question: status %d", got.StatusCode)
 	}
 	if len(asked.questions) != 1 {
 		t.Errorf("the model was asked %q", asked.questions)
 	}
 	asked.err = annotator.Errorf(annotator.Unreachable, "no <server> answers")
-	if got := post("/lanterns/snapshot/5", "Who?"); got.StatusCode != http.StatusBadGateway ||
+	if got := post("/lanterns/snapshot/5?as-of=all", "Who?"); got.StatusCode != http.StatusBadGateway ||
 		!strings.Contains(got.body, "no &lt;server&gt; answers") {
 		t.Errorf("a model that is gone: %d", got.StatusCode)
 	}
 	s = open(t, nil)
-	if got := post("/lanterns/snapshot/5", "Who?"); got.StatusCode != http.StatusBadRequest {
+	if got := post("/lanterns/snapshot/5?as-of=all", "Who?"); got.StatusCode != http.StatusBadRequest {
 		t.Errorf("without an endpoint: status %d", got.StatusCode)
 	}
 }
@@ -272,7 +294,7 @@ func TestAnswerKeepsTheLimit(t *testing.T) {
 func TestVerifyShowsTheChecks(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
-	got := s.do(s.request(http.MethodPost, "/lanterns/verify", url.Values{}))
+	got := s.do(s.request(http.MethodPost, "/lanterns/verify?as-of=all", url.Values{}))
 	if got.StatusCode != http.StatusOK || !strings.Contains(got.body, "the codex is the sum of its revisions") ||
 		strings.Contains(got.body, "violation") {
 		t.Errorf("status %d:\n%s", got.StatusCode, got.body)

@@ -26,12 +26,12 @@ type request struct {
 
 // limit is the limit of the reader, or of the server.
 type limit struct {
-	point    string // of the reader: "scene:200"; noLimit; or empty for none
+	point    string // of the reader: "scene:200"; noLimit; or empty where the reader has set none
 	explicit bool   // it is in the URL
 	moment   view.Moment
 }
 
-// noLimit is the value of as-of that removes a remembered limit. It does not remove the server's.
+// noLimit is the limit of a reader who has finished the story. It does not remove the server's.
 const noLimit = "all"
 
 // asOf is the query parameter that names a limit.
@@ -39,6 +39,9 @@ const asOf = "as-of"
 
 // limitCookie remembers the limit of a database.
 const limitCookie = asOf
+
+// cookieAge is how long a browser keeps a cookie, in seconds. Browsers keep none longer.
+const cookieAge = 400 * 24 * 3600
 
 func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) (*request, error) {
 	r := &request{Request: hr, w: w}
@@ -60,33 +63,17 @@ func limited(show handler) handler {
 		switch err := r.readLimit(); annotator.KindOf(err) {
 		case "":
 		case annotator.NotFound, annotator.Misused:
-			return r.unknownLimitPage(), nil
+			return r.askAgain()
 		default:
 			r.db = nil // without a known limit, an error page must not show anything of the story
 			return nil, err
 		}
+		if r.limit.point == "" && !r.db.bounded() {
+			return r.askFirst()
+		}
 		r.view = newView(r.Context(), r.db, r.limit.moment)
 		return show(r)
 	}
-}
-
-// unknownLimit is a limit that does not exist in the story, with the form that sets another.
-type unknownLimit struct {
-	Point, Back, Action string
-	Remembered          bool // by a cookie, for example of an earlier run
-	Bounded             bool // the server has a limit
-	First               bool // the first scene can be the limit
-}
-
-// unknownLimitPage returns the page for a limit that does not exist. It shows nothing of the story.
-func (r *request) unknownLimitPage() *page {
-	lost := unknownLimit{Point: r.limit.point, Back: r.URL.Path, Remembered: !r.limit.explicit, Bounded: r.db.bounded()}
-	r.limit = limit{}
-	first, err := r.db.lastChoice(r.Context(), 1)
-	lost.First = err == nil && first > 0
-	lost.Action = r.Link("limit")
-	r.db = nil
-	return &page{template: "nolimit", Title: "There is no such limit", status: http.StatusBadRequest, Data: lost}
 }
 
 // readLimit reads the limit. The URL takes precedence over the cookie. The server's limit always applies.
@@ -145,6 +132,15 @@ func (r *request) moment(named string) (point string, m view.Moment, err error) 
 
 // Limited reports whether there is a limit.
 func (l *limit) Limited() bool { return !l.moment.IsZero() }
+
+// inLinks returns the limit as links name it. That a reader has finished the story is not in them if the browser remembers
+// it, so that a link can be given to others.
+func (l *limit) inLinks() string {
+	if l.point == noLimit && !l.explicit {
+		return ""
+	}
+	return l.point
+}
 
 // extendTimeout sets the timeout of an answer that takes longer than most pages. Other pages can be made in parallel.
 func (r *request) extendTimeout(timeout time.Duration) error {
@@ -231,8 +227,8 @@ func (r *request) Link(parts ...any) string {
 	if len(path) == 2 {
 		path = append(path, "")
 	}
-	if r.limit.point != "" {
-		values.Set(asOf, r.limit.point)
+	if point := r.limit.inLinks(); point != "" {
+		values.Set(asOf, point)
 	}
 	if len(values) > 0 {
 		fragment = "?" + values.Encode() + fragment
@@ -243,27 +239,23 @@ func (r *request) Link(parts ...any) string {
 // setLimit stores the limit of the form in a cookie, and redirects to the page of the form.
 func setLimit(r *request) (*page, error) {
 	point := r.PostFormValue(asOf)
-	if point == "" {
-		n, err := strconv.Atoi(r.PostFormValue("scene"))
-		if err != nil || n < 1 {
-			return nil, annotator.Errorf(annotator.Misused, "%q is no scene", r.PostFormValue("scene"))
+	if chapter := r.PostFormValue("chapter"); point == "" && chapter != "" {
+		var err error
+		if point, err = r.endOfChapter(chapter); err != nil {
+			return nil, err
 		}
-		step, _ := strconv.Atoi(r.PostFormValue("step"))
-		point = view.Point{Kind: view.PointScene, ID: int64(max(1, n+step))}.String()
 	}
 	cookie := &http.Cookie{
-		Name: limitCookie, Path: "/" + url.PathEscape(r.db.Name) + "/", MaxAge: 400 * 24 * 3600, HttpOnly: true,
+		Name: limitCookie, Path: "/" + url.PathEscape(r.db.Name) + "/", MaxAge: cookieAge, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
 	}
-	if point == noLimit {
-		cookie.MaxAge = -1
-	} else {
+	if point != noLimit {
 		var err error
 		if point, _, err = r.moment(point); err != nil {
 			return nil, err
 		}
-		cookie.Value = point
 	}
+	cookie.Value = point
 	http.SetCookie(r.w, cookie)
 	http.Redirect(r.w, r.Request, r.backUnder(point), http.StatusSeeOther)
 	return nil, nil
@@ -277,10 +269,7 @@ func (r *request) backUnder(point string) string {
 		back = &url.URL{Path: "/" + r.db.Name + "/"}
 	}
 	values := back.Query()
-	values.Del(asOf)
-	if point != noLimit {
-		values.Set(asOf, point)
-	}
+	values.Set(asOf, point)
 	back.RawQuery = values.Encode()
 	return back.String()
 }

@@ -24,7 +24,9 @@ func (s *site) everyPage() []string {
 		"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=lamp", "/lanterns/entry/1",
 		"/lanterns/entry/1?format=json", "/lanterns/entry/1/history",
 		"/lanterns/entry/1/claim/1", "/lanterns/entry/1/named", "/lanterns/revision/1", "/lanterns/cast",
-		"/lanterns/story", fmt.Sprintf("/lanterns/thread/%d", first.Thread.ID), "/lanterns/scene/1",
+		"/lanterns/story", fmt.Sprintf("/lanterns/chapter/%d", first.Thread.ID), "/lanterns/scene/1",
+		"/lanterns/run", "/lanterns/where", "/lanterns/entry/1/mentions", "/lanterns/entry/1/card?at=2",
+		"/lanterns/entries?begins=la&format=json", "/lanterns/entries?sort=first", "/lanterns/entries?letter=l",
 		"/lanterns/snapshots", "/lanterns/snapshot/1", "/lanterns/plots", "/lanterns/audit", "/lanterns/turn/1",
 		"/lanterns/row/1", "/lanterns/live",
 	}
@@ -67,7 +69,7 @@ func TestUnclearLimitShowsNothing(t *testing.T) {
 	}
 	for _, form := range []string{
 		"as-of=scene:3;x&scene=9&step=0", "as-of=scene:3%&scene=9&step=0",
-		"as-of=ALL&scene=9", "scene=0", "scene=x", "scene=9;&step=0", "",
+		"as-of=ALL&scene=9", "chapter=0", "chapter=x", "as-of=scene:9;&chapter=1", "",
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/lanterns/limit",
 			strings.NewReader(form))
@@ -103,17 +105,17 @@ func TestLimitIsKept(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	for _, c := range []struct{ path, remembered, says string }{
-		{"/?as-of=scene:4", "", "scene 4</strong>"},
-		{"/?as-of=4", "", "scene 4</strong>"},
-		{"/?as-of=scene:4", "scene:9", "scene 4</strong>"},
-		{"/?as-of=", "scene:9", "scene 9</strong>"},
-		{"/?as-of=all", "scene:9", "No limit:"},
-		{"/lanterns/?as-of=scene:4", "", "scene 4</strong>"},
-		{"/lanterns/story?as-of=", "scene:9", "scene 9</strong>"},
-		{"/lanterns/story?as-of", "scene:9", "scene 9</strong>"},
-		{"/lanterns/story?as-of=", "", "No limit:"},
-		{"/lanterns//story?as-of=scene:4", "", "scene 4</strong>"},
-		{"/lanterns/../lanterns/story?as-of=scene:4", "", "scene 4</strong>"},
+		{"/?as-of=scene:4", "", "scene 4" + inPlace},
+		{"/?as-of=4", "", "scene 4" + inPlace},
+		{"/?as-of=scene:4", "scene:9", "scene 4" + inPlace},
+		{"/?as-of=", "scene:9", "scene 9" + inPlace},
+		{"/?as-of=all", "scene:9", "the end" + inPlace},
+		{"/lanterns/?as-of=scene:4", "", "scene 4" + inPlace},
+		{"/lanterns/story?as-of=", "scene:9", "scene 9" + inPlace},
+		{"/lanterns/story?as-of", "scene:9", "scene 9" + inPlace},
+		{"/lanterns/story?as-of=", "", "How far have you read?"},
+		{"/lanterns//story?as-of=scene:4", "", "scene 4" + inPlace},
+		{"/lanterns/../lanterns/story?as-of=scene:4", "", "scene 4" + inPlace},
 	} {
 		if got := s.redirected(c.path, c.remembered); got.StatusCode != http.StatusOK ||
 			!strings.Contains(got.body, c.says) {
@@ -121,7 +123,7 @@ func TestLimitIsKept(t *testing.T) {
 		}
 	}
 	if got := s.redirected("/lanterns?as-of=scene:4", ""); got.StatusCode == http.StatusOK &&
-		!strings.Contains(got.body, "scene 4</strong>") {
+		!strings.Contains(got.body, "scene 4"+inPlace) {
 		t.Error("/lanterns loses the limit")
 	}
 	databaseList := open(t,
@@ -203,7 +205,7 @@ func TestServersLimitCannotBeRaised(t *testing.T) {
 							t.Fatalf("%s with %q shows %q", path, point, text)
 						}
 						for _, tells := range []string{
-							"No limit:", "Verify now",
+							"the end" + inPlace, "Verify now",
 							fmt.Sprintf(">%d scenes", run.Corpus.Scenes), fmt.Sprintf(`max="%d"`, run.Corpus.Scenes),
 						} {
 							if strings.Contains(got.body, tells) {
@@ -216,7 +218,7 @@ func TestServersLimitCannotBeRaised(t *testing.T) {
 			for _, point := range later[1:] {
 				got := s.do(s.request(http.MethodPost, "/lanterns/limit",
 					url.Values{"as-of": {point}, "back": {"/lanterns/story"}}))
-				if to := got.Header.Get("Location"); point == "all" && to != "/lanterns/story" || point != "all" &&
+				if to := got.Header.Get("Location"); point == "all" && to != "/lanterns/story?as-of=all" || point != "all" &&
 					got.StatusCode < 400 {
 					t.Errorf("the form takes %s: status %d, to %q", point, got.StatusCode, to)
 				}
@@ -255,10 +257,14 @@ func TestUnderTheServersLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	s.want("/lanterns/story", http.StatusOK, "scene 9</strong>", "This is the limit of this server.", `max="9"`)
-	s.want("/lanterns/story?as-of=scene:9", http.StatusOK, "scene 9</strong>")
-	s.want("/lanterns/story?as-of=scene:4", http.StatusOK, "scene 4</strong>",
-		"Show all that this server shows", `max="9"`)
+	s.want("/lanterns/story", http.StatusOK, "scene 9"+inPlace, "This is the limit of this server.")
+	s.want("/lanterns/story?as-of=scene:9", http.StatusOK, "scene 9"+inPlace)
+	s.want("/lanterns/story?as-of=scene:4", http.StatusOK, "scene 4"+inPlace,
+		"Read on")
+	s.want("/lanterns/where?as-of=scene:4", http.StatusOK, "Show all that this server shows")
+	if body := s.want("/lanterns/story?as-of=scene:9", http.StatusOK); strings.Contains(body, "Read on") {
+		t.Error("one can read on after the limit of the server")
+	}
 	s.want("/lanterns/story?as-of=scene:10", http.StatusBadRequest,
 		"is no point of this story up to the limit of this server")
 	s.want("/lanterns/scene/10", http.StatusNotFound)

@@ -17,13 +17,15 @@ import (
 
 // pages are addresses of the sample, one of each kind. " > " precedes a button that leads to the page.
 var pages = []string{
-	"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=nothing+like+it", "/lanterns/entry/2",
+	"/lanterns/where", "/lanterns/where?chapter=2", "/lanterns/?as-of=start", "/lanterns/", "/lanterns/run",
+	"/lanterns/entries", "/lanterns/entries?q=nothing+like+it", "/lanterns/entries?sort=first",
+	"/lanterns/entry/2", "/lanterns/entry/2?record=1", "/lanterns/entry/2/mentions",
 	"/lanterns/entry/2/history", "/lanterns/entry/2/claim/1", "/lanterns/entry/2/named",
-	"/lanterns/revision/9", "/lanterns/story", "/lanterns/scene/3", "/lanterns/scene/3?names=all",
+	"/lanterns/revision/9", "/lanterns/story", "/lanterns/scene/3", "/lanterns/scene/3?names=all&facts=shown",
 	"/lanterns/snapshots", "/lanterns/snapshot/4",
 	"/lanterns/plots", "/lanterns/cast", "/lanterns/audit", "/lanterns/audit?scene=3", "/lanterns/turn/3",
 	"/lanterns/entry/99999", "/lanterns/?as-of=scene:9",
-	"/lanterns/thread/3391207", "/lanterns/entries?q=wren+guild", "/lanterns/?as-of=nonsense",
+	"/lanterns/chapter/3391207", "/lanterns/entries?q=wren+guild", "/lanterns/?as-of=nonsense",
 	"/lanterns/audit > form[action*=verify] button",
 	"/lanterns/snapshot/4 > form.ask button",
 }
@@ -33,15 +35,17 @@ var pages = []string{
 func TestSearchByKeyboard(t *testing.T) {
 	t.Parallel()
 	ctx := tab(t)
-	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(serve(t, "lanterns.annotator.db")), chromedp.KeyEvent("/"),
+	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(serve(t, "lanterns.annotator.db")+"/lanterns/?as-of=all"), chromedp.KeyEvent("/"),
 		chromedp.KeyEvent("Wren Tallow"), chromedp.KeyEvent(kb.Enter))
 	until(ctx, t, `location.search.includes("Wren") && document.querySelector(".card .term")`)
 	reach(ctx, t, ".card .term")
 	do(ctx, t, chromedp.KeyEvent(kb.Enter))
 	until(ctx, t, `document.querySelector("article.entry h1")?.innerText.includes("Wren Tallow")`)
+	reach(ctx, t, ".quotes summary")
+	do(ctx, t, chromedp.KeyEvent(kb.Enter))
 	reach(ctx, t, "blockquote a")
 	do(ctx, t, chromedp.KeyEvent(kb.Enter))
-	until(ctx, t, `location.pathname.includes("/scene/") && document.getElementById("quote")?.innerText`)
+	until(ctx, t, `location.pathname.includes("/chapter/") && document.getElementById("quote")?.innerText`)
 	until(ctx, t, `(() => { const r = document.getElementById("quote").getBoundingClientRect(); return r.top >= 0 && `+
 		`r.bottom <= innerHeight })()`)
 }
@@ -58,24 +62,35 @@ func reach(ctx context.Context, t *testing.T, selector string) {
 	t.Fatalf("the keyboard does not reach %s", selector)
 }
 
-// TestSliderSetsTheLimit sets the limit by the slider, with the keyboard. The next page has the limit without it in the
-// address. Then it removes the limit.
-func TestSliderSetsTheLimit(t *testing.T) {
+// TestFirstVisit answers the question by the keyboard. The next page has the limit without it in the address. Then the
+// reader goes on by a key, and the text that follows is at the top of the page.
+func TestFirstVisit(t *testing.T) {
 	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
 	base := serve(t, "lanterns.annotator.db")
-	do(ctx, t, chromedp.Navigate(base+"/lanterns/story"))
-	reach(ctx, t, "#scene")
-	do(ctx, t, chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
-	until(ctx, t, `document.querySelector(".limit output").innerText == "3"`)
-	do(ctx, t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
-	until(ctx, t, `location.search == "?as-of=scene%3A3" && document.querySelector(".limited")`)
+	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(base+"/lanterns/story"))
+	reach(ctx, t, "#chapter")
+	do(ctx, t, chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `location.pathname == "/lanterns/story" && document.querySelectorAll(".chapters > li").length == 2`)
 	do(ctx, t, chromedp.Navigate(base+"/lanterns/entries"))
-	until(ctx, t, `document.querySelector(".limit p")?.innerText.includes("scene 3")`)
-	reach(ctx, t, ".limit button.quiet")
-	do(ctx, t, chromedp.KeyEvent(kb.Enter))
-	until(ctx, t, `document.querySelector(".limit p")?.innerText.includes("No limit")`)
+	until(ctx, t, `document.querySelector(".place")?.innerText.includes("scene")`)
+	do(ctx, t, chromedp.Navigate(base+"/lanterns/chapter/3391207"), chromedp.KeyEvent(kb.ArrowRight))
+	until(ctx, t, `document.activeElement.matches(".read-on button, main *") || location.pathname != "/lanterns/chapter/3391207"`)
+}
+
+// TestCard focuses a name in the text, and expects the card that says who it is, with a link to the entry. It hides the
+// card by a key.
+func TestCard(t *testing.T) {
+	longtest.Only(t, "one walk through the pages is in the sample")
+	t.Parallel()
+	ctx := tab(t)
+	do(ctx, t, look{1200, false}.apply(),
+		chromedp.Navigate(serve(t, "lanterns.annotator.db")+"/lanterns/scene/9?as-of=scene:9"))
+	reach(ctx, t, ".book a.name")
+	until(ctx, t, `document.querySelector(".hover-card:not([hidden]) .card-name a")?.href.includes("as-of=scene%3A9")`)
+	do(ctx, t, chromedp.KeyEvent(kb.Escape))
+	until(ctx, t, `document.querySelector(".hover-card").hidden`)
 }
 
 // TestPageFollowsARun opens the first page of a stopped run, resumes the run, and waits until the page shows its end.
@@ -87,7 +102,7 @@ func TestPageFollowsARun(t *testing.T) {
 	if text, err := command(t.Context(), append(arguments, "--limit", "3")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	do(ctx, t, chromedp.Navigate(serve(t, "live.annotator.db")))
+	do(ctx, t, chromedp.Navigate(serve(t, "live.annotator.db")+"/live/run?as-of=all"))
 	until(ctx, t, `document.getElementById("live")?.innerText.includes("The run is stopped")`)
 	run := command(t.Context(), arguments...)
 	if err := run.Start(); err != nil {
@@ -121,6 +136,9 @@ func TestPagesAreAccessible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	do(ctx, t, chromedp.Navigate(base+"/lanterns/?as-of=all"))
+	press(ctx, t, ".place")
+	press(ctx, t, "button[value=all]") // a reader who has finished the story
 	for i, page := range pages {
 		path, button, _ := strings.Cut(page, " > ")
 		for _, l := range looks {
@@ -145,7 +163,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	}
 }
 
-// press presses a button of a form, fills in a question if the form has one, and waits for the next page.
+// press presses a button of a form or follows a link, fills in a question if the form has one, and waits for the next page.
 func press(ctx context.Context, t *testing.T, button string) {
 	t.Helper()
 	eval[bool](ctx, t, fmt.Sprintf(`(() => {

@@ -19,7 +19,7 @@ func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 		s.write(r, s.errorPage(r, annotator.Errorf(annotator.Misused, "the query cannot be read: %w", err)))
 		return
 	}
-	first := func(d *servedDatabase) string { return (&request{db: d, limit: limit{point: point}}).Link() }
+	first := func(d *servedDatabase) string { return (&request{db: d, limit: limit{point: point, explicit: true}}).Link() }
 	if len(s.served) == 1 && len(s.Unreadable) == 0 {
 		http.Redirect(w, hr, first(s.served[0]), http.StatusSeeOther)
 		return
@@ -125,30 +125,8 @@ func (v *codexView) readProgress(ctx context.Context) (*progress, error) {
 	return p, err
 }
 
-// overview is the first page of a database.
-type overview struct {
-	Progress *progress
-	Story    *annotator.Episode // the story so far; nil before the first summary
-	Entries  []*annotator.Entry // with the most mentions
-}
-
-func showOverview(r *request) (*page, error) {
-	ctx := r.Context()
-	var o overview
-	var err error
-	if o.Progress, err = r.view.readProgress(ctx); err != nil {
-		return nil, err
-	}
-	if o.Story, err = r.view.Story(ctx); err != nil {
-		return nil, err
-	}
-	const entriesShown = 18
-	mentioned, err := r.view.MostMentioned(ctx, entriesShown)
-	if err != nil {
-		return nil, err
-	}
-	ids := idsOf(mentioned, func(m *view.EntryCount) int64 { return m.Entry })
-	entries, err := r.view.Outlines(ctx, ids)
-	o.Entries = present(ids, entries)
-	return &page{template: "overview", Title: "Overview", Section: "overview", Data: o}, err
+// showRun shows the state of the run.
+func showRun(r *request) (*page, error) {
+	p, err := r.view.readProgress(r.Context())
+	return &page{template: "run", Title: "The run", Section: "run", Data: p}, err
 }

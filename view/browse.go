@@ -1,0 +1,90 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"annotator/codex"
+	"annotator/internal/sqlite"
+	"annotator/storage"
+)
+
+// TagCount is a tag with the number of the entries that have it.
+type TagCount struct {
+	Tag   string
+	Count int
+}
+
+// Tags counts the entries of the codex by tag, those with the most entries first. It returns at most limit tags.
+func (v *View) Tags(ctx context.Context, limit int) ([]TagCount, error) {
+	scan := func(rows *sql.Rows, c *TagCount) error { return rows.Scan(&c.Tag, &c.Count) }
+	return readAll(ctx, v, "count the tags", scan, `SELECT v.key, count(*) FROM value v WHERE v.field = 'tag'
+		AND `+v.r.Limit.InForce("v")+` AND v.entry_id NOT IN
+		  (SELECT g.entry_id FROM value g WHERE `+v.r.Limit.Gone("g")+`)
+		GROUP BY v.key ORDER BY 2 DESC, 1 LIMIT ?2`, v.r.Limit.Bound(), limit)
+}
+
+// Letters returns the first letters of the terms, as codex.Normalize writes them, in their order. It looks up one term
+// for each.
+func (v *View) Letters(ctx context.Context) ([]string, error) {
+	first := `SELECT substr(min(v.key), 1, 1) FROM value v WHERE v.field = 'term' AND ` + v.r.Limit.InForce("v")
+	return readAll(ctx, v, "read the letters", storage.ScanValue[string], `WITH RECURSIVE letter (l) AS (
+		  SELECT (`+first+`)
+		  UNION ALL SELECT (`+first+` AND v.key > letter.l || char(1114111)) FROM letter WHERE letter.l IS NOT NULL)
+		SELECT l FROM letter WHERE l IS NOT NULL AND l <> ''`, v.r.Limit.Bound())
+}
+
+// NamesBeginning returns names in the codex of which a word begins with a text. Names that begin with it come first,
+// then those of entries that the story mentions most. It returns at most limit names.
+func (v *View) NamesBeginning(ctx context.Context, text string, limit int) ([]string, error) {
+	const candidates = 300 // the first in the story
+	text = codex.Visible(text)
+	if !codex.HasWord(text) {
+		return nil, nil
+	}
+	names := map[string]int64{}
+	err := v.r.Each(ctx, func(rows *sql.Rows) error {
+		var entry int64
+		var name string
+		err := rows.Scan(&entry, &name)
+		names[name] = entry
+		return err
+	}, `SELECT v.entry_id, v.json ->> 'name' FROM glossary_fts_name f CROSS JOIN value v ON v.id = f.rowid
+		WHERE glossary_fts_name MATCH ?2 AND f.rowid < ?3 AND v.field = 'alias' AND `+v.r.Limit.InForce("v")+`
+		AND `+v.r.Limit.Live("v.entry_id")+` ORDER BY f.rowid LIMIT ?4`,
+		v.r.Limit.Bound(), phrase(codex.Clean(text))+" *", v.r.Limit.End(), candidates)
+	if err != nil {
+		return nil, sqlite.Wrap(err, "look for names in %s", v.db.Path())
+	}
+	list, of := make([]string, 0, len(names)), make([]int64, 0, len(names))
+	for name, entry := range names {
+		list, of = append(list, name), append(of, entry)
+	}
+	weights, err := v.Weights(ctx, of)
+	begins := func(name string) int {
+		if strings.HasPrefix(codex.Normalize(name), codex.Normalize(text)) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(list, func(a, b string) int {
+		return cmp.Or(begins(a)-begins(b), weights[names[b]]-weights[names[a]], cmp.Compare(a, b))
+	})
+	return list[:min(limit, len(list))], err
+}
+
+// Weights returns how often the story mentions entries, by their ids.
+func (v *View) Weights(ctx context.Context, entries []int64) (map[int64]int, error) {
+	weights := map[int64]int{}
+	err := v.r.Each(ctx, func(rows *sql.Rows) error {
+		var entry int64
+		var n int
+		err := rows.Scan(&entry, &n)
+		weights[entry] += n
+		return err
+	}, `SELECT entry_id, mentions FROM (`+v.blocks(ofListed)+`)`, v.r.Limit.Bound(), storage.List(entries))
+	return weights, sqlite.Wrap(err, "count the mentions in %s", v.db.Path())
+}
