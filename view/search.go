@@ -27,11 +27,12 @@ const (
 	maxHits    = 2_000 // names, and claims, with a common word that a search reads: the first in the story
 )
 
-// Search returns entries by words in their names and claims. Entries whose name is in the query come first, the longest
-// name before others. Then come the best matches: entries that have all words, or else any of them. A word that few
-// have counts for more, and one in a name for more than one in a claim. Common words, such as "the", count only where no other word finds anything. Every word
-// is taken literally, so no text is a syntax error. Words that FTS5 does not index, as in scripts without spaces, are
-// looked for inside names. A query without a word finds everything, by term.
+// Search returns entries by words in their names and claims. Entries whose name is in the query come first, the
+// longest name before others. Then come the best matches: entries that have all words, or else any of them. A word
+// that few have counts for more, and one in a name for more than one in a claim. Common words, such as "the", count
+// only where no other word finds anything. Every word is taken literally, so no text is a syntax error. Words that
+// FTS5 does not index, as in scripts without spaces, are looked for inside names. A query without a word finds
+// everything, by term.
 func (g Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
 	r := g.Reader()
 	found, err := (&search{r}).find(ctx, query)
@@ -84,7 +85,8 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 		clause += fmt.Sprintf(` AND e.key BETWEEN ?%d AND ?%d`, len(args)-1, len(args))
 	}
 	count := `SELECT count(*)` + from + clause
-	if query.Letter == "" && !query.ByAge && len(query.Tags) == 1 && len(query.Statuses) == 0 { // nearly all entries that have the tag are live
+	simple := query.Letter == "" && !query.ByAge && len(query.Statuses) == 0
+	if simple && len(query.Tags) == 1 { // nearly all entries that have the tag are live
 		tag := `v.field = 'tag' AND v.key = ?3 AND ` + s.Limit.InForce("v")
 		tagged := ` AND EXISTS (SELECT 1 FROM value v WHERE v.entry_id = e.entry_id AND ` + tag + `)`
 		count = `SELECT (SELECT count(*) FROM value v WHERE ` + tag + `) - (SELECT count(*)` + from +

@@ -37,7 +37,7 @@ const (
 )
 
 // maxWeighed is the number of entries in a list by weight: those that the story mentions most.
-const maxWeighed = 300
+const maxWeighed = 200
 
 func showEntries(r *request) (*page, error) {
 	q := r.URL.Query()

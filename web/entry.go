@@ -118,8 +118,8 @@ func (shown *entryPage) setSwitch(r *request) {
 	shown.Switch = r.Link("entry", shown.ID, "?", "record", record)
 }
 
-// inOrder returns the claims of an entry that readers are shown, in the order of codex.InOrder: first those that say who
-// or what it is, else the first that holds.
+// inOrder returns the claims of an entry that readers are shown, in the order of codex.InOrder. Those that say who or
+// what it is come first, else the first that holds.
 func inOrder(heads []view.ClaimHead) []int64 {
 	heads = slices.DeleteFunc(heads, func(h view.ClaimHead) bool {
 		return !codex.Shown(&annotator.Claim{Ended: h.Ended})
@@ -330,7 +330,9 @@ func (shown *entryPage) fillLinks(r *request) error {
 // fillEvents sets the events among some entries, by where the story mentions them first.
 func (shown *entryPage) fillEvents(r *request, ids []int64, entries map[int64]*annotator.Entry) error {
 	const most = 20
-	ids = slices.DeleteFunc(ids, func(id int64) bool { return entries[id] == nil || kindOf(entries[id].Tags) != events })
+	ids = slices.DeleteFunc(ids, func(id int64) bool {
+		return entries[id] == nil || kindOf(entries[id].Tags) != events
+	})
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	found, err := r.view.Seen(r.Context(), ids)

@@ -24,7 +24,6 @@ type front struct {
 	Halted   bool
 	Done     int // scenes that the run has read, up to the limit
 	Total    int // scenes up to the limit
-	Entries  int
 }
 
 // column is a part of the cast.
@@ -41,7 +40,7 @@ type member struct {
 
 // The sizes of the front page.
 const (
-	frontCast     = 160 // entries that columns are filled from
+	frontCast     = 120 // entries that columns are filled from
 	frontColumn   = 9   // entries of a column
 	frontChapters = 8
 	frontNew      = 24
@@ -62,7 +61,8 @@ func showFront(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Chapters, err = r.view.chapters(ctx, all, max(0, len(all)-frontChapters), len(all), cast[:min(castInLists, len(cast))])
+	cast = cast[:min(castInLists, len(cast))]
+	f.Chapters, err = r.view.chapters(ctx, all, max(0, len(all)-frontChapters), len(all), cast)
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +125,11 @@ func (f *front) fillState(r *request, all []view.ThreadSpan) error {
 	if err != nil {
 		return err
 	}
-	totals, err := r.view.Totals(ctx)
-	f.Done, f.Total = recorded+quarantined, totals.Scenes
-	f.Entries = totals.Entries[annotator.Tentative] + totals.Entries[annotator.Confirmed]
-	return err
+	f.Done = recorded + quarantined
+	if len(all) > 0 {
+		f.Total = all[len(all)-1].Last
+	}
+	return nil
 }
 
 // visitCookie remembers when the reader was here last, and how far the story went then and at the visit before.
@@ -154,7 +155,8 @@ func (r *request) lastVisit(all []view.ThreadSpan) (scene int, ok bool) {
 		before = then
 	}
 	http.SetCookie(r.w, &http.Cookie{
-		Name: visitCookie, Value: fmt.Sprintf("%d.%d.%d", now, last, before), Path: "/" + url.PathEscape(r.db.Name) + "/",
+		Name: visitCookie, Value: fmt.Sprintf("%d.%d.%d", now, last, before),
+		Path:   "/" + url.PathEscape(r.db.Name) + "/",
 		MaxAge: cookieAge, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
 	})
 	return before, before > 0 && before != last

@@ -19,7 +19,9 @@ func (s *Server) home(w http.ResponseWriter, hr *http.Request) {
 		s.write(r, s.errorPage(r, annotator.Errorf(annotator.Misused, "the query cannot be read: %w", err)))
 		return
 	}
-	first := func(d *servedDatabase) string { return (&request{db: d, limit: limit{point: point, explicit: true}}).Link() }
+	first := func(d *servedDatabase) string {
+		return (&request{db: d, limit: limit{point: point, explicit: true}}).Link()
+	}
 	if len(s.served) == 1 && len(s.Unreadable) == 0 {
 		http.Redirect(w, hr, first(s.served[0]), http.StatusSeeOther)
 		return

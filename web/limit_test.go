@@ -115,7 +115,8 @@ func TestReadOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	button := regexp.MustCompile(`(?s)<form class="read-on".*?name="back" value="([^"]*)".*?name="as-of" value="([^"]*)"`)
+	button := regexp.MustCompile(`(?s)<form class="read-on".*?name="back" value="([^"]*)".*?name="as-of" ` +
+		`value="([^"]*)"`)
 	path, last := "/lanterns/?as-of=start", 0
 	for steps := 0; ; steps++ {
 		body := s.want(path, http.StatusOK)

@@ -27,7 +27,8 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 	q := e.Claims[0].Evidence[0]
 	for path, texts := range map[string][]string{
 		"/lanterns/": {
-			"The Lanterns of Hallowmere", "You have read to the end", "People", "Places", "The last chapters", "scenes annotated",
+			"The Lanterns of Hallowmere", "You have read to the end", "People", "Places", "The last chapters",
+			"scenes annotated",
 		},
 		"/lanterns/run":                               {"Latest scenes", "The story is read to its end"},
 		"/lanterns/where":                             {"I have not begun", "Now: to the end"},

@@ -133,8 +133,8 @@ func (r *request) moment(named string) (point string, m view.Moment, err error) 
 // Limited reports whether there is a limit.
 func (l *limit) Limited() bool { return !l.moment.IsZero() }
 
-// inLinks returns the limit as links name it. That a reader has finished the story is not in them if the browser remembers
-// it, so that a link can be given to others.
+// inLinks returns the limit as links name it. They do not say that a reader has finished the story if the browser
+// remembers it, so that a link can be given to others.
 func (l *limit) inLinks() string {
 	if l.point == noLimit && !l.explicit {
 		return ""

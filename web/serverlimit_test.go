@@ -218,8 +218,9 @@ func TestServersLimitCannotBeRaised(t *testing.T) {
 			for _, point := range later[1:] {
 				got := s.do(s.request(http.MethodPost, "/lanterns/limit",
 					url.Values{"as-of": {point}, "back": {"/lanterns/story"}}))
-				if to := got.Header.Get("Location"); point == "all" && to != "/lanterns/story?as-of=all" || point != "all" &&
-					got.StatusCode < 400 {
+				if to := got.Header.Get("Location"); point == "all" && to != "/lanterns/story?as-of=all" ||
+					point != "all" &&
+						got.StatusCode < 400 {
 					t.Errorf("the form takes %s: status %d, to %q", point, got.StatusCode, to)
 				}
 			}

@@ -103,7 +103,8 @@ func (r *request) question(known *codexView) (*question, error) {
 		t := &all[i]
 		label := chapterLabel(i+1, titles[t.ID])
 		if !q.Many {
-			q.Chapters = append(q.Chapters, choice{fmt.Sprint(i + 1), label, fmt.Sprintf("%s:%d", view.PointThread, t.ID)})
+			end := fmt.Sprintf("%s:%d", view.PointThread, t.ID)
+			q.Chapters = append(q.Chapters, choice{fmt.Sprint(i + 1), label, end})
 		}
 		if int64(i+1) == chosen {
 			q.Chapter = label
@@ -241,7 +242,7 @@ func (d *servedDatabase) words(ctx context.Context, first, last *annotator.Scene
 	return n, err
 }
 
-// Place says how far the reader has read, in the header of every page: the chapter, and the scene or what stands for it.
+// Place says in the header how far the reader has read: the chapter, and the scene or what stands for it.
 func (p *page) Place() (place struct{ Chapter, Scene string }, err error) {
 	n := p.limit.moment.Scene
 	switch {

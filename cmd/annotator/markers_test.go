@@ -445,8 +445,9 @@ func (l *lookThrough) pages(a *app, db *storage.DB) {
 	queue, seen := []string{"/story/?" + limit}, map[string]bool{}
 	for n := 1; n <= markedScenes*3; n++ {
 		for _, page := range []string{
-			"entry/%d", "entry/%d/history", "entry/%d/named", "entry/%d/mentions", "entry/%d/card", "revision/%d", "scene/%d",
-			"chapter/%d", "turn/%d", "snapshot/%d", "row/%d", "audit?scene=%d", "calls?scene=%d",
+			"entry/%d", "entry/%d/history", "entry/%d/named", "entry/%d/mentions", "entry/%d/card",
+			"revision/%d", "scene/%d", "chapter/%d",
+			"turn/%d", "snapshot/%d", "row/%d", "audit?scene=%d", "calls?scene=%d",
 		} {
 			path := "/story/" + fmt.Sprintf(page, n)
 			if strings.Contains(path, "?") {

@@ -35,7 +35,8 @@ var pages = []string{
 func TestSearchByKeyboard(t *testing.T) {
 	t.Parallel()
 	ctx := tab(t)
-	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(serve(t, "lanterns.annotator.db")+"/lanterns/?as-of=all"), chromedp.KeyEvent("/"),
+	base := serve(t, "lanterns.annotator.db")
+	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(base+"/lanterns/?as-of=all"), chromedp.KeyEvent("/"),
 		chromedp.KeyEvent("Wren Tallow"), chromedp.KeyEvent(kb.Enter))
 	until(ctx, t, `location.search.includes("Wren") && document.querySelector(".card .term")`)
 	reach(ctx, t, ".card .term")
@@ -163,7 +164,7 @@ func TestPagesAreAccessible(t *testing.T) {
 	}
 }
 
-// press presses a button of a form or follows a link, fills in a question if the form has one, and waits for the next page.
+// press presses a button or a link, and waits for the next page. It fills in the question of a form that has one.
 func press(ctx context.Context, t *testing.T, button string) {
 	t.Helper()
 	eval[bool](ctx, t, fmt.Sprintf(`(() => {
