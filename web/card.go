@@ -60,7 +60,7 @@ func (r *request) viewAt(ctx context.Context, scene int) (*codexView, error) {
 	if _, err := r.view.Scene(ctx, scene); err != nil {
 		return nil, err
 	}
-	m, err := r.db.moment(ctx, view.Point{Kind: view.PointScene, ID: int64(scene)})
+	m, err := r.db.all().LimitAt(ctx, view.Point{Kind: view.PointScene, ID: int64(scene)})
 	if isNotFound(err) || err == nil && !m.Within(&r.limit.moment) {
 		return r.view, nil
 	}

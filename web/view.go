@@ -22,28 +22,6 @@ func (d *servedDatabase) bounded() bool { return !d.Limit.IsZero() }
 // all returns the view of everything that the server shows.
 func (d *servedDatabase) all() *view.View { return view.At(d.DB, d.Limit) }
 
-// lastChoice returns the last scene that a reader can set as the limit, given the number of scenes. It is 0 if there is
-// none: the server's limit may be a snapshot.
-func (d *servedDatabase) lastChoice(ctx context.Context, scenes int) (int, error) {
-	if !d.bounded() {
-		return scenes, nil
-	}
-	last := d.Limit.Place.Order()
-	for distance := range 2 { // the limit may be inside its scene
-		scene, err := d.DB.Scenes.Neighbor(ctx, last, -distance)
-		if err == nil {
-			_, err = d.all().LimitAt(ctx, view.Point{Kind: view.PointScene, ID: int64(scene.N)})
-		}
-		if err == nil {
-			return scene.N, nil
-		}
-		if !isNotFound(err) {
-			return 0, err
-		}
-	}
-	return 0, nil
-}
-
 // codexView is a view.View with the positions of places.
 type codexView struct {
 	*view.View

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -84,7 +85,7 @@ func (r *request) back() string {
 func (r *request) question(known *codexView) (*question, error) {
 	ctx := r.Context()
 	q := &question{Back: r.back(), Action: r.Link("limit"), Begin: r.Link(), Bounded: r.db.bounded()}
-	all, err := newView(ctx, r.db, r.db.Limit).Threads(ctx)
+	all, err := r.db.all().Chapters(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func (r *request) question(known *codexView) (*question, error) {
 	q.Many = len(all) > maxListed
 	for i := range all {
 		t := &all[i]
-		label := chapterLabel(i+1, titles[t.ID])
+		label := cmp.Or(titles[t.ID], unknownLabel(all, i))
 		if !q.Many {
 			end := fmt.Sprintf("%s:%d", view.PointThread, t.ID)
 			q.Chapters = append(q.Chapters, choice{fmt.Sprint(i + 1), label, end})
@@ -124,7 +125,7 @@ func (r *request) question(known *codexView) (*question, error) {
 
 // endOfChapter returns the limit at the end of a chapter, which a form names by its number in the story.
 func (r *request) endOfChapter(number string) (string, error) {
-	threads, err := newView(r.Context(), r.db, r.db.Limit).Threads(r.Context())
+	threads, err := r.db.all().Threads(r.Context())
 	n, invalid := strconv.Atoi(number)
 	if err == nil && (invalid != nil || n < 1 || n > len(threads)) {
 		err = annotator.Errorf(annotator.Misused, "the story has no chapter %q", number)
@@ -137,7 +138,7 @@ func (r *request) endOfChapter(number string) (string, error) {
 
 // sceneChoices lists the scenes of a chapter that can be the limit.
 func (r *request) sceneChoices(ctx context.Context, thread int64) (list []choice, err error) {
-	scenes, err := newView(ctx, r.db, r.db.Limit).ScenesFrom(ctx, thread, 0, maxListed)
+	scenes, err := r.db.all().ScenesFrom(ctx, thread, 0, maxListed)
 	for i := range scenes {
 		point := fmt.Sprintf("%s:%d", view.PointScene, scenes[i].N)
 		if _, _, err := r.moment(point); err == nil {
@@ -155,6 +156,14 @@ func chapterLabel(number int, title string) string {
 	return title
 }
 
+// unknownLabel names a chapter by numbers alone, because its title may tell of what a reader does not know yet.
+func unknownLabel(all view.Chapters, i int) string {
+	if name := all.Name(i); '0' <= name[0] && name[0] <= '9' {
+		return "Chapter " + name
+	}
+	return fmt.Sprintf("No. %d", i+1)
+}
+
 // placeLabel says how far the reader has read: "Chapter V, scene 14".
 func (r *request) placeLabel() (string, error) {
 	if !r.limit.Limited() {
@@ -164,9 +173,6 @@ func (r *request) placeLabel() (string, error) {
 	if n == 0 {
 		return "the beginning", nil
 	}
-	if r.view == nil {
-		return "", nil
-	}
 	scene, err := r.view.Scene(r.Context(), n)
 	if err != nil {
 		return "", err
@@ -174,12 +180,12 @@ func (r *request) placeLabel() (string, error) {
 	return sceneLabel(scene), nil
 }
 
-// sceneLabel names a scene: "XVIII: The Treasure, scene 60".
+// sceneLabel names a scene: "Chapter XVIII, scene 60".
 func sceneLabel(s *annotator.SceneRow) string {
 	if s.Thread.Title == "" {
 		return "scene " + groupDigits(s.N)
 	}
-	return shorten(s.Thread.Title, 60) + ", scene " + groupDigits(s.N)
+	return shorten(view.ChapterLabel(&s.Thread), 60) + ", scene " + groupDigits(s.N)
 }
 
 // readOn is the way on from the limit.
@@ -209,13 +215,13 @@ func (p *page) ReadOn() (*readOn, error) {
 	}
 	on := &readOn{Action: p.Link("limit"), Begins: p.limit.moment.Scene == 0}
 	scene := view.Point{Kind: view.PointScene, ID: int64(first.N)}
-	if _, err := p.db.moment(ctx, scene); err != nil {
+	if _, err := p.db.all().LimitAt(ctx, scene); err != nil {
 		return nil, cannotRead(err)
 	}
 	on.Back, on.Part = p.Link("scene", first.N), scene.String()
 	end := view.Point{Kind: view.PointScene, ID: int64(last.N)}
 	words, err := p.db.words(ctx, first, last)
-	if _, within := p.db.moment(ctx, end); within == nil && err == nil && first.N != last.N && words <= maxPart {
+	if _, within := p.db.all().LimitAt(ctx, end); within == nil && err == nil && first.N != last.N && words <= maxPart {
 		on.Part, on.Scene = end.String(), on.Part
 	}
 	return on, err
@@ -253,7 +259,10 @@ func (p *page) Place() (place struct{ Chapter, Scene string }, err error) {
 	default:
 		var scene *annotator.SceneRow
 		if scene, err = p.view.Scene(p.Context(), n); err == nil {
-			place.Chapter, place.Scene = scene.Thread.Title, "scene "+groupDigits(n)
+			place.Scene = "scene " + groupDigits(n)
+			if scene.Thread.Title != "" {
+				place.Chapter = view.ChapterLabel(&scene.Thread)
+			}
 		}
 	}
 	return place, err
