@@ -15,8 +15,8 @@ import (
 	"annotator/storage"
 )
 
-// namesIn returns the names in some scenes of a chapter, by the place of the post, as known when each scene was read. An
-// entry that was merged since is linked to the one that has it now. One that was retired is not linked.
+// namesIn returns the names in some scenes of a chapter, by the place of the post, as known when each scene was read.
+// An entry that was merged since is linked to the one that has it now. One that was retired is not linked.
 func (r *request) namesIn(ctx context.Context, scenes []annotator.SceneRow,
 	density string,
 ) (map[annotator.Place][]namedSpan, error) {
