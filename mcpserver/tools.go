@@ -268,10 +268,11 @@ func (s *server) mentions(ctx context.Context, a mentionsArguments) (mentionsRes
 		if err != nil {
 			return mentionsResult{}, err
 		}
-		result.Mentions = append(result.Mentions, mentionText{
-			position, around([]rune(posts[0].Body), m.Start, m.End),
-			m.Others,
-		})
+		text := mentionText{At: position, Text: around([]rune(posts[0].Body), m.Start, m.End)}
+		if m.Ambiguous {
+			text.Also = m.Others
+		}
+		result.Mentions = append(result.Mentions, text)
 	}
 	return result, at.Err
 }

@@ -374,6 +374,7 @@ CREATE TABLE mention (
   from_seen   INTEGER NOT NULL, -- the order of the scene from which it is known
   until_seen  INTEGER,          -- that of the scene from which the name no longer refers to the entry there; none while it does
   ended_by    INTEGER,          -- the revision that ended it
+  meant       INTEGER NOT NULL DEFAULT 1 CHECK (meant IN (0, 1)), -- 0 of a name of several entries: it means another one there, or it is ambiguous
   PRIMARY KEY (entry_id, place, start_at, set_by),
   CHECK (0 <= start_at AND start_at < end_at)
 ) STRICT, WITHOUT ROWID;
@@ -388,7 +389,7 @@ CREATE VIRTUAL TABLE scene_word USING fts5 (
 -- The words of the index above, with the scenes of each.
 CREATE VIRTUAL TABLE scene_word_term USING fts5vocab ('scene_word', 'instance');
 
--- How often entries are mentioned in a block of scenes, and in which of them. Counts by thread and the scenes that two entries
+-- How often mentions mean entries in a block of scenes, and in which of them. Counts by thread and the scenes that two entries
 -- share are read from it. It is updated with table mention.
 CREATE TABLE mention_count (
   entry_id    INTEGER NOT NULL REFERENCES entry (id),

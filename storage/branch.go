@@ -62,9 +62,22 @@ func cutAfter(ctx context.Context, path string, snapshot int64) error {
 		tx.exec(cutRows)
 		tx.exec(`UPDATE thread_state SET summary_due = ` + summaryDue)
 		tx.exec(cutValues)
+		tx.correctMeanings()
 		tx.exec(fillCounts)
 	})
 	return cmp.Or(err, pool.Close())
+}
+
+// correctMeanings sets what names mean that looked back to a scene that was read later.
+func (tx *tx) correctMeanings() {
+	wrong, err := wrongMeanings(tx.ctx, tx)
+	tx.fail(err)
+	for i := range wrong {
+		m := &wrong[i]
+		tx.execOne(`UPDATE mention SET meant = 1 - meant
+			WHERE entry_id = ? AND place = ? AND start_at = ? AND set_by = ?`,
+			m.Entry, m.Place, m.Start, m.since.revision)
+	}
 }
 
 // cutPoint is the position of a snapshot: its ends, the newest turn, its last call, and whether a checkpoint is due.

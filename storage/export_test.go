@@ -58,3 +58,6 @@ var EndQueries = map[string]string{"ended": endedThreads, "undecided": undecided
 
 // OrdersBetween computes the orders of new scenes.
 var OrdersBetween = ordersBetween
+
+// LookBack is the number of scenes in which a name of several entries looks for the one that it means.
+const LookBack = lookBack

@@ -279,10 +279,10 @@ var invariants = [...]invariant{
 		  (SELECT * FROM (SELECT * FROM counted EXCEPT SELECT * FROM mention_count)
 		   UNION SELECT * FROM (SELECT * FROM mention_count EXCEPT SELECT * FROM counted))
 		  GROUP BY entry_id, block
-		 UNION ALL SELECT 'entry ' || t.entry_id || ' was mentioned ' || count(m.place) || ' times in all, not ' ||
+		 UNION ALL SELECT 'entry ' || t.entry_id || ' was mentioned ' || total(m.meant) || ' times in all, not ' ||
 		     t.mentions
 		  FROM mention_total t LEFT JOIN mention m USING (entry_id) GROUP BY t.entry_id
-		  HAVING count(m.place) <> t.mentions
+		  HAVING total(m.meant) <> t.mentions
 		 UNION ALL SELECT 'entry ' || entry_id || ' has no total of its mentions' FROM mention
 		  WHERE entry_id NOT IN (SELECT entry_id FROM mention_total) GROUP BY entry_id`,
 	},

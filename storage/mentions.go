@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -81,31 +83,36 @@ type knownSince struct {
 // setMentions updates the mentions in scenes. A mention that is no longer found ends with the newest revision, and a
 // new one begins with it. In a scene that is searched for the first time, a mention begins when its name became known.
 func (tx *tx) setMentions(scenes []SceneMentions) {
-	var former int64
-	now := knownSince{revision: tx.head.revision}
-	tx.scan([]any{&former}, `SELECT mentions FROM run_state`)
-	tx.scan([]any{&now.seen}, `SELECT coalesce(max(seen), 0) FROM revision WHERE id > ?`, former)
-	names := aliasesSince{}
+	u := &mentionUpdate{
+		tx: tx, now: knownSince{revision: tx.head.revision}, names: aliasesSince{}, fresh: map[Mention]bool{},
+		added: map[annotator.Order]map[int64]int{}, held: map[annotator.Order][]heldMention{},
+	}
+	tx.scan([]any{&u.former}, `SELECT mentions FROM run_state`)
+	tx.scan([]any{&u.now.seen}, `SELECT coalesce((SELECT max(seen) FROM revision WHERE id > ?),
+		(SELECT seen FROM revision WHERE id = ?), 0)`, u.former, u.now.revision)
 	for i := range scenes {
-		tx.setSceneMentions(&scenes[i], former, now, names)
+		u.setScene(&scenes[i])
+	}
+	u.resolve()
+	for _, scene := range slices.Sorted(maps.Keys(u.added)) {
+		tx.countMentions(scene, u.added[scene])
 	}
 	tx.execOne(`UPDATE run_state SET mentions = ? WHERE id = 1`, tx.head.revision)
 }
 
-func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, names aliasesSince) {
+func (u *mentionUpdate) setScene(s *SceneMentions) {
 	var order annotator.Order
 	var again bool
-	tx.scan([]any{&order, &again}, `SELECT ord, mentioned FROM scene WHERE n = ?`, s.Scene)
+	u.scan([]any{&order, &again}, `SELECT ord, mentioned FROM scene WHERE n = ?`, s.Scene)
 	held := map[Mention]bool{}
-	added := map[int64]int{} // by entry; 0 where one has ended
 	if again {
-		for _, m := range tx.mentionsOf(order) {
+		for _, m := range u.mentionsOf(order) {
 			held[m] = true
 			if _, found := s.Mentions[m]; !found {
-				added[m.Entry] += 0
-				tx.execOne(`UPDATE mention SET until_seen = ?, ended_by = ?
+				u.count(&m, 0)
+				u.execOne(`UPDATE mention SET until_seen = ?, ended_by = ?
 					WHERE entry_id = ? AND place = ? AND start_at = ? AND ended_by IS NULL`,
-					now.seen, now.revision, m.Entry, m.Place, m.Start)
+					u.now.seen, u.now.revision, m.Entry, m.Place, m.Start)
 			}
 		}
 	}
@@ -113,19 +120,16 @@ func (tx *tx) setSceneMentions(s *SceneMentions, former int64, now knownSince, n
 		if held[m] {
 			continue
 		}
-		added[m.Entry]++
-		since := names.of(tx, m.Entry, text)
-		if again && since.revision <= former { // a longer name of another entry was there, or the entry was not live
-			since = knownSince{now.revision, max(now.seen, since.seen)}
+		since := u.names.of(u.tx, m.Entry, text)
+		if again && since.revision <= u.former { // a longer name was there, or the entry was not live
+			since = knownSince{u.now.revision, max(u.now.seen, since.seen)}
 		}
-		tx.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen)
-			VALUES (?, ?, ?, ?, ?, ?)`,
-			m.Entry, m.Place, m.Start, m.End, since.revision, since.seen)
+		u.fresh[m] = true
+		u.insert(&m, since, 1)
 	}
-	tx.countMentions(s.Scene, added)
 	if !again {
-		tx.execOne(`INSERT INTO scene_word (rowid, words) VALUES (?, ?)`, s.Scene, strings.Join(s.Words, " "))
-		tx.execOne(`UPDATE scene SET mentioned = 1 WHERE n = ?`, s.Scene)
+		u.execOne(`INSERT INTO scene_word (rowid, words) VALUES (?, ?)`, s.Scene, strings.Join(s.Words, " "))
+		u.execOne(`UPDATE scene SET mentioned = 1 WHERE n = ?`, s.Scene)
 	}
 }
 

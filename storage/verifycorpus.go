@@ -149,6 +149,14 @@ func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
 	if err != nil {
 		return err
 	}
+	wrong, err := wrongMeanings(ctx, v.q)
+	if err != nil {
+		return err
+	}
+	for _, m := range wrong {
+		f.add(fmt.Sprintf("what the name of entry %d means at place %d is not what the scenes before it say", m.Entry,
+			m.Place))
+	}
 	find := v.source.Finder(names)
 	for scene, err := range v.scenes(ctx) {
 		if err != nil {

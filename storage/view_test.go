@@ -135,6 +135,7 @@ func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 	all, err := v.MostMentioned(ctx, 1000)
 	ok(err)
 	for id, list := range s.Mentions {
+		list = slices.DeleteFunc(slices.Clone(list), func(m view.SharedMention) bool { return m.Ambiguous })
 		counted := 0
 		for _, c := range s.ByThread {
 			if c.Entry == id {

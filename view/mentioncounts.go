@@ -19,10 +19,10 @@ const (
 	ofListed = `json_each(?2) c CROSS JOIN %s t ON t.entry_id = c.value`
 )
 
-// blocks is a query for how often a block mentions entries, and in which of its scenes. Its columns are entry_id,
-// block, mentions and scenes. An entry and a block may have several rows, one for each name. In the block of the limit,
-// it counts only the posts within the limit. A block that the limit cuts is of the thread of the limit: what comes
-// between two scenes of a block is of their thread.
+// blocks is a query for how often mentions mean entries in a block, and in which of its scenes. Its columns are
+// entry_id, block, mentions and scenes. An entry and a block may have several rows, one for each name. In the block of
+// the limit, it counts only the posts within the limit. A block that the limit cuts is of the thread of the limit: what
+// comes between two scenes of a block is of their thread.
 func (v *View) blocks(entries string) string {
 	columns := `SELECT t.entry_id, t.block, t.mentions, t.scenes FROM ` + fmt.Sprintf(entries, "mention_count")
 	if v.m.IsZero() {
@@ -33,7 +33,7 @@ func (v *View) blocks(entries string) string {
 		CROSS JOIN scene s ON s.ord = t.place / 1000000 CROSS JOIN scene l ON l.ord = s.block
 		WHERE t.place BETWEEN 1000000 *
 		    (SELECT ord FROM scene WHERE thread_id = %[7]d AND block >= %[1]d ORDER BY ord LIMIT 1)
-		  AND %[5]d AND s.block >= %[1]d AND %[4]s GROUP BY t.entry_id, s.block`,
+		  AND %[5]d AND s.block >= %[1]d AND t.meant AND %[4]s GROUP BY t.entry_id, s.block`,
 		v.lastScene(), v.r.Limit.Counted("t"), fmt.Sprintf(entries, "mention"), v.visible("t"), v.lastPlace(),
 		storage.SceneBit, v.m.thread)
 }
@@ -173,9 +173,11 @@ func (v *View) Companions(ctx context.Context, entry int64, limit int) ([]EntryC
 		return v.companionsOfMany(ctx, entry, scenes[entry], limit)
 	}
 	return readAll(ctx, v, "count the mentions", scanEntryCount, `SELECT o.entry_id, count(DISTINCT o.place / 1000000)
-		FROM (SELECT DISTINCT m.place / 1000000 AS n FROM mention m WHERE m.entry_id = ?2 AND `+v.visible("m")+`) s
+		FROM (SELECT DISTINCT m.place / 1000000 AS n FROM mention m
+		    WHERE m.entry_id = ?2 AND m.meant AND `+v.visible("m")+`) s
 		  CROSS JOIN mention o ON o.place BETWEEN s.n * 1000000 AND s.n * 1000000 + 999999
-		WHERE o.entry_id <> ?2 AND `+v.visible("o")+` GROUP BY o.entry_id ORDER BY 2 DESC, o.entry_id LIMIT ?3`,
+		WHERE o.entry_id <> ?2 AND o.meant AND `+v.visible("o")+` GROUP BY o.entry_id
+		ORDER BY 2 DESC, o.entry_id LIMIT ?3`,
 		v.r.Limit.Bound(), entry, limit)
 }
 

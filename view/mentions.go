@@ -11,10 +11,11 @@ import (
 	"annotator/storage"
 )
 
-// SharedMention is a mention with the other entries that the same name refers to there.
+// SharedMention is a mention with the other entries that have the same name there.
 type SharedMention struct {
 	storage.Mention
-	Others []int64
+	Others    []int64
+	Ambiguous bool // what comes before does not say which of them is meant
 }
 
 // visible is a condition on rows of table mention: the post and the revision that gives the entry the name are within
@@ -33,11 +34,12 @@ func (v *View) lastPlace() int64 {
 }
 
 // Mentions returns the mentions of an entry, in the story's order, and how many there are without offset and limit.
+// Those that are ambiguous are among them, and those that mean another entry are not.
 func (v *View) Mentions(ctx context.Context, entry int64,
 	offset, limit int,
 ) (found []SharedMention, total int, err error) {
-	where := fmt.Sprintf(` FROM mention m WHERE m.entry_id = ?2 AND m.place <= %d AND %s`,
-		v.lastPlace(), v.visible("m"))
+	where := fmt.Sprintf(` FROM mention m WHERE m.entry_id = ?2 AND m.place <= %d AND %s AND (m.meant OR NOT %s)`,
+		v.lastPlace(), v.visible("m"), v.sameName(`o.meant`))
 	if err := v.r.Row(ctx, `SELECT count(*)`+where, v.r.Limit.Bound(), entry).Scan(&total); err != nil {
 		return nil, 0, sqlite.Wrap(err, "count the mentions in %s", v.db.Path())
 	}
@@ -49,10 +51,12 @@ func (v *View) Mentions(ctx context.Context, entry int64,
 // Span is where a story mentions an entry.
 type Span struct{ First, Last annotator.Place }
 
-// Seen returns where entries are mentioned first and last, by their ids. Entries without a mention are left out.
+// Seen returns where entries are mentioned first and last, by their ids. Entries without a mention that means them are
+// left out.
 func (v *View) Seen(ctx context.Context, entries []int64) (map[int64]Span, error) {
 	end := func(order string) string {
-		return fmt.Sprintf(`(SELECT m.place FROM mention m WHERE m.entry_id = c.value AND m.place <= %d AND %s
+		return fmt.Sprintf(`(SELECT m.place FROM mention m
+			WHERE m.entry_id = c.value AND m.place <= %d AND m.meant AND %s
 			ORDER BY m.place %s LIMIT 1)`, v.lastPlace(), v.visible("m"), order)
 	}
 	found := map[int64]Span{}
@@ -68,7 +72,18 @@ func (v *View) Seen(ctx context.Context, entries []int64) (map[int64]Span, error
 	return found, sqlite.Wrap(err, "read the mentions in %s", v.db.Path())
 }
 
-// MentionsIn returns the mentions in some consecutive scenes, in the story's order.
+// sameName is a condition on mentions m: another entry has the name there, in a row o that the condition selects.
+func (v *View) sameName(condition string) string {
+	return `EXISTS (SELECT 1 FROM ` + v.others() + ` AND ` + condition + `)`
+}
+
+// others are the rows o of the other entries that have the name of a mention m.
+func (v *View) others() string {
+	return `mention o WHERE o.place = m.place AND o.start_at = m.start_at AND o.end_at = m.end_at
+		AND o.entry_id <> m.entry_id AND ` + v.visible("o")
+}
+
+// MentionsIn returns the mentions in some consecutive scenes, in the story's order. An ambiguous name has several.
 func (v *View) MentionsIn(ctx context.Context, first, last annotator.Order) ([]storage.Mention, error) {
 	return v.mentionsIn(ctx, first, last, v.r.Limit.InForce("m"))
 }
@@ -82,25 +97,48 @@ func (v *View) MentionsThen(ctx context.Context, first, last annotator.Order) ([
 func (v *View) mentionsIn(ctx context.Context, first, last annotator.Order,
 	condition string,
 ) ([]storage.Mention, error) {
-	return readAll(ctx, v, "read the mentions", storage.ScanMention,
-		fmt.Sprintf(`SELECT entry_id, place, start_at, end_at FROM mention m
-		WHERE m.place BETWEEN ?2 AND ?3 AND +m.place <= %d AND %s ORDER BY m.place, m.start_at, m.entry_id`,
-			v.lastPlace(), condition),
+	type row struct {
+		storage.Mention
+		meant bool
+	}
+	scan := func(rows *sql.Rows, m *row) error {
+		return rows.Scan(&m.Entry, &m.Place, &m.Start, &m.End, &m.meant)
+	}
+	rows, err := readAll(ctx, v, "read the mentions", scan,
+		fmt.Sprintf(`SELECT entry_id, place, start_at, end_at, meant FROM mention m
+		WHERE m.place BETWEEN ?2 AND ?3 AND +m.place <= %d AND %s
+		ORDER BY m.place, m.start_at, m.end_at, m.meant DESC, m.entry_id`, v.lastPlace(), condition),
 		v.r.Limit.Bound(), annotator.PlaceAt(first, 0), annotator.PlaceAt(last+1, 0)-1)
+	var found []storage.Mention
+	for i := range rows {
+		m := &rows[i]
+		if last := len(found) - 1; !m.meant && last >= 0 && rows[i-1].meant && sameName(&found[last], &m.Mention) {
+			m.meant = true // so is the next one left out
+			continue
+		}
+		found = append(found, m.Mention)
+	}
+	return found, err
+}
+
+// sameName reports whether two mentions are of the same words.
+func sameName(a, b *storage.Mention) bool {
+	return a.Place == b.Place && a.Start == b.Start && a.End == b.End
 }
 
 func (v *View) mentions(ctx context.Context, rest string, args ...any) ([]SharedMention, error) {
 	scan := func(rows *sql.Rows, m *SharedMention) error {
 		var others string
-		if err := rows.Scan(&m.Entry, &m.Place, &m.Start, &m.End, &others); err != nil {
+		var meant bool
+		if err := rows.Scan(&m.Entry, &m.Place, &m.Start, &m.End, &meant, &others); err != nil {
 			return err
 		}
+		m.Ambiguous = !meant
 		return json.Unmarshal([]byte(others), &m.Others)
 	}
 	return readAll(ctx, v, "read the mentions", scan,
-		`SELECT m.entry_id, m.place, m.start_at, m.end_at, (SELECT json_group_array(o.entry_id)
-		FROM mention o WHERE o.place = m.place AND o.start_at = m.start_at AND o.end_at = m.end_at
-		AND o.entry_id <> m.entry_id AND `+v.visible("o")+`)`+rest, args...)
+		`SELECT m.entry_id, m.place, m.start_at, m.end_at, m.meant,
+		(SELECT json_group_array(o.entry_id) FROM `+v.others()+`)`+rest, args...)
 }
 
 // inForceThen is a condition on rows m of table mention that were in force at the end of the scene of their post.
