@@ -57,9 +57,11 @@ func veto(a, b *Name) Veto {
 		return Numbers
 	case !a.Gender.agrees(b.Gender), sameLast && a.stage != b.stage && a.stage != anyStage && b.stage != anyStage:
 		return Titles
+	case sameLast && a.rank && b.rank && a.Title != b.Title && min(len(a.Words), len(b.Words)) == 1:
+		return Titles
 	case a.generation != b.generation && a.generation != "" && b.generation != "" && sameLast:
 		return Generations
-	case sameLast && len(a.Words) > 1 && len(b.Words) > 1 && !shortens(a, b) && !shortens(b, a):
+	case sameLast && len(a.Words) > 1 && len(b.Words) > 1 && a.proper && b.proper && !shortens(a, b) && !shortens(b, a):
 		return FirstNames
 	}
 	return ""

@@ -19,9 +19,11 @@ type Name struct {
 	Office bool     // the title is an office of what follows: "King of Bohemia", whom "Bohemia" does not name
 
 	stage      stage  // that the title tells
+	rank       bool   // the title is one of nobility
 	generation string // "jr", "elder", "ii"
 	numbers    []string
 	several    bool // it names more than one: "Mr. and Mrs. Bennet"
+	proper     bool // no word but particles is in lower case
 	key        string
 }
 
@@ -41,7 +43,7 @@ func (g Gender) agrees(other Gender) bool { return g == other || g == Unknown ||
 // Read takes a name apart. A disambiguator in parentheses is left out.
 func Read(text string) *Name {
 	text, _ = codex.SplitName(text)
-	n := &Name{}
+	n := &Name{proper: isProper(text)}
 	words := fold(text)
 	words = n.takeTitles(words)
 	words = n.takeGeneration(words)
@@ -64,6 +66,16 @@ func Read(text string) *Name {
 	return n
 }
 
+// isProper reports whether a name is no description, which has words in lower case: "the man in the coat".
+func isProper(text string) bool {
+	for word := range strings.FieldsSeq(text) {
+		if r, _ := utf8.DecodeRuneInString(word); unicode.IsLower(r) && !particles[strings.ToLower(word)] {
+			return strings.ContainsAny(word, "'’") // d'Artagnan
+		}
+	}
+	return true
+}
+
 // takeTitles takes the titles and epithets before a name. A title alone is the name.
 func (n *Name) takeTitles(words []string) []string {
 	t := tables()
@@ -75,7 +87,7 @@ func (n *Name) takeTitles(words []string) []string {
 		case isTitle:
 			n.Office = words[1] == "of"
 			if n.Title == "" || title.gender != Unknown || n.Gender == Unknown {
-				n.Title = title.form
+				n.Title, n.rank = title.form, title.rank
 			}
 			if title.gender != Unknown {
 				n.Gender, n.stage = title.gender, title.stage
@@ -154,6 +166,9 @@ func fold(text string) []string {
 	}
 	return kept
 }
+
+// Key returns a form that is the same for names that are equal but for case, accents, points and the form of a title.
+func (n *Name) Key() string { return n.key }
 
 // initial reports whether a word is the first letter of a name only.
 func initial(word string) bool { return utf8.RuneCountInString(word) == 1 }

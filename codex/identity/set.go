@@ -23,6 +23,7 @@ type member struct {
 	texts   map[string]bool
 	kinds   map[string]bool // that were learned; only one of them is decisive
 	genders map[Gender]bool
+	count   int // of its mentions, as far as it was told
 	group   *group
 	fits    []*group // if they are several, of which it belongs to none
 }
@@ -43,6 +44,13 @@ func (s *Set) Add(text, kind string, gender Gender) {
 	m := s.member(text)
 	m.kinds[kind], m.genders[gender] = true, true
 }
+
+// Count adds mentions of a name. Of the groups that a short name fits, one that is named far less often than another
+// does not count.
+func (s *Set) Count(text string, mentions int) { s.member(text).count += mentions }
+
+// dominance is how much more often a group is named than another one for the other not to count.
+const dominance = 8
 
 // kind returns what was learned, if it is one kind.
 func (m *member) kind() string { return only(m.kinds) }
@@ -81,6 +89,14 @@ func (s *Set) Join(a, b string) { s.joins[pair(s.member(a).key, s.member(b).key)
 
 // Part says that two names are of two things: a person says so, or the story names both in one breath.
 func (s *Set) Part(a, b string) { s.parts[pair(s.member(a).key, s.member(b).key)] = true }
+
+// PartKnown says so of two names if both were added.
+func (s *Set) PartKnown(a, b string) {
+	one, other := s.members[Read(a).key], s.members[Read(b).key]
+	if one != nil && other != nil {
+		s.parts[pair(one.key, other.key)] = true
+	}
+}
 
 func pair(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }
 
@@ -123,22 +139,49 @@ func (m *member) specificity() int {
 }
 
 // place joins a name with the group that it fits, if that is the only one. A nickname alone is the weakest evidence, so
-// it has a pass of its own.
+// it has a pass of its own. A family name is not that of a wife alone, as far as one knows.
 func (s *Set) place(m *member, pass Evidence) {
 	fits, mutual := s.families(m, pass)
-	if len(fits) == 1 && mutual {
-		s.union(m, fits[0].members[0])
-	} else if len(fits) > 1 {
+	fits = dominant(fits)
+	switch {
+	case slices.Contains(fits, m.group):
+	case len(fits) > 1:
 		m.fits = fits
+	case len(fits) == 1 && mutual && (m.Title != "" || !fits[0].wife()):
+		s.union(m, fits[0].members[0])
 	}
 }
 
-// families returns the groups of longer names that a name may be another form of. They are mutual unless the only one
-// is of a name with the same word and another title, which fits others as well.
+// wife reports whether all names of a group have the title of a wife.
+func (g *group) wife() bool {
+	return !slices.ContainsFunc(g.members, func(m *member) bool { return m.stage != wife })
+}
+
+// dominant returns the groups without those that are named far less often than another one.
+func dominant(groups []*group) []*group {
+	most := 0
+	for _, g := range groups {
+		most = max(most, g.count())
+	}
+	return slices.DeleteFunc(groups, func(g *group) bool { return (g.count()+1)*dominance < most })
+}
+
+// count returns how often the full names of a group are mentioned.
+func (g *group) count() (n int) {
+	for _, m := range g.members {
+		if len(m.Words) > 1 || m.Title != "" {
+			n += m.count
+		}
+	}
+	return n
+}
+
+// families returns the groups of longer names that a name may be another form of, also the one that it is in. They are
+// mutual unless the only one is of a name with the same word and another title, which fits others as well.
 func (s *Set) families(m *member, pass Evidence) (fits []*group, mutual bool) {
 	mutual = true
 	for _, longer := range s.candidates(m, pass) {
-		if longer.group == m.group || !s.mayJoin(m.group, longer.group) {
+		if longer.group != m.group && !s.mayJoin(m.group, longer.group) {
 			continue
 		}
 		if !slices.Contains(fits, longer.group) {
@@ -179,7 +222,7 @@ func (s *Set) sharing(m *member) []*member {
 func (s *Set) evidence(m, longer *member) Evidence {
 	e, _ := Compare(m.Name, longer.Name)
 	switch {
-	case e == Place && m.kind() != Person:
+	case e == Place && m.kind() != Person, e == Diminutive && (m.Gender == Unknown || m.Gender != longer.Gender):
 		return None
 	case e == Part || e == Diminutive: // a word of a place or a group means others as well
 		if k := longer.kind(); k != "" && k != Person {

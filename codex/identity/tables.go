@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 //go:embed words/titles.txt
@@ -34,6 +35,7 @@ type title struct {
 	form   string // one for all its forms
 	gender Gender
 	stage  stage
+	rank   bool // of nobility, of which a person has one
 }
 
 type lists struct {
@@ -52,6 +54,10 @@ var tables = sync.OnceValue(func() *lists {
 			t.gender = Man
 		case "mister":
 			t.gender, t.stage = Man, mister
+		case "lord":
+			t.gender, t.rank = Man, true
+		case "peeress":
+			t.gender, t.stage, t.rank = Woman, wife, true
 		case "woman":
 			t.gender = Woman
 		case "maiden":
@@ -91,15 +97,27 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// IsTitle reports whether a word is a title of a person in one of the languages, and of which gender.
-func IsTitle(word string) (gender Gender, is bool) {
-	words := fold(word)
-	if len(words) != 1 {
-		return Unknown, false
+// IsTitle reports whether a word is a title of a person in one of the languages.
+func IsTitle(word string) bool {
+	if plain, known := tables().titles[word]; known || ascii(word) {
+		return plain.form != ""
 	}
-	t, is := tables().titles[words[0]]
-	return t.gender, is
+	words := fold(word)
+	return len(words) == 1 && tables().titles[words[0]].form != ""
 }
+
+func ascii(word string) bool {
+	return strings.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+// IsFirstName reports whether a word is a first name with nicknames, or a nickname, in the lists.
+func IsFirstName(word string) bool {
+	words, t := fold(word), tables()
+	return len(words) == 1 && (t.nicknames[words[0]] != nil || t.full[words[0]] != nil)
+}
+
+// FullNames returns the folded first names of which a word is a nickname.
+func FullNames(word string) []string { return tables().full[word] }
 
 // nickname reports whether one of two folded first names is a nickname of the other.
 func nickname(a, b string) bool {

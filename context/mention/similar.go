@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"annotator/codex"
+	"annotator/codex/identity"
 )
 
 const (
@@ -25,9 +26,6 @@ const (
 	maxByWords = 20
 	// commonWord is how many names may hold a word that counts. A choice among more entries would be arbitrary.
 	commonWord = 100
-	// containedSimilarity is the least similarity of two names of which one has all the words of the other. Names that
-	// are merely spelled alike rarely reach it.
-	containedSimilarity = 0.8
 )
 
 // similarity finds entries by the trigrams, the words and the looks of their names. It reads new names when it is
@@ -66,7 +64,7 @@ func (s *similarity) update(names map[int64][]string) {
 			for _, t := range former.trigrams {
 				s.trigrams[t] = slices.DeleteFunc(s.trigrams[t], isFormer)
 			}
-			for _, w := range former.plain {
+			for _, w := range former.keys {
 				s.words[w] = slices.DeleteFunc(s.words[w], isFormer)
 			}
 			s.looks[former.skeleton] = slices.DeleteFunc(s.looks[former.skeleton], isFormer)
@@ -77,7 +75,7 @@ func (s *similarity) update(names map[int64][]string) {
 			for _, t := range added.trigrams {
 				s.trigrams[t] = append(s.trigrams[t], added)
 			}
-			for _, w := range added.plain {
+			for _, w := range added.keys {
 				s.words[w] = append(s.words[w], added)
 			}
 			s.looks[added.skeleton] = append(s.looks[added.skeleton], added)
@@ -87,8 +85,9 @@ func (s *similarity) update(names map[int64][]string) {
 }
 
 // Similar returns at most limit other entries whose names are most similar to the names of an entry, the most similar
-// first. Such a name looks the same, shares words with a name, or shares trigrams. Rare words and trigrams count for
-// more than common ones.
+// first. Such a name looks the same, is another form of a name, shares words with it, or shares trigrams. Rare words
+// and trigrams count for more than common ones. An entry with a name that cannot mean the same is not similar: see
+// identity.Veto.
 func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
 	own := spell(entry, names)
 	x.similar.update(x.names)
@@ -98,14 +97,24 @@ func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
 	}
 	scores := map[int64]float64{}
 	for _, other := range others {
-		for _, s := range x.similar.spellings[other] {
-			for _, o := range own {
-				scores[other] = max(scores[other], x.similar.score(o, s))
-			}
-		}
+		scores[other] = x.similar.likeness(own, x.similar.spellings[other])
 	}
 	maps.DeleteFunc(scores, func(_ int64, score float64) bool { return score < minSimilarity })
 	return best(scores, limit)
+}
+
+// likeness returns how similar the names of two entries are; 0 if two of them have a veto.
+func (s *similarity) likeness(own, others []*spelling) (most float64) {
+	for _, a := range own {
+		for _, b := range others {
+			evidence, veto := identity.Compare(a.identity, b.identity)
+			if veto != "" {
+				return 0
+			}
+			most = max(most, s.score(a, b, evidence))
+		}
+	}
+	return most
 }
 
 // lookingTheSame returns the names of other entries that look the same as one of the names, without those that are one
@@ -148,7 +157,7 @@ func (s *similarity) sharingWords(names []*spelling) []int64 {
 	found := map[int64]float64{}
 	var words []string
 	for _, name := range names {
-		words = append(words, name.plain...)
+		words = append(words, name.keys...)
 	}
 	slices.Sort(words) // sums depend on the order of their terms
 	for _, word := range slices.Compact(words) {
@@ -183,8 +192,9 @@ type spelling struct {
 	name     string    // see codex.Normalize
 	skeleton string    // see codex.Skeleton
 	trigrams []trigram // each once and in order
-	words    []string  // between white space
-	plain    []string  // without accents and punctuation, each once and in order
+	plain    []string  // its words without accents and punctuation, each once and in order
+	keys     []string  // these, and the first names of which they are nicknames
+	identity *identity.Name
 }
 
 // trigram is three characters of 21 bits.
@@ -196,8 +206,13 @@ func spell(entry int64, names []string) []*spelling {
 		name := codex.Normalize(text)
 		list[i] = &spelling{
 			entry: entry, name: name, skeleton: codex.Skeleton(text),
-			trigrams: trigramsOf(name), words: strings.Fields(name), plain: plainWords(name),
+			trigrams: trigramsOf(name), plain: plainWords(name), identity: identity.Read(text),
 		}
+		for _, word := range list[i].plain {
+			list[i].keys = append(append(list[i].keys, word), identity.FullNames(word)...)
+		}
+		slices.Sort(list[i].keys)
+		list[i].keys = slices.Compact(list[i].keys)
 	}
 	return list
 }
@@ -227,15 +242,16 @@ func plainWords(name string) []string {
 	return slices.Compact(words)
 }
 
-// score is how similar two names are: 1 for names that compare or look the same.
-func (s *similarity) score(a, b *spelling) float64 {
+// score is how similar two names are: 1 for names that compare or look the same. Evidence that they are forms of one
+// name counts for more than the same spelling of a part.
+func (s *similarity) score(a, b *spelling, evidence identity.Evidence) float64 {
 	if a.skeleton == b.skeleton {
 		return 1
 	}
 	both, one, other := shared(a.trigrams, b.trigrams, func(t trigram) float64 { return s.weight(len(s.trigrams[t])) })
 	same := both / (one + other - both)
-	if a.contains(b) || b.contains(a) {
-		return containedSimilarity + (1-containedSimilarity)*same
+	if evidence != identity.None {
+		return evidence.Weight() + (1-evidence.Weight())*same
 	}
 	both, one, other = shared(a.plain, b.plain, func(w string) float64 { return s.weight(len(s.words[w])) })
 	if share := both / min(one, other); share >= minWordShare {
@@ -257,10 +273,4 @@ func shared[T cmp.Ordered](a, b []T, weight func(T) float64) (both, one, other f
 		}
 	}
 	return both, one, other
-}
-
-// contains reports whether a name has all the words of another.
-func (s *spelling) contains(part *spelling) bool {
-	missing := func(word string) bool { return !slices.Contains(s.words, word) }
-	return len(part.words) > 0 && !slices.ContainsFunc(part.words, missing)
 }

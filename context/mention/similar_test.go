@@ -34,11 +34,27 @@ func TestSimilar(t *testing.T) {
 		t.Error(diff)
 	}
 	index.SetNames(7, nil)
-	if diff := cmp.Diff([]int64{4, 3, 8, 2, 6}, index.Similar(1, names[:1], 5)); diff != "" {
+	if diff := cmp.Diff([]int64{4, 3, 8, 2}, index.Similar(1, names[:1], 5)); diff != "" {
 		t.Errorf("most similar: %s", diff)
 	}
 	if diff := cmp.Diff([]int64{4, 3}, index.Similar(1, names[:1], 2)); diff != "" {
 		t.Errorf("the two most similar: %s", diff)
+	}
+}
+
+// TestSimilarKnowsNames: an entry whose name has a veto is not similar, and a nickname is.
+func TestSimilarKnowsNames(t *testing.T) {
+	t.Parallel()
+	names := []string{
+		"Mr. Bennet", "Mrs. Bennet", "Elizabeth Bennet", "Lizzy", "Room 101", "Room 102", "Jane Bennet", "the blind man",
+		"the hooded man",
+	}
+	index := indexOf(names...)
+	for entry, want := range map[int64][]int64{2: nil, 4: {3}, 5: nil, 3: {4}, 8: {9}} {
+		got := index.Similar(entry, names[entry-1:entry], 5)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s", names[entry-1], diff)
+		}
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"annotator"
+	"annotator/codex/identity"
 )
 
 // The tools that the model knows how to call.
@@ -27,20 +29,30 @@ const minReply = 16
 
 // fact is a sentence of a post with that post as its evidence.
 type fact struct {
-	Text   string `json:"text"`
-	Quote  string `json:"quote"`
-	PostID int64  `json:"post_id"`
+	Text     string `json:"text"`
+	Quote    string `json:"quote"`
+	PostID   int64  `json:"post_id"`
+	Identity bool   `json:"identity,omitempty"` // it tells who or what the entry is
+}
+
+// closing says that a fact of an entry gives way to a fact of the same call.
+type closing struct {
+	Fact  int64  `json:"fact"`
+	By    int    `json:"by"`
+	Ended string `json:"ended"`
 }
 
 // arguments has the fields of both tools' arguments, and of an element of codex updates.
 type arguments struct {
-	Term    string   `json:"term,omitempty"`
-	EntryID int64    `json:"entry_id,omitempty"`
-	Status  string   `json:"status,omitempty"` // of an element
-	Facts   []fact   `json:"facts"`
-	Tags    []string `json:"tags,omitempty"`
-	Aliases []string `json:"aliases,omitempty"`
-	Done    bool     `json:"done,omitempty"` // the last edit of a scene
+	Term    string    `json:"term,omitempty"`
+	EntryID int64     `json:"entry_id,omitempty"`
+	Status  string    `json:"status,omitempty"` // of an element
+	Facts   []fact    `json:"facts,omitempty"`
+	Close   []closing `json:"close,omitempty"`
+	Tags    []string  `json:"tags,omitempty"`
+	Aliases []string  `json:"aliases,omitempty"`
+	Drop    []string  `json:"drop_aliases,omitempty"`
+	Done    bool      `json:"done,omitempty"` // the last edit of a scene
 }
 
 // proposal is a possible call and its weight.
@@ -50,13 +62,20 @@ type proposal struct {
 	weight    int
 }
 
-// propose returns the changes to the glossary that a scene suggests, best first.
-func propose(lex *lexicon, s *scene, known []entry) []proposal {
-	r := newReader(lex, bodies(s.posts))
-	g := newGlossary(lex, known)
+// propose returns the changes to the glossary that the last scene of a window suggests, best first.
+func (m *Model) propose(w *window) []proposal {
+	b, g := m.read(w.scenes), newGlossary(w.entries)
+	scene := len(b.scenes) - 1
 	var all []proposal
-	for _, n := range r.names(r.mentions()) {
-		if p, ok := proposeName(r, s, g, n); ok {
+	for _, gr := range b.groups(g, scene) {
+		p, ok := proposal{}, false
+		switch len(gr.entries) {
+		case 0:
+			p, ok = b.create(g, gr)
+		case 1:
+			p, ok = b.update(g, gr, gr.entries[0], scene)
+		}
+		if ok {
 			all = append(all, p)
 		}
 	}
@@ -64,38 +83,166 @@ func propose(lex *lexicon, s *scene, known []entry) []proposal {
 	return all
 }
 
-// proposeName returns the change for one name: a new entry, a new alias of an entry, or nothing.
-func proposeName(r *reader, s *scene, g *glossary, n *name) (proposal, bool) {
-	switch e, found := g.find(n); {
-	case e != nil:
-		return update(r, s, g, n, e)
-	case found || !r.accepts(n):
+// minMentions is how often the scenes of a window have to mention a thing that gets an entry, unless they define it.
+const minMentions = 2
+
+// create returns a new entry for a thing that was met before, or that a sentence defines.
+func (b *book) create(g *glossary, gr *group) (proposal, bool) {
+	kind := b.kindOf(gr.names)
+	sentences, count := b.sentences(gr.names, kind), gr.mentions()
+	if count < minMentions && !sentences[0].defines() {
 		return proposal{}, false
 	}
-	return create(r, s, n), true
-}
-
-func create(r *reader, s *scene, n *name) proposal {
-	at, quote := r.bestSentence(n.mentions)
-	return proposal{toolCreate, arguments{
-		Term: n.term, Facts: []fact{{definition(quote), quote, s.posts[at].id}}, Tags: []string{r.tag(n)},
-		Aliases: n.aliases(),
-	}, len(n.mentions) + 2*len(n.tokens) + 2*n.titled}
-}
-
-// update adds new forms of the name to an entry, and as a fact a sentence with one of them.
-func update(r *reader, s *scene, g *glossary, n *name, e *entry) (proposal, bool) {
-	fresh := slices.DeleteFunc(slices.Clone(n.written), g.has)
-	if len(fresh) == 0 {
-		return proposal{}, false
+	p := proposal{tool: toolCreate, weight: count}
+	p.arguments.Term = gr.term(b)
+	for _, written := range gr.forms(p.arguments.Term) {
+		if _, taken := g.byForm[normal(written)]; !taken {
+			p.arguments.Aliases = append(p.arguments.Aliases, written)
+		}
 	}
-	shown := slices.DeleteFunc(slices.Clone(n.mentions), func(m mention) bool {
-		return !slices.Contains(fresh, collapse(r.texts[m.text].in(m.span)))
-	})
-	at, quote := r.bestSentence(shown)
-	return proposal{toolUpdate, arguments{
-		EntryID: e.ID, Facts: []fact{{definition(quote), quote, s.posts[at].id}}, Aliases: fresh,
-	}, len(shown)}, true
+	if kind != "" {
+		p.arguments.Tags = []string{kind}
+	}
+	p.arguments.Facts = g.choose(sentences, firstFacts, 0)
+	if len(p.arguments.Facts) == 0 {
+		p.arguments.Facts = []fact{sentences[0].fact()}
+	}
+	for _, f := range p.arguments.Facts {
+		g.tells(f.Text, -1)
+	}
+	return p, true
+}
+
+func (s *sentence) fact() fact { return fact{s.text, s.quote, s.post, s.defines()} }
+
+// choose returns the best sentences, at most limit of them, which the entry may have.
+func (g *glossary) choose(sentences []sentence, limit int, entry int64) (facts []fact) {
+	for i := range sentences {
+		s := &sentences[i]
+		if s.score < leastScore || len(facts) == limit {
+			break
+		}
+		told := func(f fact) bool { return f.Text == s.text }
+		if g.takes(s, entry) && !slices.ContainsFunc(facts, told) {
+			facts = append(facts, s.fact())
+		}
+	}
+	return facts
+}
+
+// update adds to an entry the names that it lacks, and changes its kind if the scenes show another. In the first scene
+// of a thread that names it, its facts are chosen again.
+func (b *book) update(g *glossary, gr *group, e *entry, scene int) (proposal, bool) {
+	p := proposal{tool: toolUpdate, arguments: arguments{EntryID: e.ID}, weight: gr.mentions()}
+	if gr.former != "" {
+		p.arguments.Drop = []string{gr.former}
+		return p, true
+	}
+	a := &p.arguments
+	for _, written := range gr.forms("") {
+		if _, taken := g.byForm[normal(written)]; !taken {
+			a.Aliases = append(a.Aliases, written)
+		}
+	}
+	if term := gr.term(b); b.better(gr, term, e) {
+		a.Term = term
+	}
+	kind := cmp.Or(b.kindOf(gr.names), e.kind())
+	if kind != e.kind() {
+		a.Tags = e.tagsWith(kind)
+	}
+	if b.due(gr, scene) {
+		b.define(g, gr, e, kind, a)
+	}
+	return p, len(a.Aliases)+len(a.Facts)+len(a.Tags) > 0 || a.Term != ""
+}
+
+// better reports whether a term tells more than that of an entry: a full name more than one word.
+func (b *book) better(gr *group, term string, e *entry) bool {
+	own, other := identity.Read(e.names()[0]), identity.Read(term)
+	full := func(n *identity.Name) bool { return len(n.Words) > 1 && n.Title == "" || n.Office }
+	return term != "" && e.Term == e.names()[0] && !full(own) && full(other) && b.names[other.Key()].forms[term] > 1
+}
+
+// settled is how many scenes of the thread in which an entry was made name it before its facts are chosen again.
+const settled = 4
+
+// due reports whether the facts of a thing are chosen again in a scene: in the first one of a thread that names it. In
+// the first thread that names it, they are chosen again once it has told more.
+func (b *book) due(gr *group, scene int) bool {
+	before, earlier := map[int]bool{}, false
+	for _, n := range gr.names {
+		for _, p := range n.places {
+			switch {
+			case b.scenes[p.scene].thread != b.scenes[scene].thread:
+				earlier = true
+			case p.scene != scene:
+				before[p.scene] = true
+			}
+		}
+	}
+	return earlier && len(before) == 0 || !earlier && len(before) == settled-1
+}
+
+// define adds the best sentences of the window to an entry. Facts that are worse give way to them, once there are more
+// than maxFacts.
+func (b *book) define(g *glossary, gr *group, e *entry, kind string, a *arguments) {
+	held := slices.Clone(e.facts)
+	for i := range held {
+		held[i].score = b.lex.rate(held[i].text, e.names(), kind)
+	}
+	slices.SortStableFunc(held, func(x, y heldFact) int { return cmp.Compare(x.score, y.score) })
+	for _, s := range b.sentences(gr.names, kind) {
+		has := func(h heldFact) bool { return h.text == s.text }
+		switch {
+		case s.score < leastScore || len(a.Facts) == firstFacts:
+			return
+		case slices.ContainsFunc(held, has) || !g.takes(&s, e.ID):
+			continue
+		case len(e.facts)+len(a.Facts) < firstFacts:
+		case s.defines() && len(e.facts)+len(a.Facts)-len(a.Close) < maxFacts:
+		case len(held) > 0 && held[0].score < s.score:
+		default:
+			return
+		}
+		a.Facts = append(a.Facts, s.fact())
+		if len(held) > 0 && held[0].score < min(s.score, leastScore) ||
+			len(e.facts)+len(a.Facts)-len(a.Close) > maxFacts && len(held) > 0 {
+			a.Close = append(a.Close, closing{held[0].number, len(a.Facts), "confirmed"})
+			held = held[1:]
+		}
+	}
+}
+
+// glued reports whether a name is two names that a sentence has side by side, each far more frequent.
+func (b *book) glued(n *name) bool {
+	written := strings.Fields(n.written()[0])
+	for i := 1; i < len(written); i++ {
+		one := b.names[identity.Read(strings.Join(written[:i], " ")).Key()]
+		other := b.names[identity.Read(strings.Join(written[i:], " ")).Key()]
+		if one != nil && other != nil && len(n.places)*20 < min(len(one.places), len(other.places)) {
+			return true
+		}
+	}
+	return false
+}
+
+// accepts reports whether a name has enough evidence not to be another capitalised word.
+func (b *book) accepts(n *name) bool {
+	if b.glued(n) {
+		return false
+	}
+	if len(n.Words) > 1 || n.Title != "" {
+		return n.inside > 0 || n.titled > 0 || !b.ordinary(n.Words[0])
+	}
+	only := strings.ToLower(normal(n.written()[0]))
+	switch {
+	case b.lex.alone[only] || b.lex.isTitle(only) || utf8.RuneCountInString(only) == 1:
+		return false
+	case n.inside == 0 || b.lower[only] >= n.inside:
+		return false
+	}
+	return !b.lex.generic(only) || n.inside > 1
 }
 
 // annotate answers a scene with the calls that fit the caller's limit, or with a text if there are none.
@@ -107,7 +254,7 @@ func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, cal
 	}
 	left := map[string]int{toolCreate: maxCreates, toolUpdate: maxUpdates}
 	var edits []proposal
-	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
+	for _, p := range m.propose(w) {
 		if left[p.tool] == 0 || !offered[p.tool] {
 			continue
 		}
@@ -148,7 +295,7 @@ func callsOf(edits []proposal, declaring bool) (calls []annotator.ToolCall) {
 // annotateInText answers a scene with codex updates for new entries. It is used if no tool may be called.
 func (m *Model) annotateInText(w *window) string {
 	updates := []arguments{}
-	for _, p := range propose(m.lex, &w.scenes[len(w.scenes)-1], w.entries) {
+	for _, p := range m.propose(w) {
 		if p.tool == toolCreate && len(updates) < maxCreates {
 			p.arguments.Status = "new"
 			updates = append(updates, p.arguments)

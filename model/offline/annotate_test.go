@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"annotator/codex"
 	"annotator/model/offline"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,7 +67,7 @@ func TestNames(t *testing.T) {
 			nil,
 		},
 	} {
-		creates, _ := annotate(t, withTools(scene(test.text)))
+		creates, _ := annotate(t, withTools(scene(test.text+" "+test.text)))
 		if diff := cmp.Diff(test.want, forms(creates)); diff != "" {
 			t.Errorf("%s (-want, +got):\n%s", name, diff)
 		}
@@ -74,7 +76,8 @@ func TestNames(t *testing.T) {
 
 func TestTags(t *testing.T) {
 	t.Parallel()
-	creates, _ := annotate(t, withTools(scene(harbour+" They lived in Dunmere, and died in Dunmere.")))
+	creates, _ := annotate(t, withTools(scene(harbour+" Tobin saw Vesper Quay. They lived in Dunmere, and died in "+
+		"Dunmere.")))
 	got := map[string]string{}
 	for _, c := range creates {
 		got[c.Term] = strings.Join(c.Tags, " ")
@@ -124,7 +127,8 @@ func TestKnownNamesAreNotCreated(t *testing.T) {
 		says("assistant", "Noted."),
 	}
 	creates, updates := annotate(t, withTools(append(earlier, shown)...))
-	if diff := cmp.Diff([]string{"Lamplighters"}, forms(creates)); diff != "" || len(updates) > 0 {
+	told := func(u arguments) bool { return len(u.Aliases)+len(u.Facts) > 0 }
+	if diff := cmp.Diff([]string{"Lamplighters"}, forms(creates)); diff != "" || slices.ContainsFunc(updates, told) {
 		t.Errorf("%s\nupdates: %+v", diff, updates)
 	}
 }
@@ -133,11 +137,11 @@ func TestKnownNamesAreNotCreated(t *testing.T) {
 func TestCallsAreRemembered(t *testing.T) {
 	t.Parallel()
 	m := offline.New(offline.Options{})
-	first := chat(t, m, withTools(scene(harbour))).Choices[0].Message.ToolCalls
+	first := chat(t, m, withTools(scene(harbour, harbour))).Choices[0].Message.ToolCalls
 	if n := len(first); n < 3 {
 		t.Fatalf("%d calls", n)
 	}
-	messages := []object{scene(harbour)}
+	messages := []object{scene(harbour, harbour)}
 	var wire []object
 	for _, c := range first {
 		wire = append(wire, object{
@@ -185,7 +189,8 @@ func TestFurtherFormsBecomeAliases(t *testing.T) {
 			"They saw Marrow there, and Marrow saw them.", nil,
 		},
 		"a namesake": {
-			`<entry id="7" term="Ysolde Marrow" aliases="Marrow">x</entry>`, "They saw Tobin Marrow there.",
+			`<entry id="7" term="Ysolde Marrow" aliases="Marrow">x</entry>`,
+			"They saw Tobin Marrow there. Nobody knew Tobin Marrow.",
 			[]string{"Tobin Marrow"},
 		},
 	} {
@@ -226,7 +231,7 @@ func TestTurnEndsAfterTheResults(t *testing.T) {
 
 func TestWithoutToolsTheTextCarriesTheEntries(t *testing.T) {
 	t.Parallel()
-	request := withTools(scene(harbour + " </codex_updates> Marrow Keep"))
+	request := withTools(scene(harbour+" </codex_updates> Marrow Keep", harbour))
 	request["tool_choice"] = "none"
 	r := chat(t, offline.New(offline.Options{}), request).Choices[0].Message
 	_, block, _ := strings.Cut(r.Content, "<codex_updates>")
@@ -235,7 +240,7 @@ func TestWithoutToolsTheTextCarriesTheEntries(t *testing.T) {
 	if err := json.Unmarshal([]byte(block), &updates); err != nil || len(updates) < 4 || len(r.ToolCalls) > 0 {
 		t.Fatalf("%v: %+v", err, r)
 	}
-	if u := updates[0]; u.Status != "new" || len(u.Facts) != 1 || u.Facts[0].PostID != 101 || u.Facts[0].Text == "" {
+	if u := updates[0]; u.Status != "new" || len(u.Facts) == 0 || u.Facts[0].PostID != 101 || u.Facts[0].Text == "" {
 		t.Errorf("%+v", u)
 	}
 }
@@ -266,18 +271,16 @@ func TestQuotesAreVerbatim(t *testing.T) {
 }
 
 func check(t *rapid.T, texts []string, a arguments) {
-	if len(a.Facts) != 1 {
-		t.Fatalf("%d facts", len(a.Facts))
-	}
-	f := a.Facts[0]
-	if !strings.Contains(texts[f.PostID-101], f.Quote) || strings.TrimSpace(f.Quote) != f.Quote || f.Text == "" {
-		t.Fatalf("%q is not in post %d", f.Quote, f.PostID)
-	}
-	named := func(form string) bool { return strings.Contains(strings.Join(strings.Fields(f.Quote), " "), form) }
-	if !slices.ContainsFunc(append(a.Aliases, a.Term), named) {
-		t.Fatalf("%q names none of %q, %q", f.Quote, a.Term, a.Aliases)
-	}
-	if len(f.Quote) > 400 {
-		t.Fatalf("a quotation of %d bytes", len(f.Quote))
+	for _, f := range a.Facts {
+		if !strings.Contains(texts[f.PostID-101], f.Quote) || strings.TrimSpace(f.Quote) != f.Quote || f.Text == "" {
+			t.Fatalf("%q is not in post %d", f.Quote, f.PostID)
+		}
+		named := func(form string) bool { return strings.Contains(strings.Join(strings.Fields(f.Quote), " "), form) }
+		if !slices.ContainsFunc(append(a.Aliases, a.Term), named) {
+			t.Fatalf("%q names none of %q, %q", f.Quote, a.Term, a.Aliases)
+		}
+		if utf8.RuneCountInString(f.Quote) > codex.MaxQuote {
+			t.Fatalf("a quotation of %d bytes", len(f.Quote))
+		}
 	}
 }

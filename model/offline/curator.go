@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex/identity"
 )
 
 // decision is a curator's decision on an entry.
@@ -41,18 +42,18 @@ func (m *Model) decide(w *window) string {
 // decideOn merges an entry whose name is a short form of another entry's name. It confirms an entry that is mentioned
 // in the shown text or has a quotation. A common word needs two mentions or a quotation.
 func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) decision {
-	own := m.lex.identify(e.names()[0])
-	if full := m.fullForm(own, e, similar); full != nil {
+	own := strings.Fields(normal(e.names()[0]))
+	if full := fullForm(e, similar); full != nil {
 		return decision{
 			Decision: "MERGE", Target: full.ID,
-			Reason: fmt.Sprintf("%q is a shorter form of %q.", e.Term, full.Term),
+			Reason: fmt.Sprintf("%q and %q are forms of one name.", e.Term, full.Term),
 		}
 	}
 	named, quotes := w.occurrences(e), 0
 	for range elements(shown.body, "quote") {
 		quotes++
 	}
-	common := len(own.tokens) == 0 || len(own.tokens) == 1 && m.lex.generic(own.tokens[0])
+	common := len(own) == 0 || len(own) == 1 && m.lex.generic(own[0])
 	switch {
 	case common && named < 2 && quotes == 0:
 		return decision{Decision: "REJECT", Reason: fmt.Sprintf("%q is a common word, not a name.", e.Term)}
@@ -66,13 +67,20 @@ func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) d
 	return decision{Decision: "REJECT", Reason: "Nothing shown here names it."}
 }
 
-// fullForm returns the only entry whose name includes a name; nil if there is none or several.
-func (m *Model) fullForm(own identity, e *entry, similar []entry) *entry {
+// fullForm returns the only entry of the similar ones whose names are of the same thing; nil if there is none.
+func fullForm(e *entry, similar []entry) *entry {
+	set := identity.NewSet()
+	for _, other := range append([]entry{*e}, similar...) {
+		names := other.names()
+		for _, written := range names {
+			set.Add(written, other.kind(), identity.Unknown)
+			set.Join(names[0], written)
+		}
+	}
+	own := set.Resolve().Of(e.names()[0])
 	var full *entry
 	for i := range similar {
-		if similar[i].ID == e.ID || !slices.ContainsFunc(similar[i].names(), func(name string) bool {
-			return m.lex.partOf(own, m.lex.identify(name))
-		}) {
+		if similar[i].ID == e.ID || !slices.Contains(own, similar[i].names()[0]) {
 			continue
 		}
 		if full != nil {

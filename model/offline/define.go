@@ -1,72 +1,227 @@
 package offline
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
-	"annotator/model/chatwire"
+	"annotator/codex"
 )
 
-// maxQuote is the size limit of a quotation, in bytes.
-const maxQuote = 300
+// Limits of the facts of an entry.
+const (
+	maxFacts   = 5   // of an entry
+	firstFacts = 3   // of a new entry
+	maxLength  = 320 // of a sentence, in bytes; a longer one is chosen only if there is no other
+)
 
-// bestSentence returns the most informative sentence about a name, cut if it is long, and the index of its text.
-func (r *reader) bestSentence(among []mention) (text int, quote string) {
-	best, score := among[0], -1<<30
-	for i, m := range among {
-		if s := r.informative(m) - min(i, 5); s > score {
-			best, score = m, s
-		}
-	}
-	t := r.texts[best.text]
-	return best.text, t.in(clip(t.body, t.sentences[best.sentence], best.span))
+// Scores of a sentence about a name. One that tells who or what it is has at least definingScore. One that has less
+// than leastScore is chosen only if there is no other.
+const (
+	definingScore = 11
+	leastScore    = 3
+)
+
+// sentence is a sentence about a name.
+type sentence struct {
+	text  string // as a fact
+	quote string
+	post  int64
+	score int
+	order int
 }
 
-// Phrases after a name that define it, and phrases that may.
-var (
-	apposition = regexp.MustCompile(`^(, (an?|the|who|whose|which|our|his|her)| (is|was) (an?|the|called)|` +
-		` were the| had been a) `)
-	copula = regexp.MustCompile(`^ (is|was|were) `)
+func (s *sentence) defines() bool { return s.score >= definingScore }
+
+// sentences returns the sentences that have one of some names, the best first.
+func (b *book) sentences(names []*name, kind string) []sentence {
+	var all []sentence
+	seen := map[[2]int]bool{}
+	for _, n := range names {
+		for _, p := range n.places {
+			key := [2]int{p.text, p.sentence}
+			if !seen[key] {
+				seen[key] = true
+				all = append(all, b.sentence(p, kind))
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y sentence) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(x.order, y.order))
+	})
+	return all
+}
+
+// sentence returns the sentence of a mention.
+func (b *book) sentence(p place, kind string) sentence {
+	t := b.texts[p.text]
+	s := t.sentences[p.sentence]
+	quote, speech := t.in(s), spoken(t.body[:p.start])
+	score := b.lex.informative(quote, p.start-s.start, p.end-s.start, kind, speech)
+	if speech {
+		score -= 6
+	}
+	if utf8.RuneCountInString(quote) > codex.MaxQuote {
+		quote = t.in(clip(t.body, s, p.span))
+		score -= 20
+	}
+	return sentence{definition(quote), quote, b.posts[p.text], score, p.text<<20 + p.sentence}
+}
+
+// spoken reports whether a text ends inside a quotation.
+func spoken(before string) bool {
+	if cut := strings.LastIndex(before, "\n\n"); cut >= 0 {
+		before = before[cut:]
+	}
+	opens := max(strings.LastIndex(before, "“"), strings.LastIndex(before, "«"))
+	closes := max(strings.LastIndex(before, "”"), strings.LastIndex(before, "»"))
+	return opens > closes
+}
+
+// What stands behind a name, or before it, where a sentence tells who or what it is. The last group has the words of a
+// noun, as far as the next preposition.
+const (
+	articles = `(?:[Aa]n?|[Tt]he|one of the|[Oo]ur|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Mm]y|[Yy]our|une?|le|la|ein|eine|` +
+		`der|die|das|el|il)`
+	nounWords = `((?: [\p{Ll}’-]+,?){1,6})`
+	toBe      = `(?:is|was|were|had been|has been|became|est|était|war|ist|era|è|es|был|была)`
 )
 
-// informative scores how well the sentence of a mention describes the named thing.
-func (r *reader) informative(m mention) int {
-	t := r.texts[m.text]
-	sentence := t.sentences[m.sentence]
-	after, before := t.body[m.end:sentence.end], t.body[sentence.start:m.start]
-	score := 0
+var (
+	copula = regexp.MustCompile(`^(?:, who)? ` + toBe +
+		`(?: once| now| then| also| still| indeed| only| formerly| really)?(?: ` + articles + `| —|)` + nounWords)
+	anyCopula  = regexp.MustCompile(`^ ` + toBe + ` `)
+	apposition = regexp.MustCompile(`^(?:,| \(|—) ?(?:once |formerly )?(?:an?|the|one of the|his|her|their|une?|le|` +
+		`la|ein|eine|der|die|das|el|il)` + nounWords)
+	relation   = regexp.MustCompile(`^,()((?: [\p{Ll}-]+){1,2}) (?:of|at|to) `)
+	kinAfter   = regexp.MustCompile(`^(?:’s|'s) (?:\p{Ll}+ )?` + kinNouns)
+	nounBefore = regexp.MustCompile(`(?:^|[ “(—])` + articles + nounWords +
+		`(?: (?:of|from|at|in) (?:the )?[\p{L}-]+)?(?:,| named| called|,? by name| of the name of) $`)
+	roleBefore = regexp.MustCompile(`(?:^|[ “(—])` + articles + `(?: [\p{Ll}-]+){0,2}( [\p{Ll}-]+) $`)
+	ofBefore   = regexp.MustCompile(`(?:^|[ “(—])(?:[Tt]he|[Aa]n?)(?: [\p{Ll}-]+){0,2}( [\p{Ll}-]+) of $`)
+)
+
+const kinNouns = `(?:father|mother|son|daughter|brother|sister|wife|husband|widow|uncle|aunt|nephew|niece|cousin|` +
+	`friend|betrothed|servant|master|partner|secretary|steward)\b`
+
+// tells reports whether the words that a pattern finds in a text have, before a preposition, a noun of what somebody or
+// something is.
+func (l *lexicon) tells(pattern *regexp.Regexp, text string, nouns []set) bool {
+	found := pattern.FindStringSubmatch(text)
+	if found == nil {
+		return false
+	}
+	for word := range strings.FieldsSeq(found[len(found)-1]) {
+		bare := strings.TrimRight(word, ",")
+		noun := bare[strings.LastIndexByte(bare, '-')+1:]
+		if slices.ContainsFunc(nouns, func(s set) bool { return s[noun] }) {
+			return true
+		}
+		if prepositions[bare] || strings.HasSuffix(word, ",") && endsWithAny(bare, "ing", "ed", "ly") {
+			return false
+		}
+	}
+	return false
+}
+
+// prepositions and conjunctions end the words of a noun.
+var prepositions = readWords("about after again and as at away before behind but by down for from here in into not " +
+	"of off on out over than that there to too under up upon when where which while who whose with without")
+
+// nouns returns the lists of what something of a kind is.
+func (l *lexicon) nouns(kind string) []set {
+	switch kind {
+	case tagPerson:
+		return []set{l.roles}
+	case tagPlace:
+		return []set{l.places}
+	case tagGroup:
+		return []set{l.groups}
+	case tagThing:
+		return []set{l.things, l.vessels}
+	}
+	return []set{l.roles, l.vessels}
+}
+
+// informative scores how well a sentence describes what a name in it, between two offsets, means. In speech a noun
+// before a name and a comma may be of somebody who is addressed.
+func (l *lexicon) informative(sentence string, start, end int, kind string, speech bool) int {
+	before, after := sentence[:start], sentence[end:]
+	before = before[max(0, runeStart(before, max(0, len(before)-nearby))):]
+	nouns, score := l.nouns(kind), 0
 	switch {
-	case apposition.MatchString(after):
+	case l.tells(copula, after, nouns), l.tells(apposition, after, nouns), l.tells(relation, after, nouns):
+		score += 20
+	case l.tells(nounBefore, before, nouns) && !(speech && endsWithAny(before, ", ") && strings.HasPrefix(after, ",")):
+		score += 18
+	case kind != tagPerson && l.tells(ofBefore, before, nouns):
 		score += 14
-	case copula.MatchString(after):
+	case l.tells(roleBefore, before, nouns):
+		score += 9
+	case kinAfter.MatchString(after):
+		score += 6
+	case anyCopula.MatchString(after):
 		score += 4
 	}
-	if m.hi-m.lo > 1 {
-		score += 3
+	if strings.TrimLeft(sentence[:start], "“\"«’ ") == "" {
+		score += 5 // the name is the subject
 	}
-	if endsWithAny(before, " named ", " called ", " the name of ", " known as ") {
-		score += 12
-	}
-	switch length := sentence.end - sentence.start; {
-	case length < 30:
+	return score + form(sentence)
+}
+
+// nearby is how many bytes before a name are looked at.
+const nearby = 80
+
+// form scores how well a sentence stands alone.
+func form(sentence string) (score int) {
+	switch length := len(sentence); {
+	case length < 40:
 		score -= 12
-	case length > maxQuote:
+	case length > maxLength:
+		score -= 12
+	case length > 220:
+		score -= 2
+	}
+	trimmed := strings.TrimRight(sentence, `"”’»' `)
+	switch {
+	case strings.HasSuffix(trimmed, "?"):
+		score -= 12
+	case strings.HasSuffix(trimmed, "!"):
+		score -= 6
+	case !endsWithAny(trimmed, ".", "…"):
 		score -= 8
 	}
-	if strings.HasSuffix(strings.TrimRight(t.in(sentence), `"”’' `), "?") {
-		score -= 6
+	if strings.ContainsAny(sentence, "\"“”«»") {
+		score -= 8
 	}
-	if strings.ContainsAny(t.in(m.span), "\n") {
+	first, _, _ := strings.Cut(strings.TrimLeft(sentence, "“\"«‘ "), " ")
+	switch strings.ToLower(strings.Trim(first, ",")) {
+	case "but", "and", "then", "so", "yes", "no", "oh", "ah", "well", "why", "now", "for", "or", "nor":
+		score -= 4
+	case "he", "she", "it", "they", "this", "that", "these", "i", "we", "you":
+		score -= 3
+	}
+	if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(sentence, "“\"«‘— ")); unicode.IsLower(r) {
 		score -= 10
-	}
-	if strings.ContainsAny(t.in(sentence), "\"“”«»") {
-		score -= 6
 	}
 	return score
 }
 
-// definition turns a quotation into a definition: one line, without a quotation mark that only opens or closes it.
+// rate scores a fact of an entry as a sentence about one of its names.
+func (l *lexicon) rate(fact string, names []string, kind string) int {
+	best := form(fact)
+	for _, name := range names {
+		if at := strings.Index(fact, name); at >= 0 && name != "" {
+			best = max(best, l.informative(fact, at, at+len(name), kind, false))
+		}
+	}
+	return best
+}
+
+// definition turns a quotation into a fact: one line, without a quotation mark that only opens or closes it.
 func definition(quote string) string {
 	const marks = `"“”«»`
 	line := collapse(quote)
@@ -85,26 +240,22 @@ func endsWithAny(s string, suffixes ...string) bool {
 	return false
 }
 
-// clip returns the sentence. If it is longer than maxQuote, it returns the words around the mention.
+// clip returns the words of a sentence around a mention, if the sentence is longer than a quotation may be.
 func clip(body string, sentence, mention span) span {
-	if sentence.end-sentence.start <= maxQuote {
-		return sentence
-	}
 	s := sentence
-	if mention.end-s.start > maxQuote {
-		s.start = wordBefore(body, max(s.start, mention.start-maxQuote/2), mention.start)
+	if mention.end-s.start > maxLength {
+		s.start = wordBefore(body, max(s.start, mention.start-maxLength/2), mention.start)
 	}
-	if s.end-s.start > maxQuote {
-		s.end = s.start + maxQuote
-		s.end = max(mention.end, s.start+strings.LastIndexFunc(body[s.start:chatwire.RuneStart(body, s.end)],
-			unicode.IsSpace))
+	if s.end-s.start > maxLength {
+		end := strings.LastIndexFunc(body[s.start:runeStart(body, s.start+maxLength)], unicode.IsSpace)
+		s.end = max(mention.end, s.start+end)
 	}
 	return s
 }
 
 // wordBefore returns the start of the first word after the first blank of body[from:to], or to if there is none.
 func wordBefore(body string, from, to int) int {
-	from = chatwire.RuneStart(body, from)
+	from = runeStart(body, from)
 	cut := strings.IndexFunc(body[from:to], unicode.IsSpace)
 	if cut < 0 {
 		return to

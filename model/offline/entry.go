@@ -13,8 +13,36 @@ type entry struct {
 	ID         int64
 	Term       string
 	Aliases    []string
+	Tags       []string
 	Definition string
 	quotes     []post // the entry's evidence
+	facts      []heldFact
+}
+
+// heldFact is a fact of an entry with its number.
+type heldFact struct {
+	number int64
+	text   string
+	score  int
+}
+
+// kind returns the tag of an entry that is a kind.
+func (e *entry) kind() string {
+	for _, tag := range e.Tags {
+		if isKind(tag) {
+			return tag
+		}
+	}
+	return ""
+}
+
+// tagsWith returns the tags of an entry with another kind.
+func (e *entry) tagsWith(kind string) []string {
+	return append([]string{kind}, slices.DeleteFunc(slices.Clone(e.Tags), isKind)...)
+}
+
+func isKind(tag string) bool {
+	return tag == tagPerson || tag == tagPlace || tag == tagGroup || tag == tagThing
 }
 
 // names returns the term without its disambiguator, and the aliases.
@@ -33,14 +61,28 @@ func readEntries(text string) []entry {
 		if e.attrs["term"] == "" {
 			continue
 		}
-		isBlank := func(name string) bool { return strings.TrimSpace(name) == "" }
 		all = append(all, entry{
 			ID: number(e.attrs["id"]), Term: e.attrs["term"],
-			Aliases:    slices.DeleteFunc(strings.Split(e.attrs["aliases"], "|"), isBlank),
+			Aliases: list(e.attrs["aliases"]), Tags: list(e.attrs["tags"]), facts: factsOf(e.body),
 			Definition: cmp.Or(unnumbered(e.body), presentOf(e.body)), quotes: readQuotes(text[e.end:]),
 		})
 	}
 	return all
+}
+
+// list returns the parts of an attribute.
+func list(attribute string) []string {
+	return slices.DeleteFunc(strings.Split(attribute, "|"), func(part string) bool {
+		return strings.TrimSpace(part) == ""
+	})
+}
+
+// factsOf returns the facts in an entry's body.
+func factsOf(body string) (facts []heldFact) {
+	for _, found := range factLine.FindAllStringSubmatch(body, -1) {
+		facts = append(facts, heldFact{number: number(found[1]), text: html.UnescapeString(found[3])})
+	}
+	return facts
 }
 
 // presentOf returns the statement of what an entry is now. It replaces facts that are not shown.
@@ -52,7 +94,7 @@ func presentOf(body string) string {
 }
 
 // factLine matches a fact of an entry with its number and source: "4 (claimed by Tobin Vane, state): She fled."
-var factLine = regexp.MustCompile(`(?m)^\d+(?: \((.*?)\))?: (.+)$`)
+var factLine = regexp.MustCompile(`(?m)^(\d+)(?: \((.*?)\))?: (.+)$`)
 
 // unnumbered returns the facts of an entry's body as sentences: without numbers, and with the claimant.
 func unnumbered(body string) string {
@@ -60,8 +102,8 @@ func unnumbered(body string) string {
 	for line := range strings.Lines(without(body, "present")) {
 		line = html.UnescapeString(strings.TrimSpace(line))
 		if found := factLine.FindStringSubmatch(line); found != nil {
-			line = found[2]
-			if mark := strings.TrimSuffix(strings.TrimSuffix(found[1], "state"), ", "); mark != "" {
+			line = found[3]
+			if mark := strings.TrimSuffix(strings.TrimSuffix(found[2], "state"), ", "); mark != "" {
 				line += " (" + mark + ")"
 			}
 		}

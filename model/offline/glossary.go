@@ -1,68 +1,233 @@
 package offline
 
-import "slices"
+import (
+	"slices"
+	"strings"
 
-// glossary indexes the names of the entries that the window shows.
+	"annotator/codex/identity"
+)
+
+// glossary has the entries that the window shows, by the words of their names.
 type glossary struct {
-	lex   *lexicon
-	known []knownEntry
-	forms map[string]bool // every name of every entry, normalised
+	entries []*entry
+	byWord  map[string][]*entry
+	byForm  map[string]*entry // a name of an entry, normalised; nil if several have it
+	told    map[string]int64  // the entry that has a fact; 0 if several have it
 }
 
-type knownEntry struct {
-	*entry
-	names []identity
-}
-
-func newGlossary(lex *lexicon, entries []entry) *glossary {
-	g := &glossary{lex: lex, forms: map[string]bool{}}
+func newGlossary(entries []entry) *glossary {
+	g := &glossary{byWord: map[string][]*entry{}, byForm: map[string]*entry{}, told: map[string]int64{}}
 	for i := range entries {
-		k := knownEntry{entry: &entries[i]}
-		for _, n := range entries[i].names() {
-			g.forms[normal(n)] = true
-			k.names = append(k.names, lex.identify(n))
+		e := &entries[i]
+		g.entries = append(g.entries, e)
+		for _, written := range e.names() {
+			for _, word := range identity.Read(written).Words {
+				if !slices.Contains(g.byWord[word], e) {
+					g.byWord[word] = append(g.byWord[word], e)
+				}
+			}
+			form := normal(written)
+			if other, known := g.byForm[form]; known && other != e {
+				e = nil
+			}
+			g.byForm[form] = e
+			e = &entries[i]
 		}
-		g.known = append(g.known, k)
+		for _, f := range e.facts {
+			g.tells(f.text, e.ID)
+		}
 	}
 	return g
 }
 
-// has reports whether a form is a name of some entry.
-func (g *glossary) has(form string) bool { return g.forms[normal(form)] }
+// tells adds a fact of an entry.
+func (g *glossary) tells(fact string, entry int64) {
+	if other, known := g.told[fact]; known && other != entry {
+		entry = 0
+	}
+	g.told[fact] = entry
+}
 
-// find returns the entry that a name of a scene denotes. The entry is nil if several entries share the name.
-func (g *glossary) find(n *name) (e *entry, found bool) {
-	for _, match := range []func(*knownEntry, *name) bool{g.same, g.shorter, g.longer} {
-		for i := range g.known {
-			k := &g.known[i]
-			if !match(k, n) {
-				continue
+// takes reports whether an entry may have a fact. One that another has must tell of both.
+func (g *glossary) takes(s *sentence, entry int64) bool {
+	other, known := g.told[s.text]
+	return !known || other == entry || s.defines()
+}
+
+// group is one thing: its names in the book, and the entries that have one of them.
+type group struct {
+	names   []*name
+	entries []*entry
+	former  string // a name that the entries have and that may be of several things now
+}
+
+// groups returns the things that a scene names: what the book and the entries have names for. A name that may be of
+// several is of none.
+func (b *book) groups(g *glossary, scene int) (all []*group) {
+	set := identity.NewSet()
+	owners := map[string][]*entry{} // by a name's key
+	present := b.in(scene)
+	for _, e := range g.sharing(present) {
+		names := e.names()
+		for _, written := range names {
+			id := identity.Read(written)
+			set.Add(written, e.kind(), identity.Unknown)
+			if len(id.Words) > 1 || id.Title != "" || written == names[0] { // what a bare name means is decided anew
+				set.Join(names[0], written)
+				owners[id.Key()] = append(owners[id.Key()], e)
 			}
-			if found {
-				return nil, true
-			}
-			e, found = k.entry, true
-		}
-		if found {
-			return e, true
 		}
 	}
-	return nil, false
+	for _, n := range b.sharing(present) {
+		if !b.accepts(n) {
+			continue
+		}
+		for _, written := range n.written() {
+			set.Add(written, b.kindOf([]*name{n}), n.gender())
+			set.Count(written, n.forms[written])
+		}
+	}
+	for pair := range b.apart {
+		set.PartKnown(pair[0], pair[1])
+	}
+	found := set.Resolve()
+	seen := map[string]bool{}
+	for _, n := range present {
+		written := n.written()[0]
+		names := found.Of(written)
+		switch {
+		case len(names) == 0 || seen[names[0]]:
+		case b.ambiguous(n, found.Fits(written)):
+			if e := g.byForm[normal(written)]; e != nil && normal(e.names()[0]) != normal(written) {
+				all = append(all, &group{entries: []*entry{e}, former: written})
+			}
+		default:
+			seen[names[0]] = true
+			all = append(all, b.group(names, owners))
+		}
+	}
+	return all
 }
 
-// same reports whether the entry has exactly this name.
-func (g *glossary) same(k *knownEntry, n *name) bool {
-	return slices.ContainsFunc(k.names, func(id identity) bool {
-		return slices.Equal(id.tokens, n.tokens) && id.gender.agrees(n.gender)
-	})
+// ownShare is how much more often a short name is mentioned than all things together that it fits, if it means another
+// thing. So Ali is a servant, and neither Ali Pasha nor Ali Baba.
+const ownShare = 3
+
+// ambiguous reports whether a name may be of several things, of which none is its own.
+func (b *book) ambiguous(n *name, fits [][]string) bool {
+	total := 0
+	for _, names := range fits {
+		for _, written := range names {
+			if other := b.names[identity.Read(written).Key()]; other != nil {
+				total += other.forms[written]
+			}
+		}
+	}
+	return len(fits) > 1 && (total == 0 || len(n.places) < ownShare*total)
 }
 
-// shorter reports whether the name is a short form of one of the entry's.
-func (g *glossary) shorter(k *knownEntry, n *name) bool {
-	return slices.ContainsFunc(k.names, func(id identity) bool { return g.lex.partOf(n.identity, id) })
+// group returns the thing that has some names.
+func (b *book) group(names []string, owners map[string][]*entry) *group {
+	gr := &group{}
+	for _, written := range names {
+		key := identity.Read(written).Key()
+		if n := b.names[key]; n != nil && !slices.Contains(gr.names, n) {
+			gr.names = append(gr.names, n)
+		}
+		for _, e := range owners[key] {
+			if !slices.Contains(gr.entries, e) {
+				gr.entries = append(gr.entries, e)
+			}
+		}
+	}
+	return gr
 }
 
-// longer reports whether the name is a fuller form of all of the entry's: Tobin Marrow is not Ysolde Marrow, or Marrow.
-func (g *glossary) longer(k *knownEntry, n *name) bool {
-	return !slices.ContainsFunc(k.names, func(id identity) bool { return !g.lex.partOf(id, n.identity) })
+// sharing returns the entries that share a word with some names.
+func (g *glossary) sharing(names []*name) (found []*entry) {
+	for _, word := range words(names) {
+		for _, e := range g.byWord[word] {
+			if !slices.Contains(found, e) {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
+}
+
+// sharing returns the names of the book that share a word with some names.
+func (b *book) sharing(names []*name) (found []*name) {
+	seen := map[*name]bool{}
+	for _, word := range words(names) {
+		for _, n := range b.byWord[word] {
+			if !seen[n] {
+				seen[n] = true
+				found = append(found, n)
+			}
+		}
+	}
+	return found
+}
+
+// words returns the words of some names, with the first names of which they are nicknames.
+func words(names []*name) (all []string) {
+	for _, n := range names {
+		for _, word := range n.Words {
+			all = append(all, word)
+			all = append(all, identity.FullNames(word)...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// mentions counts the mentions of a thing in the scenes of the window.
+func (gr *group) mentions() (count int) {
+	for _, n := range gr.names {
+		count += len(n.places)
+	}
+	return count
+}
+
+// term returns the name under which a thing is best found: a full name, else one with a title, else the most frequent.
+func (gr *group) term(b *book) string {
+	best, score := "", -1
+	for _, n := range gr.names {
+		for _, written := range n.written() {
+			if s := b.termScore(n, written); s > score {
+				best, score = written, s
+			}
+		}
+	}
+	return best
+}
+
+// termScore rates a form of a name as the term of an entry.
+func (b *book) termScore(n *name, written string) int {
+	score := min(n.forms[written], 99)
+	switch {
+	case n.Title == "" && len(n.Words) > 1, n.Office:
+		score += 200
+	case n.Title != "":
+		score += 100
+	}
+	if written == strings.ToUpper(written) {
+		score -= 99
+	}
+	return max(score, 0)
+}
+
+// forms returns all forms of a thing's names but the term.
+func (gr *group) forms(term string) []string {
+	forms := []string{}
+	for _, n := range gr.names {
+		for _, written := range n.written() {
+			known := func(f string) bool { return normal(f) == normal(written) }
+			if normal(written) != normal(term) && !slices.ContainsFunc(forms, known) {
+				forms = append(forms, written)
+			}
+		}
+	}
+	slices.Sort(forms)
+	return forms
 }

@@ -32,7 +32,8 @@ func called(t *testing.T, request object) []string {
 // TestIntentsAreDeclaredWhereTheyCanBe: intents are declared if there is a tool for it, and nothing else changes.
 func TestIntentsAreDeclaredWhereTheyCanBe(t *testing.T) {
 	t.Parallel()
-	shown := scene("Everyone knew Tobin Vance and Hadrian Thesk. They saw Captain Marrow there, and Marrow saw them.")
+	shown := scene("Everyone knew Tobin Vance and Hadrian Thesk. Tobin Vance liked Hadrian Thesk. " +
+		"They saw Captain Marrow there, and Marrow saw them.")
 	shown["content"] = shown["content"].(string) + relevant(`<entry id="7" term="Ysolde Marrow">x</entry>`)
 	request := withTools(shown)
 	free := called(t, request)

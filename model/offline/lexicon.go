@@ -3,6 +3,8 @@ package offline
 import (
 	"embed"
 	"strings"
+
+	"annotator/codex/identity"
 )
 
 //go:embed words/*.txt
@@ -13,26 +15,30 @@ type lexicon struct {
 	common    set // ordinary words: no names if capitalised at the start of a sentence
 	never     set // no part of a name, whatever its case: pronouns, months, words of a forum
 	alone     set // only part of a longer name: forms of address, nationalities, points of the compass
-	titles    set // precede a person's name and are no part of it
 	epithets  set // precede a name without meaning: old Marrow, poor Marrow
 	shortened set // titles with a point that does not end a sentence
-	feminine  set // titles of women
-	masculine set // titles of men
 	ranks     set // join what follows with "of": Count of, Order of the
 	particles set // lower-case words inside a name: of, the, de, van
 	places    set // end the name of a place
 	groups    set // end the name of a group
 	things    set // end the name of a thing
-	speech    set // verbs after or before the name of a person
+	speech    set // verbs of speech, thought and movement, after the name of a person or before it
+	owned     set // what a person has: hand, father
+	kin       set // nouns before "of" and the name of a person
+	within    set // prepositions before the name of a place
+	motion    set // verbs and nouns before "to" or "from" and the name of a place
+	vessels   set // precede the name of a ship
+	roles     set // what somebody is: sailor, widow
 }
 
 func newLexicon() *lexicon {
 	return &lexicon{
-		common: readSet("common"), never: readSet("never"), alone: readSet("alone"), titles: readSet("titles"),
+		common: readSet("common"), never: readSet("never"), alone: readSet("alone"),
 		epithets: readSet("epithets"), shortened: readSet("abbreviations"),
-		feminine: readSet("feminine"), masculine: readSet("masculine"),
 		ranks: readSet("ranks"), particles: readSet("particles"), places: readSet("places"), groups: readSet("groups"),
-		things: readSet("things"), speech: readSet("speech"),
+		things: readSet("things"), speech: readSet("speech"), owned: readSet("owned"), kin: readSet("kin"),
+		within: readSet("within"), motion: readSet("motion"), vessels: readSet("vessels"),
+		roles: readSet("roles"),
 	}
 }
 
@@ -41,13 +47,20 @@ type set map[string]bool
 // readSet reads one of the embedded lists. A missing list gives an empty set, with which the tests fail.
 func readSet(name string) set {
 	data, _ := wordFiles.ReadFile("words/" + name + ".txt")
-	words := strings.Fields(string(data))
-	s := make(set, len(words))
-	for _, w := range words {
-		s[w] = true
+	return readWords(string(data))
+}
+
+// readWords returns the words of a text.
+func readWords(text string) set {
+	s := set{}
+	for word := range strings.FieldsSeq(text) {
+		s[word] = true
 	}
 	return s
 }
+
+// isTitle reports whether a word, in lower case, precedes a person's name and is no part of it.
+func (l *lexicon) isTitle(lower string) bool { return identity.IsTitle(lower) }
 
 // generic reports whether a word, in lower case, is no name by itself: a common word, also in the plural, or a form of
 // address.
@@ -57,7 +70,7 @@ func (l *lexicon) generic(lower string) bool {
 
 // isNever reports whether a word, in lower case, is no part of a name: also in the plural, or with a contracted "not".
 func (l *lexicon) isNever(lower string) bool {
-	if l.titles[lower] {
+	if l.isTitle(lower) {
 		return false
 	}
 	return l.never[lower] || l.never[strings.TrimSuffix(lower, "s")] || endsWithAny(lower, "n't", "n’t")

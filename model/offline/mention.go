@@ -3,6 +3,8 @@ package offline
 import (
 	"strings"
 	"unicode/utf8"
+
+	"annotator/codex/identity"
 )
 
 // mention is an occurrence of a name in a text.
@@ -27,8 +29,14 @@ type reader struct {
 
 func newReader(lex *lexicon, bodies []string) *reader {
 	r := &reader{lex: lex, lower: map[string]int{}, mid: map[string]int{}}
+	r.add(bodies)
+	return r
+}
+
+// add reads further texts.
+func (r *reader) add(bodies []string) {
 	for _, body := range bodies {
-		t := readText(body, lex)
+		t := readText(body, r.lex)
 		r.texts = append(r.texts, t)
 		for i := range t.words {
 			switch w := &t.words[i]; {
@@ -39,13 +47,13 @@ func newReader(lex *lexicon, bodies []string) *reader {
 			}
 		}
 	}
-	return r
 }
 
-// mentions returns the mentions in the texts, in order.
-func (r *reader) mentions() []mention {
+// mentions returns the mentions in the texts from an index on, in order.
+func (r *reader) mentions(first int) []mention {
 	var all []mention
-	for i, t := range r.texts {
+	for i := first; i < len(r.texts); i++ {
+		t := r.texts[i]
 		for lo := 0; lo < len(t.words); {
 			hi := r.runEnd(t, lo)
 			if m, ok := r.mention(t, lo, hi); ok {
@@ -128,7 +136,7 @@ func (r *reader) skipParticles(t *text, lo, hi int) int {
 
 // takesOf reports whether the words [lo, hi) and "of" begin one name: Count of Monte Cristo, not Ysolde of Vesper.
 func (r *reader) takesOf(t *text, lo, hi int) bool {
-	return r.lex.ranks[t.words[hi-1].lower] && (hi-lo == 1 || !r.lex.titles[t.words[lo].lower])
+	return r.lex.ranks[t.words[hi-1].lower] && (hi-lo == 1 || !r.lex.isTitle(t.words[lo].lower))
 }
 
 // mention returns the mention in the run [lo, hi), if there is one.
@@ -156,10 +164,20 @@ func (r *reader) dropEpithets(t *text, lo, hi int) int {
 
 // dropOpener skips a first word that is capitalised only because it begins a sentence.
 func (r *reader) dropOpener(t *text, lo, hi int) int {
-	if w := &t.words[lo]; !w.initial || !r.ordinary(w.lower) || r.lex.titles[w.lower] {
+	if w := &t.words[lo]; !w.initial || r.lex.isTitle(w.lower) || !r.ordinary(w.lower) && !r.opens(t, lo, hi) {
 		return lo
 	}
 	return nextCapital(t, lo+1, hi)
+}
+
+// opens reports whether the first word of a sentence stands before a name and is no part of it. A title follows, or a
+// name that the story also has inside sentences. The word itself is never capitalised there, and no first name.
+func (r *reader) opens(t *text, lo, hi int) bool {
+	next := nextCapital(t, lo+1, hi)
+	if next >= hi || r.lex.isTitle(t.words[lo].lower) || identity.IsFirstName(t.words[lo].lower) {
+		return false
+	}
+	return r.lex.isTitle(t.words[next].lower) || r.mid[t.words[lo].lower] == 0 && r.mid[t.words[next].lower] > 1
 }
 
 // nextCapital returns the first capitalised word of [lo, hi), hi where there is none.
@@ -181,7 +199,7 @@ func (r *reader) ordinary(lower string) bool {
 // dropTitles returns the start of the name without titles. A title followed by "of" is part of the name.
 func (r *reader) dropTitles(t *text, lo, hi int) int {
 	core := lo
-	for core < hi && r.lex.titles[t.words[core].lower] {
+	for core < hi && r.lex.isTitle(t.words[core].lower) {
 		if core+1 < hi && t.words[core+1].lower == "of" {
 			return core
 		}

@@ -24,6 +24,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"annotator"
 	"annotator/model/chatwire"
@@ -46,6 +47,8 @@ type Model struct {
 	contextTokens int
 	lex           *lexicon
 	prompts       prefixCache
+	mu            sync.Mutex
+	last          *book // of the last window
 }
 
 // New returns a model.

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"html"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// threadWords is the length of a thread's summary.
-const threadWords = 60
+// maxCast is how many people, and how many places, a summary names.
+const maxCast = 12
 
 // The parts of a request for the summaries of threads and the story so far.
 var (
@@ -19,8 +21,8 @@ var (
 	wantedChunk   = regexp.MustCompile(`Scenes (\d+) to (\d+) are to leave your view\. Write <chunk>`)
 )
 
-// recap writes the summaries of threads, the story so far and a chunk, each in its element. The result is empty if none
-// is asked for.
+// recap writes the summaries of threads and a chunk, each in its element. Of a story so far it says only that there is
+// none: rules cannot tell a story. The result is empty if nothing is asked for.
 func (m *Model) recap(w *window) string {
 	ended := endedThreads.FindStringSubmatch(w.instruction)
 	if ended == nil {
@@ -30,30 +32,80 @@ func (m *Model) recap(w *window) string {
 	if wanted := wantedThreads.FindStringSubmatch(w.instruction); wanted != nil {
 		for _, id := range numbers(cmp.Or(wanted[1], ended[1])) {
 			own := func(s *scene) bool { return s.thread == id }
-			fmt.Fprintf(&b, "<thread id=\"%d\">%s</thread>\n", id, m.summaryOf(w, threadWords, own))
+			fmt.Fprintf(&b, "<thread id=\"%d\">%s</thread>\n", id, m.outline(w, own))
 		}
 	}
-	before, added := m.best([]string{w.story}, summaryWords), m.summaryOf(w, summaryWords, func(*scene) bool {
-		return true
-	})
-	fmt.Fprintf(&b, "<cumulative>%s</cumulative>\n", strings.TrimSpace(html.EscapeString(before)+"\n"+added))
+	fmt.Fprintf(&b, "<cumulative>%s</cumulative>\n", noStory)
 	if chunk := wantedChunk.FindStringSubmatch(w.instruction); chunk != nil {
 		from, to := number(chunk[1]), number(chunk[2])
 		inside := func(s *scene) bool { return from <= int64(s.number) && int64(s.number) <= to }
-		fmt.Fprintf(&b, "<chunk>%s</chunk>\n", m.summaryOf(w, summaryWords, inside))
+		fmt.Fprintf(&b, "<chunk>%s</chunk>\n", m.outline(w, inside))
 	}
 	return b.String()
 }
 
-// summaryOf returns the best sentences of some scenes, escaped.
-func (m *Model) summaryOf(w *window, room int, of func(*scene) bool) string {
-	var texts []string
-	for i := range w.scenes {
-		if of(&w.scenes[i]) {
-			texts = append(texts, strings.Join(bodies(w.scenes[i].posts), "\n\n"))
+// noStory stands for the story so far.
+const noStory = "The embedded model tells no story so far; each chapter says who appears in it."
+
+// outline says who appears in some scenes and where, and quotes their first and last sentence. It is escaped.
+func (m *Model) outline(w *window, of func(*scene) bool) string {
+	b := m.read(w.scenes)
+	counts, first, last := map[*entry]int{}, "", ""
+	g := newGlossary(w.entries)
+	for i := range b.scenes {
+		if !of(&b.scenes[i]) {
+			continue
 		}
+		for _, n := range b.in(i) {
+			for _, written := range n.written() {
+				if e := g.byForm[normal(written)]; e != nil {
+					counts[e] += n.forms[written]
+					break
+				}
+			}
+		}
+		opening, end := b.ends(i)
+		first, last = cmp.Or(first, opening), cmp.Or(end, last)
 	}
-	return html.EscapeString(cmp.Or(m.best(texts, room), "Nothing of note happens."))
+	var parts []string
+	if people := most(counts, tagPerson); people != "" {
+		parts = append(parts, "With "+people+".")
+	}
+	if places := most(counts, tagPlace); places != "" {
+		parts = append(parts, "Places: "+places+".")
+	}
+	if first != "" {
+		parts = append(parts, "It begins: “"+first+"”")
+	}
+	if last != "" && last != first {
+		parts = append(parts, "It ends: “"+last+"”")
+	}
+	return html.EscapeString(cmp.Or(strings.Join(parts, " "), "Nothing of note happens."))
+}
+
+// most returns the terms of the entries of a kind that were counted most, in their order.
+func most(counts map[*entry]int, kind string) string {
+	entries := slices.DeleteFunc(slices.Collect(maps.Keys(counts)), func(e *entry) bool { return e.kind() != kind })
+	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a.ID, b.ID)) })
+	var terms []string
+	for _, e := range entries[:min(len(entries), maxCast)] {
+		terms = append(terms, e.names()[0])
+	}
+	return strings.Join(terms, ", ")
+}
+
+// ends returns the first and the last sentence of a scene, without the quotation marks around them.
+func (b *book) ends(scene int) (first, last string) {
+	posts := b.scenes[scene].posts
+	for i, id := range b.posts {
+		if id != posts[0].id && id != posts[len(posts)-1].id || len(b.texts[i].sentences) == 0 {
+			continue
+		}
+		t := b.texts[i]
+		first = cmp.Or(first, definition(t.in(t.sentences[0])))
+		last = definition(t.in(t.sentences[len(t.sentences)-1]))
+	}
+	return first, last
 }
 
 // numbers reads the numbers of a list.

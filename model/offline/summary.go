@@ -90,7 +90,7 @@ func (m *Model) sentenceLines(body string, order int) []line {
 	r := newReader(m.lex, []string{body})
 	t := r.texts[0]
 	named := make([]int, len(t.sentences))
-	for _, mention := range r.mentions() {
+	for _, mention := range r.mentions(0) {
 		named[mention.sentence]++
 	}
 	lines := make([]line, len(t.sentences))

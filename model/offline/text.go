@@ -5,6 +5,10 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"annotator/model/chatwire"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // span is a range of bytes of a text.
@@ -206,6 +210,18 @@ func (t *text) opensInside(prev, next *word) bool {
 
 // verseWidth distinguishes a line of verse or of a list, which opens with a capital, from a wrapped line of prose.
 const verseWidth = 50
+
+// collapse replaces each run of white space with one blank.
+func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// normal returns the form in which written names are compared.
+func normal(s string) string {
+	s = strings.ToLower(norm.NFC.String(collapse(strings.ReplaceAll(s, "’", "'"))))
+	return strings.TrimPrefix(s, "the ")
+}
+
+// runeStart returns the start of the character at an offset.
+func runeStart(s string, at int) int { return chatwire.RuneStart(s, at) }
 
 // closingEnd returns the end of the punctuation that follows the word ending at i without a blank.
 func closingEnd(body string, i int) int {

@@ -41,7 +41,8 @@ type window struct {
 // result is the result of a tool in the current turn.
 type result struct {
 	OK    bool
-	Entry *entry // its id and term; whole in windows of earlier versions
+	Entry *entry // its id and term
+	Added []int64
 }
 
 // readWindow reads the messages from the first to the last.
@@ -134,7 +135,19 @@ func (w *window) readResult(text string, call arguments, known map[int64]entry) 
 		return
 	}
 	former := known[e.ID]
-	e.Aliases = slices.Concat(former.Aliases, e.Aliases, call.Aliases)
+	e.Aliases = slices.DeleteFunc(slices.Concat(former.Aliases, e.Aliases, call.Aliases), func(name string) bool {
+		return slices.Contains(call.Drop, name)
+	})
+	e.Tags = former.Tags
+	if call.Tags != nil {
+		e.Tags = call.Tags
+	}
+	e.facts = slices.DeleteFunc(slices.Clone(former.facts), func(f heldFact) bool {
+		return slices.ContainsFunc(call.Close, func(c closing) bool { return c.Fact == f.number })
+	})
+	for i, number := range r.Added[:min(len(r.Added), len(call.Facts))] {
+		e.facts = append(e.facts, heldFact{number: number, text: call.Facts[i].Text})
+	}
 	if e.Definition == "" {
 		e.Definition = former.Definition
 		for _, f := range call.Facts {

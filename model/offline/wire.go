@@ -55,13 +55,15 @@ func (m *Model) answer(r *request, prompt uint64) chatwire.Reply {
 }
 
 func (m *Model) task(r *request, prompt uint64) (text string, calls []annotator.ToolCall) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	w := readWindow(r.messages)
 	tools := len(r.offers()) > 0
 	switch {
 	case asksDecision(w.instruction) || !w.reading && asksDecision(w.system):
-		return m.recap(w) + m.present(w) + m.names(w) + m.decide(w), nil
-	case endedThreads.MatchString(w.instruction), asksPresent(w.last), asksNames(w.last):
-		return m.recap(w) + m.present(w) + m.names(w), nil
+		return m.recap(w) + m.names(w) + m.decide(w), nil
+	case endedThreads.MatchString(w.instruction), asksNames(w.last):
+		return m.recap(w) + m.names(w), nil
 	case strings.Contains(strings.ToLower(w.instruction), "summar"):
 		return m.summarise(w, r.OutputLimit()), nil
 	case w.reading && !tools:

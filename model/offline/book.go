@@ -1,0 +1,140 @@
+package offline
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"annotator/codex/identity"
+)
+
+// book is what the scenes of a window tell of names. It is computed from the scenes alone; a model keeps the last one,
+// because the next window most often has one scene more.
+type book struct {
+	*reader
+	scenes []scene
+	posts  []int64            // the post of each text
+	names  map[string]*name   // by the key of its identity
+	byWord map[string][]*name // by each word of it
+	apart  map[[2]string]bool // written names that a sentence has as two things
+}
+
+// place is a mention with its scene.
+type place struct {
+	mention
+	scene int // index
+}
+
+// name is a name with everything that the scenes of the window tell of it.
+type name struct {
+	*identity.Name
+	forms   map[string]int // as it is written, with titles
+	places  []place
+	inside  int // mentions inside a sentence, where a capital is significant
+	titled  int // mentions with a title
+	kinds   votes
+	genders map[identity.Gender]int
+}
+
+// read returns the book of some scenes.
+func (m *Model) read(scenes []scene) *book {
+	b := m.last
+	if b == nil || len(b.scenes) > len(scenes) || !slices.EqualFunc(b.scenes, scenes[:len(b.scenes)], sameScene) {
+		b = &book{
+			reader: &reader{lex: m.lex, lower: map[string]int{}, mid: map[string]int{}}, names: map[string]*name{},
+			byWord: map[string][]*name{}, apart: map[[2]string]bool{},
+		}
+	}
+	for i := len(b.scenes); i < len(scenes); i++ {
+		b.add(scenes[i])
+	}
+	m.last = b
+	return b
+}
+
+func sameScene(a, b scene) bool {
+	return a.number == b.number && a.thread == b.thread && slices.Equal(a.posts, b.posts)
+}
+
+// add reads a scene.
+func (b *book) add(s scene) {
+	first := len(b.texts)
+	b.scenes = append(b.scenes, s)
+	b.reader.add(bodies(s.posts))
+	for _, p := range s.posts {
+		b.posts = append(b.posts, p.id)
+	}
+	mentions := b.mentions(first)
+	for i, m := range mentions {
+		written := collapse(b.texts[m.text].in(m.span))
+		n := b.name(written)
+		n.forms[written]++
+		n.places = append(n.places, place{m, len(b.scenes) - 1})
+		if !m.initial {
+			n.inside++
+		}
+		if m.titled {
+			n.titled++
+		}
+		b.cues(m, n.kinds)
+		if gender := b.pronoun(mentions, i); gender != identity.Unknown {
+			n.genders[gender]++
+		}
+		if i > 0 && b.tellsApart(mentions[i-1], m) {
+			former := collapse(b.texts[mentions[i-1].text].in(mentions[i-1].span))
+			b.apart[[2]string{former, written}] = true
+		}
+	}
+}
+
+// name returns the name of a written form.
+func (b *book) name(written string) *name {
+	id := identity.Read(written)
+	n := b.names[id.Key()]
+	if n == nil {
+		n = &name{
+			Name: id, forms: map[string]int{}, kinds: votes{}, genders: map[identity.Gender]int{},
+		}
+		b.names[id.Key()] = n
+		for _, word := range id.Words {
+			b.byWord[word] = append(b.byWord[word], n)
+		}
+	}
+	return n
+}
+
+// in returns the names of a scene, in order.
+func (b *book) in(scene int) (all []*name) {
+	for _, n := range b.names {
+		if n.places[len(n.places)-1].scene == scene {
+			all = append(all, n)
+		}
+	}
+	slices.SortFunc(all, func(x, y *name) int { return cmp.Compare(x.Key(), y.Key()) })
+	return all
+}
+
+// gender returns the gender of which the pronouns after a name are.
+func (n *name) gender() identity.Gender {
+	men, women := n.genders[identity.Man], n.genders[identity.Woman]
+	switch {
+	case men >= minPronouns && men >= 3*women:
+		return identity.Man
+	case women >= minPronouns && women >= 3*men:
+		return identity.Woman
+	}
+	return identity.Unknown
+}
+
+// person reports whether pronouns show that a name is of a person.
+func (n *name) person() bool { return n.gender() != identity.Unknown }
+
+// minPronouns is how many pronouns tell a gender, if three quarters of all agree.
+const minPronouns = 2
+
+// written returns the forms of a name, the most frequent first.
+func (n *name) written() []string {
+	return slices.SortedFunc(maps.Keys(n.forms), func(a, b string) int {
+		return cmp.Or(n.forms[b]-n.forms[a], cmp.Compare(a, b))
+	})
+}
