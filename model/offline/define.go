@@ -22,7 +22,8 @@ const (
 // than leastScore is chosen only if there is no other.
 const (
 	definingScore = 11
-	leastScore    = 3
+	leastScore    = 0
+	spokenPenalty = 6 // narration comes before address
 )
 
 // sentence is a sentence about a name.
@@ -61,8 +62,8 @@ func (b *book) sentence(p place, kind string) sentence {
 	s := t.sentences[p.sentence]
 	quote, speech := t.in(s), spoken(t.body[:p.start])
 	score := b.lex.informative(quote, p.start-s.start, p.end-s.start, kind, speech)
-	if speech {
-		score -= 6
+	if speech && !strings.ContainsAny(quote, quotationMarks) {
+		score -= spokenPenalty
 	}
 	if utf8.RuneCountInString(quote) > codex.MaxQuote {
 		quote = t.in(clip(t.body, s, p.span))
@@ -87,6 +88,7 @@ const (
 	articles = `(?:[Aa]n?|[Tt]he|one of the|[Oo]ur|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Mm]y|[Yy]our|une?|le|la|ein|eine|` +
 		`der|die|das|el|il)`
 	nounWords = `((?: [\p{Ll}’-]+,?){1,6})`
+	ofPlace   = `(?: (?:of|from|at|in) (?:the )?[\p{L}-]+)?(?:,| named| called|,? by name| of the name of) $`
 	toBe      = `(?:is|was|were|had been|has been|became|est|était|war|ist|era|è|es|был|была)`
 )
 
@@ -98,8 +100,8 @@ var (
 		`la|ein|eine|der|die|das|el|il)` + nounWords)
 	relation   = regexp.MustCompile(`^,()((?: [\p{Ll}-]+){1,2}) (?:of|at|to) `)
 	kinAfter   = regexp.MustCompile(`^(?:’s|'s) (?:\p{Ll}+ )?` + kinNouns)
-	nounBefore = regexp.MustCompile(`(?:^|[ “(—])` + articles + nounWords +
-		`(?: (?:of|from|at|in) (?:the )?[\p{L}-]+)?(?:,| named| called|,? by name| of the name of) $`)
+	nounBefore = regexp.MustCompile(`(?:^|[ “(—])` + articles + nounWords + ofPlace)
+	nounInside = regexp.MustCompile(`\p{L} (?:an?|the|his|her|my|our|their)` + nounWords + ofPlace)
 	roleBefore = regexp.MustCompile(`(?:^|[ “(—])` + articles + `(?: [\p{Ll}-]+){0,2}( [\p{Ll}-]+) $`)
 	ofBefore   = regexp.MustCompile(`(?:^|[ “(—])(?:[Tt]he|[Aa]n?)(?: [\p{Ll}-]+){0,2}( [\p{Ll}-]+) of $`)
 )
@@ -146,8 +148,8 @@ func (l *lexicon) nouns(kind string) []set {
 	return []set{l.roles, l.vessels}
 }
 
-// informative scores how well a sentence describes what a name in it, between two offsets, means. In speech a noun
-// before a name and a comma may be of somebody who is addressed.
+// informative scores how well a sentence describes what a name in it, between two offsets, means. In speech a noun that
+// begins a sentence may be of somebody else than the one who is addressed: "Your mother, Albert, is old."
 func (l *lexicon) informative(sentence string, start, end int, kind string, speech bool) int {
 	before, after := sentence[:start], sentence[end:]
 	before = before[max(0, runeStart(before, max(0, len(before)-nearby))):]
@@ -155,7 +157,7 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 	switch {
 	case l.tells(copula, after, nouns), l.tells(apposition, after, nouns), l.tells(relation, after, nouns):
 		score += 20
-	case l.tells(nounBefore, before, nouns) && !(speech && endsWithAny(before, ", ") && strings.HasPrefix(after, ",")):
+	case l.tells(nounBefore, before, nouns) && (!speech || l.tells(nounInside, before, nouns)):
 		score += 18
 	case kind != tagPerson && l.tells(ofBefore, before, nouns):
 		score += 14
@@ -178,6 +180,8 @@ const nearby = 80
 // form scores how well a sentence stands alone.
 func form(sentence string) (score int) {
 	switch length := len(sentence); {
+	case length < 25:
+		score -= 25
 	case length < 40:
 		score -= 12
 	case length > maxLength:
@@ -194,8 +198,8 @@ func form(sentence string) (score int) {
 	case !endsWithAny(trimmed, ".", "…"):
 		score -= 8
 	}
-	if strings.ContainsAny(sentence, "\"“”«»") {
-		score -= 8
+	if strings.ContainsAny(sentence, quotationMarks) {
+		score -= spokenPenalty
 	}
 	first, _, _ := strings.Cut(strings.TrimLeft(sentence, "“\"«‘ "), " ")
 	switch strings.ToLower(strings.Trim(first, ",")) {
@@ -221,11 +225,13 @@ func (l *lexicon) rate(fact string, names []string, kind string) int {
 	return best
 }
 
+const quotationMarks = `"“”«»`
+
 // definition turns a quotation into a fact: one line, without a quotation mark that only opens or closes it.
 func definition(quote string) string {
-	const marks = `"“”«»`
 	line := collapse(quote)
-	if bare := strings.TrimSpace(strings.Trim(line, marks)); !strings.ContainsAny(bare, marks) && bare != "" {
+	bare := strings.TrimSpace(strings.Trim(line, quotationMarks))
+	if !strings.ContainsAny(bare, quotationMarks) && bare != "" {
 		return bare
 	}
 	return line

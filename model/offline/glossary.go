@@ -69,10 +69,11 @@ func (b *book) groups(g *glossary, scene int) (all []*group) {
 	present := b.in(scene)
 	for _, e := range g.sharing(present) {
 		names := e.names()
+		set.Count(names[0], entryMentions)
 		for _, written := range names {
 			id := identity.Read(written)
 			set.Add(written, e.kind(), identity.Unknown)
-			if len(id.Words) > 1 || id.Title != "" || written == names[0] { // what a bare name means is decided anew
+			if written == names[0] || !b.firstNameOfOthers(id, e) { // what that means is decided anew
 				set.Join(names[0], written)
 				owners[id.Key()] = append(owners[id.Key()], e)
 			}
@@ -97,7 +98,7 @@ func (b *book) groups(g *glossary, scene int) (all []*group) {
 		names := found.Of(written)
 		switch {
 		case len(names) == 0 || seen[names[0]]:
-		case b.ambiguous(n, found.Fits(written)):
+		case b.ambiguous(n, found.Fits(written), owners):
 			if e := g.byForm[normal(written)]; e != nil && normal(e.names()[0]) != normal(written) {
 				all = append(all, &group{entries: []*entry{e}, former: written})
 			}
@@ -109,15 +110,32 @@ func (b *book) groups(g *glossary, scene int) (all []*group) {
 	return all
 }
 
+// entryMentions is how many mentions an entry stands for, since the window may show few of its scenes.
+const entryMentions = 40
+
+// firstNameOfOthers reports whether a name is a word with which a full name begins that an entry does not have.
+func (b *book) firstNameOfOthers(id *identity.Name, e *entry) bool {
+	if len(id.Words) > 1 || id.Title != "" {
+		return false
+	}
+	return slices.ContainsFunc(b.byWord[id.Words[0]], func(n *name) bool {
+		has := func(written string) bool { return identity.Read(written).Key() == n.Key() }
+		return len(n.Words) > 1 && n.Words[0] == id.Words[0] && !slices.ContainsFunc(e.names(), has)
+	})
+}
+
 // ownShare is how much more often a short name is mentioned than all things together that it fits, if it means another
 // thing. So Ali is a servant, and neither Ali Pasha nor Ali Baba.
 const ownShare = 3
 
 // ambiguous reports whether a name may be of several things, of which none is its own.
-func (b *book) ambiguous(n *name, fits [][]string) bool {
+func (b *book) ambiguous(n *name, fits [][]string, owners map[string][]*entry) bool {
 	total := 0
 	for _, names := range fits {
 		for _, written := range names {
+			if owners[identity.Read(written).Key()] != nil {
+				return len(fits) > 1
+			}
 			if other := b.names[identity.Read(written).Key()]; other != nil {
 				total += other.forms[written]
 			}
