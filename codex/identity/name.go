@@ -131,9 +131,9 @@ var generations = map[string]string{
 // ages are those that also stand before a name.
 var ages = setOf("old young elder younger")
 
-// isNumber reports whether a word is a number: in digits, or as an English word.
+// isNumber reports whether a word is a number: of digits, or an English word.
 func isNumber(word string) bool {
-	return strings.ContainsFunc(word, unicode.IsDigit) || numerals[word]
+	return numerals[word] || strings.IndexFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) < 0
 }
 
 var numerals = setOf("one two three four five six seven eight nine ten eleven twelve first second third fourth fifth " +

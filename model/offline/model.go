@@ -4,17 +4,21 @@
 // Its only input is the messages of a request: scenes, entries and results of tools. The last message of the user is
 // the task.
 //
-//   - A scene is answered with calls of glossary_create for names that no entry has, and of glossary_update for further
-//     forms of names that one has. A line of text ends the turn: once the calls are answered, or where nothing is to be
-//     noted.
-//   - A request for a summary is answered with sentences of the story.
+//   - A scene is answered with calls of glossary_create for things that no entry means, and of glossary_update for
+//     names, kinds and facts of others. A line of text ends the turn: once the calls are answered, or where nothing is
+//     to be noted.
+//   - A request for summaries of threads is answered with who appears in them and where, and with their first and last
+//     sentence as quotations. There is no story so far, and no statement of what an entry is now.
+//   - Another request for a summary is answered with sentences of the story.
 //   - A request for a curator's decisions (CONFIRM, REJECT or MERGE) is answered with one on each candidate, as JSON.
 //   - Anything else is a question, which is answered with the sentences that share most words with it.
 //
-// A name is a run of capitalised words. Words that only begin a sentence are recognised by their lower-case occurrences
-// in the scene, and by a list of common words from old novels. Statistical taggers are not used: measured, they took
-// ten times as long, found fewer names, and more false ones. The rules do not find names without capitals or names that
-// only their meaning shows. They do not recognise two different names of one person. The model is a baseline.
+// A name is a run of capitalised words. Words that only begin a sentence are recognised by how the scenes of the window
+// write them, and by a list of common words from old novels. Statistical taggers are not used: measured, they took
+// ten times as long, found fewer names, and more false ones. Package identity decides which names are of one thing. The
+// kind of a thing, and the gender of a person, are voted by the words around all its mentions. A thing gets an entry
+// when it is met again, or when a sentence tells what it is. The rules do not find names without capitals or names that
+// only their meaning shows. The model is a baseline.
 package offline
 
 import (
