@@ -18,8 +18,9 @@ type Candidate struct {
 	Posts   []annotator.Post
 	Similar []annotator.Entry // live ones that may be the same thing, the most similar first
 
-	bears  func(quote, fact string) bool // whether they share a word or a name; nil: all do
-	places map[int64]annotator.Place     // of the posts
+	bears    func(quote, fact string) bool // whether they share a word or a name; nil: all do
+	places   map[int64]annotator.Place     // of the posts that support a decision
+	passages map[lengths][][]passage       // that were computed; questions of several sizes have the same
 }
 
 const (
@@ -59,9 +60,6 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 		if err := posts.show(ctx, candidate, quotes); err != nil {
 			return nil, err
 		}
-		if err := c.findPlaces(ctx, candidate); err != nil {
-			return nil, err
-		}
 	}
 	if c.above, err = c.Window.Posts(ctx, c.Turn); err != nil {
 		return nil, err
@@ -77,16 +75,22 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 	return batch, nil
 }
 
-// findPlaces looks up where the posts of a candidate are.
-func (c *Curator) findPlaces(ctx context.Context, candidate *Candidate) (err error) {
-	candidate.places = map[int64]annotator.Place{}
-	for i := range candidate.Posts {
-		id := candidate.Posts[i].ID
-		if c.PlaceOf == nil || readerMark(&candidate.Posts[i]) != "" {
+// findPlaces looks up where the posts of candidates are whose answers have facts of their own.
+func (c *Curator) findPlaces(ctx context.Context, batch Batch, answers []Answer) (err error) {
+	if c.PlaceOf == nil {
+		return nil
+	}
+	for i, candidate := range batch {
+		if len(answers[i].Decision.Facts) == 0 {
 			continue
 		}
-		if candidate.places[id], err = c.PlaceOf(ctx, id); err != nil && annotator.KindOf(err) != annotator.NotFound {
-			return err
+		candidate.places = map[int64]annotator.Place{}
+		for j := range candidate.Posts {
+			id := candidate.Posts[j].ID
+			candidate.places[id], err = c.PlaceOf(ctx, id)
+			if err != nil && annotator.KindOf(err) != annotator.NotFound {
+				return err
+			}
 		}
 	}
 	return nil
@@ -118,8 +122,15 @@ func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotato
 // posts are those that were read for a question: entries in story order share scenes and posts.
 type posts struct {
 	*Curator
-	scenes map[annotator.Order]scene
-	byID   map[int64]*annotator.Post
+	scenes    map[annotator.Order]scene
+	neighbors map[neighbor]scene
+	byID      map[int64]*annotator.Post
+}
+
+// neighbor is some scenes after another, or before it.
+type neighbor struct {
+	of       annotator.Order
+	distance int
 }
 
 // scene is a scene of the story with its posts.
@@ -130,7 +141,7 @@ type scene struct {
 }
 
 func (c *Curator) newPosts() *posts {
-	return &posts{c, map[annotator.Order]scene{}, map[int64]*annotator.Post{}}
+	return &posts{c, map[annotator.Order]scene{}, map[neighbor]scene{}, map[int64]*annotator.Post{}}
 }
 
 // show gives a candidate its posts: the one in which it appears first, and those of its first quotations. If all of
@@ -223,15 +234,22 @@ func (p *posts) around(ctx context.Context, s scene, at int) ([]annotator.Post, 
 
 // readScene returns the neighbor of a scene, if the run has read it; else the zero scene. A decision is dated to the
 // present scene, so it depends on nothing after that.
-func (p *posts) readScene(ctx context.Context, order annotator.Order, distance int) (scene, error) {
+func (p *posts) readScene(ctx context.Context, order annotator.Order, distance int) (s scene, err error) {
+	at := neighbor{order, distance}
+	if s, known := p.neighbors[at]; known {
+		return s, nil
+	}
 	row, err := p.Scenes.Neighbor(ctx, order, distance)
-	if annotator.KindOf(err) == annotator.NotFound {
-		return scene{}, nil
+	switch {
+	case annotator.KindOf(err) == annotator.NotFound:
+		err = nil
+	case err == nil && row.State == annotator.SceneRecorded && row.Order <= p.Curator.Scene.Order:
+		s, err = p.read(ctx, row)
 	}
-	if err != nil || row.State != annotator.SceneRecorded || row.Order > p.Curator.Scene.Order {
-		return scene{}, err
+	if err == nil {
+		p.neighbors[at] = s
 	}
-	return p.scene(ctx, row.Order)
+	return s, err
 }
 
 // scene returns the scene with an order, with its posts.
@@ -244,9 +262,17 @@ func (p *posts) scene(ctx context.Context, order annotator.Order) (scene, error)
 	if err != nil {
 		return s, err
 	}
-	s = scene{n: row.N, order: order}
+	return p.read(ctx, row)
+}
+
+// read returns a scene with its posts.
+func (p *posts) read(ctx context.Context, row *annotator.SceneRow) (s scene, err error) {
+	if s, known := p.scenes[row.Order]; known {
+		return s, nil
+	}
+	s = scene{n: row.N, order: row.Order}
 	s.posts, err = p.Posts.Scene(ctx, row.Thread.ID, row.Posts)
-	p.scenes[order] = s
+	p.scenes[row.Order] = s
 	return s, err
 }
 

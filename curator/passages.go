@@ -40,7 +40,7 @@ func (b Batch) excerpts() []excerpt {
 	var list []excerpt
 	threads, places := map[int64]int{}, map[int64]int{}
 	for _, c := range b {
-		for i, shown := range c.passages(b.lengths()) {
+		for i, shown := range c.shownPassages(b.lengths()) {
 			p := &c.Posts[i]
 			if _, known := threads[p.Thread]; !known {
 				threads[p.Thread] = len(threads)
@@ -61,10 +61,23 @@ func (b Batch) excerpts() []excerpt {
 	return list
 }
 
-// passages returns the passages of each of its posts that a candidate is shown with: around its first name and around
+// shownPassages returns passages with given lengths. It computes them once.
+func (c *Candidate) shownPassages(l lengths) [][]passage {
+	list, known := c.passages[l]
+	if !known {
+		list = c.findPassages(l)
+		if c.passages == nil {
+			c.passages = map[lengths][][]passage{}
+		}
+		c.passages[l] = list
+	}
+	return list
+}
+
+// findPassages returns the passages of each of its posts that a candidate is shown with: around its first name and around
 // its quotations. Of a post without either it is the end nearest to the center, or else to the post that names the
 // candidate first.
-func (c *Candidate) passages(l lengths) [][]passage {
+func (c *Candidate) findPassages(l lengths) [][]passage {
 	list := make([][]passage, len(c.Posts))
 	quotes, center := c.evidence(l.quotes), cmp.Or(c.Center, c.First)
 	before := true
@@ -106,18 +119,30 @@ const cutMark = " [...] "
 // text joins the passages, with a mark where a part of the post is left out.
 func (e *excerpt) text() string {
 	slices.SortFunc(e.passages, func(a, b passage) int { return cmp.Compare(a.from, b.from) })
-	runes, shown := []rune(e.post.Body), 0
+	rest, at := e.post.Body, 0
+	cut := func(to int) (part string) { // what comes before a code point
+		end := len(rest)
+		for i := range rest {
+			if at == to {
+				end = i
+				break
+			}
+			at++
+		}
+		part, rest = rest[:end], rest[end:]
+		return part
+	}
 	var text strings.Builder
 	for _, p := range e.passages {
-		if p.from > shown {
+		if p.from > at {
 			text.WriteString(cutMark)
+			cut(p.from)
 		}
-		if p.to > shown {
-			text.WriteString(string(runes[max(p.from, shown):p.to]))
-			shown = p.to
+		if p.to > at {
+			text.WriteString(cut(p.to))
 		}
 	}
-	if shown < len(runes) {
+	if rest != "" {
 		text.WriteString(cutMark)
 	}
 	return strings.TrimSpace(text.String())

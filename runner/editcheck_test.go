@@ -225,8 +225,7 @@ func TestWhatIsOpenIsSettled(t *testing.T) {
 		t.Error(got)
 	}
 	if got := codex.FactLines(s.entry(t, 1)); !slices.Equal(got, []string{
-		"1: Marrow asked Tobin to stay.",
-		"6: Tobin rode away.", "7: Marrow left.",
+		"1: Marrow asked Tobin to stay.", "7: Marrow left.", "6: Tobin rode away.", // unquoted facts come first
 	}) {
 		t.Errorf("%q", got)
 	}
