@@ -123,7 +123,7 @@ CREATE TABLE trace (
   error     TEXT NOT NULL DEFAULT '',
   tokens    INTEGER NOT NULL DEFAULT 0,
   shows     TEXT NOT NULL DEFAULT '',
-  parsed    TEXT NOT NULL DEFAULT '', -- the parsed form of a reply or a call, as JSON
+  parsed    TEXT NOT NULL DEFAULT '', -- the parsed form of a reply or a call, as JSON. Parsed arguments: json_patch(arguments, parsed ->> 'patch')
   hash      BLOB NOT NULL CHECK (length(hash) = 32),
   at        INTEGER NOT NULL -- unix milliseconds; not part of the hash
 ) STRICT;
@@ -258,13 +258,12 @@ CREATE TABLE revision (
   seen       INTEGER NOT NULL, -- the order of the furthest scene that was read when it was made
   actor      TEXT NOT NULL CHECK (actor IN ('model', 'curator', 'rule', 'person')),
   turn       INTEGER NOT NULL, -- 0 where the curator or a rule decided
-  trace_id   INTEGER REFERENCES trace (id) DEFERRABLE INITIALLY DEFERRED, -- the tool result it commits with; none if no model asked
+  trace_id   INTEGER, -- the row of the journal that it commits with; none if no model asked. It is inserted later, and verify checks it
   changed_at INTEGER NOT NULL,
   CHECK (actor <> 'model' OR trace_id IS NOT NULL)
 ) STRICT;
 CREATE INDEX revision_entry ON revision (entry_id, id, at, seen);
 CREATE INDEX revision_turn ON revision (turn);
-CREATE INDEX revision_trace ON revision (trace_id); -- for the foreign key: a result's row is inserted after its revisions
 
 -- The values of the entries, from the revision that set each to the one that ended it. The present values are those that none
 -- has ended.

@@ -49,7 +49,9 @@ var invariants = [...]invariant{
 		    AND t.turn = v.turn)
 		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v
 		  WHERE v.actor = 'curator' AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.trace_id = v.trace_id
-		    AND (a.purpose = 'curate' OR a.purpose = 'summarise' AND v.field IN ('present', 'claim')))`,
+		    AND (a.purpose = 'curate' OR a.purpose = 'summarise' AND v.field IN ('present', 'claim')))
+		 UNION ALL SELECT 'revision ' || id || ' has a row of the journal that is not there' FROM revision
+		  WHERE trace_id NOT IN (SELECT id FROM trace)`,
 	},
 	{
 		"decisions", "a decision is about a tool's result, what was denied changed nothing, and where intents are " +
@@ -58,7 +60,7 @@ var invariants = [...]invariant{
 		  JOIN trace t ON t.id = d.trace_id WHERE t.kind NOT IN ('tool_result', 'update')
 		 UNION ALL SELECT 'call ' || t.call_id || ' was denied, and ran' FROM tool_decision d
 		  JOIN trace t ON t.id = d.trace_id
-		  WHERE d.verdict = 'deny' AND (t.error = '' OR EXISTS (SELECT 1 FROM revision v WHERE v.trace_id = d.trace_id))
+		  WHERE d.verdict = 'deny' AND (t.error = '' OR d.trace_id IN (SELECT trace_id FROM revision))
 		 UNION ALL SELECT 'call ' || t.call_id || ' has no decision' FROM
 		  (SELECT id AS first, lead(id, 1, 1 << 62) OVER (ORDER BY id) AS next, content FROM trace
 		    WHERE kind = 'prompt') p

@@ -24,7 +24,7 @@ func (tx *tx) append(row *annotator.Trace) {
 	}
 	shows, err := encodeShows(row.Shows)
 	tx.fail(err)
-	parsed := encodeParsed(&row.Parsed)
+	parsed := encodeParsed(row)
 	hash := chain(tx.head.hash, row, shows, parsed)
 	tx.exec(`INSERT INTO trace (id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments,
 		error, tokens, shows, parsed, hash, at)
@@ -72,14 +72,6 @@ func encodeShows(shows []annotator.Shown) (string, error) {
 	return string(text), err
 }
 
-// encodeParsed returns the parsed form of a row as JSON; empty for none.
-func encodeParsed(parsed *annotator.Parsed) string {
-	if text := annotator.EncodeJSON(parsed); text != "{}" {
-		return text
-	}
-	return ""
-}
-
 // TraceColumns are the columns of a row of the journal that ScanTrace scans.
 const TraceColumns = `id, turn, seq, kind, scene, content, attached, reasoning, call_id, tool, arguments, error, tokens,
 	shows, parsed`
@@ -99,7 +91,7 @@ func scanTraceAnd(rows *sql.Rows, t *annotator.Trace, more ...any) error {
 		err = json.Unmarshal([]byte(shows), &t.Shows)
 	}
 	if err == nil && parsed != "" {
-		err = json.Unmarshal([]byte(parsed), &t.Parsed)
+		err = decodeParsed(t, parsed)
 	}
 	return err
 }

@@ -147,8 +147,8 @@ func (s *Journal) Audit(ctx context.Context, f AuditFilter) iter.Seq2[*Audited, 
 // RevisionsOf reads the revisions that a call made.
 func (s *Journal) RevisionsOf(ctx context.Context, call *Audited) (err error) {
 	if call.Status == Success {
-		call.Revisions, err = collect(ctx, s.db.read, ScanRevision, Revisions+` WHERE r.trace_id = ? ORDER BY r.id`,
-			call.result)
+		call.Revisions, err = collect(ctx, s.db.read, ScanRevision,
+			Revisions+` WHERE r.turn = ? AND r.trace_id = ? ORDER BY r.id`, call.Turn, call.result)
 	}
 	return err
 }

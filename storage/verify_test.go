@@ -108,6 +108,7 @@ var damages = []struct {
 		"effects", "a change by a tool that failed",
 		`UPDATE trace SET error = 'DUPLICATE' WHERE id = (SELECT max(trace_id) FROM revision)`,
 	},
+	{"effects", "a row that is not there", `UPDATE revision SET actor = 'rule', trace_id = 999 WHERE id = 1`},
 	{"effects", "a change in another turn", `UPDATE revision SET turn = turn + 1 WHERE id = 1`},
 	{"effects", "a decision of a curator who was not asked", `UPDATE revision SET actor = 'curator' WHERE id = 1`},
 	{

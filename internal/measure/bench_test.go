@@ -125,8 +125,8 @@ func BenchmarkRun(b *testing.B) {
 			info, err := os.Stat(f.db)
 			check(b, err)
 			rows, err := query(b.Context(), f.db,
-				`SELECT sum(length(CAST(content AS BLOB)) + length(CAST(reasoning AS BLOB)) +
-				length(CAST(arguments AS BLOB))) FROM trace`)
+				`SELECT sum(octet_length(content) + octet_length(attached) + octet_length(reasoning) +
+				octet_length(arguments)) FROM trace`)
 			check(b, err)
 			b.ReportMetric(float64(info.Size())/float64(scenes)/1e3, "KB(database)/scene")
 			b.ReportMetric(float64(rows[0][0].(int64))/float64(scenes)/1e3, "KB(messages)/scene")
