@@ -74,8 +74,8 @@ func (c *Candidate) shownPassages(l lengths) [][]passage {
 	return list
 }
 
-// findPassages returns the passages of each of its posts that a candidate is shown with: around its first name and around
-// its quotations. Of a post without either it is the end nearest to the center, or else to the post that names the
+// findPassages returns the passages of each of its posts that a candidate is shown with: around its first name and
+// around its quotations. Of a post without either it is the end nearest to the center, or else to the post that names the
 // candidate first.
 func (c *Candidate) findPassages(l lengths) [][]passage {
 	list := make([][]passage, len(c.Posts))

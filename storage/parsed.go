@@ -7,8 +7,8 @@ import (
 	"annotator"
 )
 
-// storedParsed is the parsed form of a row as it is stored. The arguments of a call are those that the model wrote, in
-// canonical form, with what the tool's schema changes: a merge patch (RFC 7396) of them, as of SQLite's json_patch.
+// storedParsed is the parsed form of a row as it is stored. Of a call's parsed arguments it has only what parsing has
+// changed. This is a merge patch (RFC 7396) of the arguments that the model wrote, as SQLite's json_patch takes it.
 type storedParsed struct {
 	annotator.Parsed
 	Patch map[string]any `json:"patch,omitzero"`
