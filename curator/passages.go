@@ -75,8 +75,8 @@ func (c *Candidate) shownPassages(l lengths) [][]passage {
 }
 
 // findPassages returns the passages of each of its posts that a candidate is shown with: around its first name and
-// around its quotations. Of a post without either it is the end nearest to the center, or else to the post that names the
-// candidate first.
+// around its quotations. Of a post without either it is the end nearest to the center, or else to the post that names
+// the candidate first.
 func (c *Candidate) findPassages(l lengths) [][]passage {
 	list := make([][]passage, len(c.Posts))
 	quotes, center := c.evidence(l.quotes), cmp.Or(c.Center, c.First)
