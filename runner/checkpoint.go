@@ -25,7 +25,7 @@ func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 // checkpoint is CHECKPOINT: it looks for names in what was read, makes a snapshot, and records the state of the thread.
 // It also checkpoints the write-ahead log.
 func (r *Runner) checkpoint(ctx context.Context) (annotator.Event, error) {
-	mentions, err := r.names.Pending(ctx)
+	mentions, err := r.names.Pending(ctx, &r.scene.Scene)
 	if err != nil {
 		return "", err
 	}

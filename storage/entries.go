@@ -91,7 +91,8 @@ const valuesOfEntries = `SELECT v.set_by, v.entry_id, v.field, v.key, v.json, co
 // codex.Present needs them.
 const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 'present', 'status', 'lock')
 	AND v.ended_by IS NULL AND ?1 IS NULL
-	UNION ALL ` + valuesOfEntries + `WHERE v.field = 'claim' AND v.holds = 1 AND v.ended_by IS NULL
+	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0, 0 FROM json_each(?2) c
+	  CROSS JOIN value v ON v.entry_id = c.value AND v.field = 'claim' AND v.holds = 1 AND v.ended_by IS NULL
 	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0, 0 FROM json_each(?2) c
 	  CROSS JOIN value p ON p.entry_id = c.value AND p.field = 'present' AND p.ended_by IS NULL
 	  CROSS JOIN value v ON v.entry_id = p.entry_id AND v.field = 'claim' AND v.holds = 0 AND v.ended_by IS NULL
@@ -104,6 +105,9 @@ const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 
 
 // AllHeld returns the entries with the given ids as they are now, by id, without the claims that were closed.
 func (r Reader) AllHeld(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
+	if len(ids) == 0 {
+		return map[int64]*annotator.Entry{}, nil
+	}
 	found, err := r.sum(ctx, heldValues, nil, List(slices.Compact(slices.Sorted(slices.Values(ids)))))
 	if err == nil {
 		err = r.count(ctx, found)

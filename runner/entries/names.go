@@ -188,9 +188,16 @@ func (n *Names) atHand(ctx context.Context, scene *annotator.Scene) (ids []int64
 	return ids, nil
 }
 
-// Pending returns the mentions that have come since the last checkpoint. See PendingMentions.
-func (n *Names) Pending(ctx context.Context) ([]storage.SceneMentions, error) {
-	return PendingMentions(ctx, n.store.Mentions, n.Cache, n.Scene)
+// Pending returns the mentions that have come since the last checkpoint. See PendingMentions. One of the scenes may be
+// in memory.
+func (n *Names) Pending(ctx context.Context, loaded *annotator.Scene) ([]storage.SceneMentions, error) {
+	read := func(ctx context.Context, number int) (*annotator.Scene, error) {
+		if loaded != nil && loaded.N == number {
+			return loaded, nil
+		}
+		return n.Scene(ctx, number)
+	}
+	return PendingMentions(ctx, n.store.Mentions, n.Cache, read)
 }
 
 // PendingMentions looks for names where they may have been added or removed since the last checkpoint. These are new
@@ -235,7 +242,7 @@ func PendingMentions(
 // without a scene.
 func (n *Names) CatchUp(ctx context.Context) error {
 	for ctx.Err() == nil {
-		scenes, err := n.Pending(ctx)
+		scenes, err := n.Pending(ctx, nil)
 		if err != nil || len(scenes) == 0 {
 			return err
 		}

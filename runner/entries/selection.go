@@ -17,8 +17,10 @@ type Selection struct {
 	Glossary *storage.Glossary
 	Window   *window.Window
 
-	named []int64           // the entries that the scene names
-	shows []annotator.Shown // the entries that were chosen
+	named []int64                    // the entries that the scene names
+	hand  []int64                    // others at hand of the person whom the scene addresses
+	held  map[int64]*annotator.Entry // both, as they are now
+	shows []annotator.Shown          // the entries that were chosen
 }
 
 // Shares of the room for entries.
@@ -36,6 +38,13 @@ const maxNames = 50
 // counts as shown. It returns the entries and names that the text shows.
 func (s *Selection) Render(ctx context.Context, room int) (text string, shows []annotator.Shown, err error) {
 	if s.named, err = s.Names.named(ctx, s.Scene); err != nil {
+		return "", nil, err
+	}
+	if s.hand, err = s.Names.atHand(ctx, s.Scene); err != nil {
+		return "", nil, err
+	}
+	s.hand = slices.DeleteFunc(s.hand, func(id int64) bool { return slices.Contains(s.named, id) })
+	if s.held, err = s.Glossary.Held(ctx, slices.Concat(s.named, s.hand)); err != nil {
 		return "", nil, err
 	}
 	entries, err := s.entries(ctx, room)
@@ -77,17 +86,13 @@ func (s *Selection) entries(ctx context.Context, room int) (rendered []string, e
 	if err != nil {
 		return nil, err
 	}
-	entries, err := s.Glossary.Held(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
 	most, story := room/entryShare, annotator.Bodies(s.Scene.Posts)
 	for _, id := range ids {
-		text := prompt.Excerpt(entries[id], story, func(text string) bool {
+		text := prompt.Excerpt(s.held[id], story, func(text string) bool {
 			return s.Window.Count(text) <= min(most, room)
 		})
 		if s.take(&rendered, text, &room) {
-			s.shows = append(s.shows, annotator.Shown{Entry: id, Revision: entries[id].Revision})
+			s.shows = append(s.shows, annotator.Shown{Entry: id, Revision: s.held[id].Revision})
 		}
 	}
 	return rendered, nil
@@ -98,22 +103,16 @@ func (s *Selection) entries(ctx context.Context, room int) (rendered []string, e
 // whom the scene addresses refer by [[Term]] to places and possessions. These are included even if the scene does not
 // name them.
 func (s *Selection) states(ctx context.Context, room int) (rendered []string, err error) {
-	at, err := s.Names.atHand(ctx, s.Scene)
-	if err != nil {
-		return nil, err
-	}
-	at = slices.DeleteFunc(at, func(id int64) bool { return slices.Contains(s.named, id) })
-	ids := slices.DeleteFunc(slices.Concat(s.named, at), s.isShown)
-	entries, err := s.Glossary.Held(ctx, ids)
-	if err != nil {
-		return nil, err
+	ids := slices.DeleteFunc(slices.Concat(s.named, s.hand), s.isShown)
+	if len(ids) == 0 {
+		return nil, nil
 	}
 	former, err := s.Names.before(ctx, s.Scene.Order, 1)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range ids {
-		e, shown := entries[id], s.Window.History().States(id)
+		e, shown := s.held[id], s.Window.History().States(id)
 		if s.take(&rendered, prompt.States(e, annotator.PlaceAt(former, 0), shown), &room) {
 			s.shows = append(s.shows, annotator.Shown{Entry: id, Revision: e.Revision, States: true})
 		}
