@@ -96,8 +96,9 @@ func (s *stage) spawn(name string, hang int, kill func(transitions int) bool, af
 		defer timer.Stop()
 	}
 	lines := bufio.NewScanner(read)
-	for lines.Scan() {
+	for s.lines = nil; lines.Scan(); {
 		told++
+		s.lines = append(s.lines, lines.Text())
 		if kill(told) {
 			_ = child.Process.Kill()
 		}
@@ -147,34 +148,59 @@ func judgedStage(t *testing.T) *stage {
 	return s
 }
 
-// TestKilledAtEveryTransition kills a run after its transitions and after each decision of the curator, and lets
-// another process continue. In full it takes every second of some hundreds of transitions, so that each state is left
-// by a kill many times.
-func TestKilledAtEveryTransition(t *testing.T) {
-	t.Parallel()
-	s := judgedStage(t)
+// stride is how many transitions each killed process makes. A resumed one needs fewer until it goes on.
+const stride = 24
+
+// killThroughout has processes read the story one after another. Each is killed after stride transitions, the first
+// earlier, until one ends. In full it does so for each transition at which the first may end, so that the kills are
+// everywhere in the story. Then it kills after each kind of transition that none of them was killed after. The rows must
+// be those of an undisturbed run, which makes a least number of transitions.
+func (s *stage) killThroughout(least int) {
+	s.t.Helper()
 	killed, transitions := s.spawn("calm", 0, never, 0)
-	if killed || transitions < 20*8 {
-		t.Fatalf("the undisturbed run told %d transitions (killed: %v)", transitions, killed)
+	if killed || transitions < least {
+		s.t.Fatalf("the undisturbed run told %d transitions (killed: %v)", transitions, killed)
 	}
 	s.verify("calm")
-	if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'close'`); n == 0 {
-		t.Fatal("no scene ends with its calls")
-	}
-	calm := dump(t, s.db("calm"))
-	step := longtest.Pick(47, 2)
-	for n := 1; n < transitions; n += step {
-		name := fmt.Sprintf("killed-%d", n)
-		killed, told := s.spawn(name, n, func(told int) bool { return told == n }, 0)
-		if !killed || told != n {
-			t.Fatalf("kill at transition %d: killed %v after %d", n, killed, told)
+	calm, lines, left := dump(s.t, s.db("calm")), s.lines, map[string]bool{}
+	kill := func(first int) {
+		name := fmt.Sprintf("killed-%d", first)
+		last, kills := first, 0
+		for ; ; last, kills = stride, kills+1 {
+			killed, told := s.spawn(name, last, func(told int) bool { return told == last }, 0)
+			if killed != (told == last) {
+				s.t.Fatalf("kill at transition %d: killed %v after %d", last, killed, told)
+			}
+			if !killed {
+				break
+			}
+			left[s.lines[told-1]] = true
 		}
-		if killed, _ := s.spawn(name, 0, never, 0); killed {
-			t.Fatal("the resumed run was killed by somebody else")
+		if kills == 0 {
+			s.t.Fatalf("no process was killed at transition %d", first)
 		}
 		s.compare(name, calm)
 	}
+	for first := 1; first <= stride; first += longtest.Pick(stride, 1) {
+		kill(first)
+	}
+	for n, line := range lines[:len(lines)-1] {
+		if longtest.Enabled() && !left[line] {
+			kill(n + 1)
+		}
+	}
 	s.noViolations()
+}
+
+// TestKilledAtEveryTransition kills a run after its transitions and after the decisions of the curator, and lets other
+// processes continue.
+func TestKilledAtEveryTransition(t *testing.T) {
+	t.Parallel()
+	s := judgedStage(t)
+	s.killThroughout(20 * 8)
+	if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'close'`); n == 0 {
+		t.Fatal("no scene ends with its calls")
+	}
 }
 
 // TestKilledAtRandomMoments kills runs at random times, several times a run.

@@ -307,23 +307,7 @@ func TestKilledBetweenFollowUps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := styleStage(t, test.style, 9)
-			killed, transitions := s.spawn("calm", 0, never, 0)
-			if killed {
-				t.Fatal("the undisturbed run was killed")
-			}
-			s.verify("calm")
-			calm := dump(t, s.db("calm"))
-			for n := 2; n < transitions; n += longtest.Pick(89, 3) {
-				name := fmt.Sprintf("killed-%d", n)
-				if killed, told := s.spawn(name, n, func(told int) bool { return told == n }, 0); !killed || told != n {
-					t.Fatalf("kill at transition %d: killed %v after %d", n, killed, told)
-				}
-				if killed, _ := s.spawn(name, 0, never, 0); killed {
-					t.Fatal("the resumed run was killed by somebody else")
-				}
-				s.compare(name, calm)
-			}
-			s.noViolations()
+			s.killThroughout(1)
 		})
 	}
 }

@@ -48,6 +48,7 @@ type stage struct {
 	base   string // of the endpoint, with /v1
 	config runner.Config
 	bus    bus
+	lines  []string // the transitions of the newest child
 
 	transport http.RoundTripper // in place of the network; nil for the network
 	noPolicy  bool              // the run has no policy of tools

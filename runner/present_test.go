@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"annotator/curator"
-	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
 
@@ -273,19 +272,5 @@ func TestPresentStatementsWithoutAnswer(t *testing.T) {
 func TestPresentStatementsAfterKills(t *testing.T) {
 	t.Parallel()
 	s, _ := presenting(t, nil)
-	killed, transitions := s.spawn("calm", 0, never, 0)
-	if killed {
-		t.Fatal("the undisturbed run was killed")
-	}
-	s.verify("calm")
-	calm := dump(t, s.db("calm"))
-	for n := 1; n < transitions; n += longtest.Pick(29, 1) {
-		name := fmt.Sprintf("killed-%d", n)
-		s.spawn(name, n, func(told int) bool { return told == n }, 0)
-		if killed, _ := s.spawn(name, 0, never, 0); killed {
-			t.Fatal("the resumed run was killed by somebody else")
-		}
-		s.compare(name, calm)
-	}
-	s.noViolations()
+	s.killThroughout(1)
 }
