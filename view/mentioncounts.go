@@ -5,6 +5,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -140,22 +142,57 @@ func (v *View) scenesOf(ctx context.Context, entries ...int64) (map[int64]sceneS
 
 // Pair is two entries with the number of the scenes that mention both.
 type Pair struct {
-	A, B   int64
-	Scenes int
+	A, B      int64
+	Scenes    int
+	Threads   []int64 // of these scenes, in story order
+	Closeness float64 // 0 to 1: the share of these in the scenes of each, their geometric mean
 }
 
 // Together returns the pairs of entries that some scene mentions together, in the order of the list.
 func (v *View) Together(ctx context.Context, entries []int64) ([]Pair, error) {
 	scenes, err := v.scenesOf(ctx, entries...)
+	if err != nil {
+		return nil, err
+	}
+	threads, err := v.threadsOf(ctx, scenes)
 	var pairs []Pair
 	for i, a := range entries {
 		for _, b := range entries[i+1:] {
-			if n := scenes[a].shared(scenes[b]); n > 0 {
-				pairs = append(pairs, Pair{a, b, n})
+			n := scenes[a].shared(scenes[b])
+			if n == 0 {
+				continue
 			}
+			p := Pair{A: a, B: b, Scenes: n}
+			p.Closeness = float64(n) / math.Sqrt(float64(scenes[a].len()*scenes[b].len()))
+			for _, block := range slices.Sorted(maps.Keys(scenes[a])) {
+				thread := threads[block]
+				if scenes[a][block]&scenes[b][block] != 0 && !slices.Contains(p.Threads, thread) {
+					p.Threads = append(p.Threads, thread)
+				}
+			}
+			pairs = append(pairs, p)
 		}
 	}
 	return pairs, err
+}
+
+// threadsOf returns the threads of the blocks of some sets.
+func (v *View) threadsOf(ctx context.Context, sets map[int64]sceneSet) (map[annotator.Order]int64, error) {
+	threads := map[annotator.Order]int64{}
+	for _, set := range sets {
+		for block := range set {
+			threads[block] = 0
+		}
+	}
+	err := v.r.Each(ctx, func(rows *sql.Rows) error {
+		var block annotator.Order
+		var thread int64
+		err := rows.Scan(&block, &thread)
+		threads[block] = thread
+		return err
+	}, `SELECT s.ord, s.thread_id FROM json_each(?) c CROSS JOIN scene s ON s.ord = c.value`,
+		storage.List(slices.Sorted(maps.Keys(threads))))
+	return threads, sqlite.Wrap(err, "read the scenes in %s", v.db.Path())
 }
 
 // fewScenes is the number of scenes of which all mentions are read to count companions. The scenes of an entry that has

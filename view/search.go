@@ -24,6 +24,7 @@ const (
 
 const (
 	commonWord = 1_000 // names and claims that make a word common
+	fewHits    = 50    // that never do
 	maxHits    = 2_000 // names, and claims, with a common word that a search reads: the first in the story
 )
 
@@ -166,21 +167,27 @@ func (s *search) ranked(ctx context.Context, query annotator.Query,
 	return ids, nil, err
 }
 
-// rare returns those of the words that are not common; all if every one is.
+// rare returns those of the words that are not common; all if every one is. In a short story a word is common if it is
+// much more frequent than another one of the query.
 func (s *search) rare(ctx context.Context, words []string) ([]string, error) {
 	if len(words) == 1 {
 		return words, nil
 	}
-	var rare []string
-	for _, word := range words {
-		var n int
+	counts, least := make([]int, len(words)), commonWord
+	for i, word := range words {
 		err := s.Row(ctx, `SELECT
 			(SELECT count(*) FROM (`+s.rows(names)+`)) + (SELECT count(*) FROM (`+s.rows(claims)+`))`,
-			s.Limit.Bound(), phrase(word), s.Limit.End(), commonWord+1).Scan(&n)
+			s.Limit.Bound(), phrase(word), s.Limit.End(), commonWord+1).Scan(&counts[i])
 		if err != nil {
 			return nil, err
 		}
-		if n <= commonWord {
+		if counts[i] > 0 {
+			least = min(least, counts[i])
+		}
+	}
+	var rare []string
+	for i, word := range words {
+		if counts[i] <= min(commonWord, max(fewHits, 8*least)) {
 			rare = append(rare, word)
 		}
 	}

@@ -374,8 +374,12 @@ func (f *fact) Source() string {
 	return "told"
 }
 
-// Repeats reports whether a quotation is equal to the text of the fact, without quotation marks.
-func (f *fact) Repeats(e annotator.Evidence) bool { return sameWords(e.Quote, f.Claim.Text) }
+// OtherQuotes returns the quotations that say more than the text of the fact.
+func (f *fact) OtherQuotes() []annotator.Evidence {
+	return slices.DeleteFunc(slices.Clone(f.Quotes), func(e annotator.Evidence) bool {
+		return sameWords(e.Quote, f.Claim.Text)
+	})
+}
 
 // sameWords reports whether two texts are equal but for the quotation marks around them.
 func sameWords(a, b string) bool {

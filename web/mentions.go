@@ -111,7 +111,8 @@ func (v *codexView) coMentions(ctx context.Context, entry int64) ([]coMention, e
 type castPage struct {
 	Groups []*threadGroup
 	Rows   []castRow
-	Height float64 // of the heat map, including the labels of threads
+	Height float64              // of the heat map, including the labels of threads
+	Found  [][]*annotator.Entry // groups of entries that are mentioned together
 	Nodes  []node
 	Edges  []edge
 }
@@ -147,12 +148,15 @@ type edge struct {
 	X1, Y1, X2, Y2 float64
 	Width          float64
 	Scenes         int
+	Chapters       int
+	First, Last    string // titles of the first and the last of these chapters
+	Drawn          bool   // it is in the picture
 }
 
 // The sizes of the heat map and the graph.
 const (
 	castRows, castColumns = 24, 60
-	castGraph             = 16
+	castGraph, castTies   = 20, 3 // entries of the graph; lines that each of them has at least
 	castLeft, castWidth   = 200, 900
 	castStep              = 22
 	castTop, castBottom   = 8, 26
@@ -213,38 +217,97 @@ func (c *castPage) fillRows(ctx context.Context, v *codexView, ids []int64) erro
 	return nil
 }
 
-// fillGraph places the first entries on an ellipse, with edges between those that are mentioned together.
+// fillGraph finds the groups of the first entries, and places them on an ellipse, group by group. Edges join those that
+// are mentioned together most.
 func (c *castPage) fillGraph(ctx context.Context, v *codexView) error {
-	shown := c.Rows[:min(castGraph, len(c.Rows))]
-	at := map[int64]int{}
-	const centerX, centerY, radiusX, radiusY = castWidth / 2, 240, 250, 200
-	for i := range shown {
-		angle := 2*math.Pi*float64(i)/float64(len(shown)) - math.Pi/2
-		across, down := math.Cos(angle), math.Sin(angle)
-		n := node{Entry: shown[i].Entry, X: centerX + radiusX*across, Y: centerY + radiusY*down}
-		n.Anchor, n.TextX, n.TextY = "start", n.X+10, n.Y
-		switch {
-		case math.Abs(across) < 0.01: // the highest and the lowest node
-			n.Anchor, n.TextX, n.TextY = "middle", n.X, n.Y+math.Copysign(18, down)
-		case across < 0:
-			n.Anchor, n.TextX = "end", n.X-10
-		}
-		c.Nodes = append(c.Nodes, n)
-		at[n.ID] = i
+	shown := map[int64]*annotator.Entry{}
+	var ids []int64
+	for i := range c.Rows[:min(castGraph, len(c.Rows))] {
+		e := c.Rows[i].Entry
+		shown[e.ID], ids = e, append(ids, e.ID)
 	}
-	pairs, err := v.Together(ctx, idsOf(c.Nodes, func(n *node) int64 { return n.ID }))
+	pairs, err := v.Together(ctx, ids)
 	if err != nil {
 		return err
 	}
-	highest := 1
-	for _, pair := range pairs {
-		a, b := &c.Nodes[at[pair.A]], &c.Nodes[at[pair.B]]
-		c.Edges = append(c.Edges, edge{a.Entry, b.Entry, a.X, a.Y, b.X, b.Y, 0, pair.Scenes})
-		highest = max(highest, pair.Scenes)
+	titles, err := v.Titles(ctx)
+	if err != nil {
+		return err
 	}
-	slices.SortStableFunc(c.Edges, func(a, b edge) int { return b.Scenes - a.Scenes })
-	for i := range c.Edges {
-		c.Edges[i].Width = 0.5 + 7*float64(c.Edges[i].Scenes)/float64(highest)
+	found := groupsOf(ids, pairs)
+	for _, group := range found {
+		if len(group) > 1 {
+			c.Found = append(c.Found, present(group, shown))
+		}
+	}
+	at := map[int64]int{}
+	for i, id := range slices.Concat(found...) {
+		c.Nodes = append(c.Nodes, newNode(shown[id], 2*math.Pi*float64(i)/float64(len(ids))-math.Pi/2))
+		at[id] = i
+	}
+	slices.SortStableFunc(pairs, func(a, b view.Pair) int { return b.Scenes - a.Scenes })
+	ties := map[int64]int{}
+	for _, p := range pairs {
+		a, b := &c.Nodes[at[p.A]], &c.Nodes[at[p.B]]
+		e := edge{
+			From: a.Entry, To: b.Entry, X1: a.X, Y1: a.Y, X2: b.X, Y2: b.Y, Scenes: p.Scenes, Chapters: len(p.Threads),
+			First: titles[p.Threads[0]], Last: titles[p.Threads[len(p.Threads)-1]],
+			Width: 0.5 + 7*float64(p.Scenes)/float64(pairs[0].Scenes),
+		}
+		if e.Drawn = ties[p.A] < castTies || ties[p.B] < castTies; e.Drawn {
+			ties[p.A]++
+			ties[p.B]++
+		}
+		c.Edges = append(c.Edges, e)
 	}
 	return nil
+}
+
+// newNode places an entry on the ellipse, with its name outside of it.
+func newNode(e *annotator.Entry, angle float64) node {
+	const centerX, centerY, radiusX, radiusY = castWidth / 2, 240, 250, 200
+	across, down := math.Cos(angle), math.Sin(angle)
+	n := node{Entry: e, X: centerX + radiusX*across, Y: centerY + radiusY*down}
+	n.Anchor, n.TextX, n.TextY = "start", n.X+10, n.Y
+	switch {
+	case math.Abs(across) < 0.01: // the highest and the lowest node
+		n.Anchor, n.TextX, n.TextY = "middle", n.X, n.Y+math.Copysign(18, down)
+	case across < 0:
+		n.Anchor, n.TextX = "end", n.X-10
+	}
+	return n
+}
+
+// groupsOf divides entries into groups: each is in one group with the entry that it is closest to.
+func groupsOf(ids []int64, pairs []view.Pair) (groups [][]int64) {
+	closest, closeness := map[int64]int64{}, map[int64]float64{}
+	for _, p := range pairs {
+		for _, side := range [][2]int64{{p.A, p.B}, {p.B, p.A}} {
+			if p.Closeness > closeness[side[0]] {
+				closest[side[0]], closeness[side[0]] = side[1], p.Closeness
+			}
+		}
+	}
+	group := map[int64]int64{}
+	for _, id := range ids {
+		group[id] = id
+	}
+	for _, id := range ids {
+		if to, tied := closest[id]; tied {
+			from, into := group[id], group[to]
+			for other := range group {
+				if group[other] == from {
+					group[other] = into
+				}
+			}
+		}
+	}
+	for _, id := range ids {
+		i := slices.IndexFunc(groups, func(g []int64) bool { return group[g[0]] == group[id] })
+		if i < 0 {
+			groups, i = append(groups, nil), len(groups)
+		}
+		groups[i] = append(groups[i], id)
+	}
+	return groups
 }

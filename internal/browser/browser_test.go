@@ -42,9 +42,7 @@ func TestSearchByKeyboard(t *testing.T) {
 	reach(ctx, t, ".card .term")
 	do(ctx, t, chromedp.KeyEvent(kb.Enter))
 	until(ctx, t, `document.querySelector("article.entry h1")?.innerText.includes("Wren Tallow")`)
-	reach(ctx, t, ".quotes summary")
-	do(ctx, t, chromedp.KeyEvent(kb.Enter))
-	reach(ctx, t, "blockquote a")
+	reach(ctx, t, ".sources > a")
 	do(ctx, t, chromedp.KeyEvent(kb.Enter))
 	until(ctx, t, `location.pathname.includes("/chapter/") && document.getElementById("quote")?.innerText`)
 	until(ctx, t, `(() => { const r = document.getElementById("quote").getBoundingClientRect(); return r.top >= 0 && `+
