@@ -145,7 +145,7 @@ func tab(t *testing.T) context.Context {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	do(ctx, t) // starts the browser
-	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

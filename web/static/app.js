@@ -67,7 +67,7 @@ if (book) {
   });
   document.addEventListener("focusin", (event) => {
     const name = named(event.target);
-    if (name && hovers.matches) show(name);
+    if (name?.matches(":focus-visible")) show(name); // by the keyboard, not by a tap
     else if (!card.contains(event.target)) hide();
   });
   document.addEventListener("click", (event) => {
