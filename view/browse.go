@@ -65,10 +65,13 @@ func (v *View) NamesBeginning(ctx context.Context, text string, limit int) ([]st
 	}
 	weights, err := v.Weights(ctx, of)
 	begins := func(name string) int {
-		if strings.HasPrefix(codex.Normalize(name), codex.Normalize(text)) {
+		switch key := codex.Normalize(name); {
+		case key == codex.Normalize(text):
 			return 0
+		case strings.HasPrefix(key, codex.Normalize(text)):
+			return 1
 		}
-		return 1
+		return 2
 	}
 	slices.SortFunc(list, func(a, b string) int {
 		return cmp.Or(begins(a)-begins(b), weights[names[b]]-weights[names[a]], cmp.Compare(a, b))

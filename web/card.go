@@ -15,17 +15,12 @@ type entryCard struct {
 	Kind  string
 	Who   string // who it is as of the scene; empty if nothing is known by then
 	First *annotator.SceneRow
-	Now   *annotator.Entry // the same under the reader's limit
 }
 
 // showCard answers with the card of an entry as of a scene of the reader's text: at=N. Its links keep the reader's
 // limit.
 func showCard(r *request, id int64) (*page, error) {
 	ctx := r.Context()
-	now, err := r.view.heading(ctx, id)
-	if err != nil {
-		return nil, err
-	}
 	then, err := r.viewAt(ctx, int(min(r.queryNumber("at"), maxNumber)))
 	if err != nil {
 		return nil, err
@@ -34,9 +29,9 @@ func showCard(r *request, id int64) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	card := &entryCard{Entry: entries[id], Now: now}
-	if card.Entry == nil { // a name of it is known, or was known then, by an entry that was merged since
-		card.Entry = &annotator.Entry{ID: id, Term: now.Term, Disambiguator: now.Disambiguator}
+	card := &entryCard{Entry: entries[id]}
+	if card.Entry == nil {
+		return nil, notFound()
 	}
 	card.Kind = strings.Join(card.Tags, ", ")
 	card.Who = codex.WithoutLinks(codex.Gist(card.Entry))

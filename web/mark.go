@@ -11,6 +11,7 @@ import (
 type span struct {
 	Text   string
 	Entry  int64  // the target of the link; 0: none
+	Then   int64  // the entry that had the name in the text, where that is another one
 	Name   string // the query of the link, if the text names several entries
 	Quoted bool
 	First  bool // the first piece of a quotation
@@ -30,7 +31,8 @@ type namedSpan struct {
 	start, end int // in code points
 	name       string
 	entry      int64
-	ambiguous  bool // several entries have the name
+	then       int64 // the entry that it was then, if that was merged into entry since; else 0
+	ambiguous  bool  // several entries have the name
 }
 
 // quote marks a quotation, if it is within the text.
@@ -66,8 +68,9 @@ func (m *marker) part(start, end int) []span {
 			link++
 		}
 		if link < len(m.links) && m.links[link].start <= from {
-			if s.Entry = m.links[link].entry; m.links[link].ambiguous {
-				s.Entry, s.Name = 0, m.links[link].name
+			s.Entry, s.Then = m.links[link].entry, m.links[link].then
+			if m.links[link].ambiguous {
+				s.Entry, s.Then, s.Name = 0, 0, m.links[link].name
 			}
 		}
 		spans = append(spans, s)

@@ -31,7 +31,11 @@ func (r *request) namesIn(ctx context.Context, scenes []annotator.SceneRow,
 	posts := map[annotator.Place][]namedSpan{}
 	for _, m := range found {
 		if to := now[m.Entry]; to != 0 {
-			posts[m.Place] = append(posts[m.Place], namedSpan{start: m.Start, end: m.End, entry: to})
+			name := namedSpan{start: m.Start, end: m.End, entry: to}
+			if to != m.Entry {
+				name.then = m.Entry
+			}
+			posts[m.Place] = append(posts[m.Place], name)
 		}
 	}
 	return posts, err

@@ -29,6 +29,7 @@ if (book) {
   const address = (name) => {
     const url = new URL(name.href), scene = name.closest("[data-scene]");
     if (!scene || !/\/entry\/\d+$/.test(url.pathname)) return "";
+    if (name.dataset.entry) url.pathname = url.pathname.replace(/\d+$/, name.dataset.entry);
     url.pathname += "/card";
     url.searchParams.set("at", scene.dataset.scene);
     return url.pathname + url.search;
