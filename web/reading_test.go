@@ -100,8 +100,8 @@ func TestQuestionsFindWhoTheyName(t *testing.T) {
 	}
 }
 
-// TestNamesAreSuggested types the beginnings of the words of names. The names are suggested from the limit on that knows
-// them.
+// TestNamesAreSuggested types the beginnings of the words of names. A limit that does not know a name does not suggest
+// it.
 func TestNamesAreSuggested(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
