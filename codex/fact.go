@@ -65,6 +65,21 @@ type Fact struct {
 	Evidence *annotator.Evidence // nil for none
 }
 
+// Alike reports whether a fact and a claim that holds have the same kind and source, and quotations that overlap. The
+// overlap is half of one of them at least. They may say the same, or not.
+func Alike(f *Fact, c *annotator.Claim) bool {
+	fact, err := f.clean()
+	if err != nil || f.Evidence == nil || c.Until != 0 || cmp.Or(fact.Kind, annotator.Narrated) != c.Kind ||
+		Normalize(fact.Speaker) != Normalize(c.Speaker) || fact.Earlier != c.Earlier || fact.State && !c.State {
+		return false
+	}
+	return slices.ContainsFunc(c.Evidence, func(v annotator.Evidence) bool {
+		shared := min(v.End, f.Evidence.End) - max(v.Start, f.Evidence.Start)
+		shortest := min(v.End-v.Start, f.Evidence.End-f.Evidence.Start)
+		return v.Post == f.Evidence.Post && shared > 0 && 2*shared >= shortest
+	})
+}
+
 // Closing closes a claim.
 type Closing struct {
 	Fact int64 // the claim's id

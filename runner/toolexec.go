@@ -125,7 +125,7 @@ func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
 		result, err := r.perform(ctx, t, &tools.Env{
 			Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check,
-			Bears: r.bears, Snapshots: r.snapshots(),
+			Bears: r.bears, Repeats: r.repeats, Snapshots: r.snapshots(),
 		})
 		t.fill(result)
 		return err
@@ -140,6 +140,13 @@ func (r *toolRunner) rules(g *storage.Glossary) *entries.Rules {
 // bears reports whether a quotation shares a word or a name with a fact of an entry.
 func (r *toolRunner) bears(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error) {
 	return r.names.Bears(ctx, r.scene.row.Order, quote, fact, e)
+}
+
+// repeats returns a fact of another entry with a link to an entry, if it says what a fact of that entry says.
+func (r *toolRunner) repeats(
+	ctx context.Context, fact string, of *annotator.Entry, told string, by *annotator.Entry,
+) (string, error) {
+	return r.names.Repeats(ctx, r.scene.row.Order, fact, of, told, by)
 }
 
 // runBeforeTransaction runs a call that asks the model. It runs before the transaction that records its result, because

@@ -70,6 +70,13 @@ func (g *Glossary) named(ctx context.Context, key string) ([]annotator.Entry, er
 		WHERE v.field = 'alias' AND v.key = ? AND v.ended_by IS NULL AND e.name IS NOT NULL ORDER BY e.id`, key)
 }
 
+// Quoting returns the live entries with quotations of a post, by id, as Entry does.
+func (g *Glossary) Quoting(ctx context.Context, post int64) ([]annotator.Entry, error) {
+	return g.Reader().List(ctx, `SELECT DISTINCT e.id FROM value v JOIN entry e ON e.id = v.entry_id
+		WHERE v.field = 'evidence' AND v.json ->> 'post' = ? AND v.ended_by IS NULL AND e.name IS NOT NULL
+		ORDER BY e.id`, post)
+}
+
 // Entries returns the entries with the given ids, by id. Ids without an entry are left out.
 func (g *Glossary) Entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
 	return g.Reader().Entries(ctx, ids, Whole)

@@ -37,13 +37,18 @@ func (ed *editor) move(list []moveArguments, at annotator.Place) {
 		if !ed.takeAll(part, revisions[gets:], err) {
 			continue
 		}
-		for i := range revisions[:gets] {
-			if err := codex.Apply(&to.entry, &revisions[i]); err != nil {
-				ed.err = err
-			}
-		}
-		to.revisions = append(to.revisions, revisions[:gets]...)
+		ed.give(to, revisions[:gets])
 	}
+}
+
+// give applies revisions to an entry that gets facts.
+func (ed *editor) give(to *target, revisions []annotator.Revision) {
+	for i := range revisions {
+		if err := codex.Apply(&to.entry, &revisions[i]); err != nil {
+			ed.err = err
+		}
+	}
+	to.revisions = append(to.revisions, revisions...)
 }
 
 // target returns an entry that gets facts, with those that it gets already.
@@ -52,9 +57,14 @@ func (ed *editor) target(ref entryRef) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ed.targetOf(e), nil
+}
+
+// targetOf returns an entry with the facts that it gets.
+func (ed *editor) targetOf(e *annotator.Entry) *target {
 	at := slices.IndexFunc(ed.targets, func(t *target) bool { return t.entry.ID == e.ID })
 	if at < 0 {
 		at, ed.targets = len(ed.targets), append(ed.targets, &target{entry: codex.Clone(e)})
 	}
-	return ed.targets[at], nil
+	return ed.targets[at]
 }

@@ -22,6 +22,7 @@ type editor struct {
 	targets   []*target // that get facts of the entry
 	facts     []int64   // the numbers of the call's facts, in its order; 0 for one that was not taken
 	known     []int64   // the numbers of those that the entry had already
+	elsewhere []elsewhere
 	refused   []refusedPart
 	first     *Failure // of the refused parts
 	err       error    // of the program; nothing is taken after it
@@ -155,6 +156,9 @@ func (ed *editor) addFacts(facts []groundedFact, given int, closings []closeArgu
 		if id != 0 {
 			ed.known = append(ed.known, id)
 		}
+		if id == 0 && ed.repeats(i, f, closings) {
+			continue
+		}
 		ed.judge(f.Evidence, f.Text+" "+f.Speaker)
 		if !ed.take(refusedPart{Fact: i + 1}, codex.Edit{Facts: []codex.Fact{f.Fact}, Index: ed.index, At: f.at}) {
 			continue
@@ -209,6 +213,8 @@ type editAnswer struct {
 	Added []int64   `json:"added,omitempty"` // the numbers of the new facts, in their order in the call
 	// the numbers of facts that were not added, because they are there
 	Known []int64 `json:"known,omitempty"`
+	// the facts that were not added, because another entry has them
+	Elsewhere []elsewhere `json:"elsewhere,omitempty"`
 	// the numbers of facts with which their quotations share no word or name
 	Weak     []int64       `json:"weak,omitempty"`
 	Closed   []string      `json:"closed,omitempty"`    // the facts that no longer hold: their numbers and first words
@@ -223,13 +229,13 @@ type entryName struct {
 
 // answer writes what was taken, and answers. It fails with the first refusal if nothing was.
 func (ed *editor) answer() (Result, error) {
-	if ed.err != nil || ed.first != nil && len(ed.revisions)+len(ed.known) == 0 {
+	if ed.err != nil || ed.first != nil && len(ed.revisions)+len(ed.known)+len(ed.elsewhere) == 0 {
 		return Result{}, ed.failure()
 	}
 	created, result := ed.stored.ID == 0, Result{}
 	answer := editAnswer{
-		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known, Weak: ed.weak(),
-		Closed: ed.closed(), NotTaken: shortened(ed.refused),
+		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known,
+		Elsewhere: ed.elsewhere, Weak: ed.weak(), Closed: ed.closed(), NotTaken: shortened(ed.refused),
 	}
 	for _, t := range ed.targets {
 		if len(t.revisions) == 0 {

@@ -37,6 +37,8 @@ type Glossary interface {
 	Named(ctx context.Context, name string) ([]annotator.Entry, error)
 	// Search returns the entries that match a query, best first.
 	Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error)
+	// Quoting returns the live entries with quotations of a post, by id, without their closed claims.
+	Quoting(ctx context.Context, post int64) ([]annotator.Entry, error)
 	// Revise writes revisions of one entry, of a new one for entry id 0, and returns the resulting entry.
 	Revise(ctx context.Context, revisions []annotator.Revision) (*annotator.Entry, error)
 }
@@ -70,6 +72,10 @@ type Env struct {
 	// Bears reports whether a quotation shares a distinctive word or a name with a fact of an entry, or with the entry.
 	// Nil takes all to do so.
 	Bears func(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error)
+
+	// Repeats reports whether a fact of another entry says what a fact of an entry says. It returns the former with a
+	// link to the entry; empty if it does not say that. Nil takes all facts to differ.
+	Repeats func(ctx context.Context, fact string, of *annotator.Entry, told string, by *annotator.Entry) (string, error)
 
 	// Readable reports whether the model may read a post that is not in Scene: later posts are hidden. Nil allows all.
 	Readable func(ctx context.Context, post *annotator.Post) (bool, error)

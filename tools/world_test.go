@@ -35,6 +35,17 @@ func (g *glossary) Entry(_ context.Context, id int64) (*annotator.Entry, error) 
 	return &e, nil
 }
 
+func (g *glossary) Quoting(_ context.Context, post int64) (found []annotator.Entry, err error) {
+	for _, e := range g.entries {
+		if e.Status.Live() && slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool {
+			return slices.ContainsFunc(c.Evidence, func(v annotator.Evidence) bool { return v.Post == post })
+		}) {
+			found = append(found, codex.Clone(e))
+		}
+	}
+	return found, nil
+}
+
 func (g *glossary) Named(_ context.Context, name string) (found []annotator.Entry, err error) {
 	key := codex.Normalize(name)
 	full := func(e *annotator.Entry) bool { return codex.Normalize(e.Name()) == key }

@@ -103,6 +103,22 @@ func (n *Names) Bears(ctx context.Context, scene annotator.Order, quote, fact st
 	return index.Bears(quote, fact, e, usage), nil
 }
 
+// Repeats returns the fact of another entry, with a link to an entry, if it says what a fact of that entry says. It is
+// empty if it does not. The story up to a scene shows which words are common.
+func (n *Names) Repeats(ctx context.Context, scene annotator.Order, fact string, of *annotator.Entry, told string,
+	by *annotator.Entry,
+) (string, error) {
+	usage, err := n.Usage(ctx, scene)
+	if err != nil {
+		return "", err
+	}
+	index, err := n.Index(ctx)
+	if err != nil || !index.Repeats(fact, of, told, by, usage) {
+		return "", err
+	}
+	return mention.Linked(told, of), nil
+}
+
 // named returns the entries that a scene names, whole or by a part of a name, best first. The person whom the scene
 // addresses comes before them.
 func (n *Names) named(ctx context.Context, scene *annotator.Scene) ([]int64, error) {
