@@ -51,10 +51,27 @@ func TestRepeats(t *testing.T) {
 	people := map[string]*annotator.Entry{}
 	x := mention.New()
 	for i, names := range [][]string{
-		{"Wren Tallow", "Wren"}, {"Lantern Oath"}, {"Button"}, {"Thimble"}, {"Hush"}, {"Gallows Quay"}, {"wickhook"},
-		{"Ninth Lantern"}, {"Mere Watch", "Watch"}, {"Cinder Gate"}, {"N'dara Quill", "N'dara"}, {"Reedfolk"},
-		{"trimmer"}, {"wickwarden"}, {"Lampmaster"}, {"Guild of Lamplighters"}, {"Ysolde Marrow", "Marrow"}, {"Grudge"},
-		{"Hallowmere"}, {"mere-glass"}, {"Glasshouse"},
+		{"Wren Tallow", "Wren"},
+		{"Lantern Oath"},
+		{"Button"},
+		{"Thimble"},
+		{"Hush"},
+		{"Gallows Quay"},
+		{"wickhook"},
+		{"Ninth Lantern"},
+		{"Mere Watch", "Watch"},
+		{"Cinder Gate"},
+		{"N'dara Quill", "N'dara"},
+		{"Reedfolk"},
+		{"trimmer"},
+		{"wickwarden"},
+		{"Lampmaster"},
+		{"Guild of Lamplighters"},
+		{"Ysolde Marrow", "Marrow"},
+		{"Grudge"},
+		{"Hallowmere"},
+		{"mere-glass"},
+		{"Glasshouse"},
 	} {
 		e := namedEntry(int64(i+1), names...)
 		people[names[0]] = e
