@@ -7,8 +7,6 @@ import (
 	"io"
 	"slices"
 	"time"
-
-	"annotator/codex"
 )
 
 // annotationSet is a set of annotations of Readium (readium/annotations), a profile of the Web Annotation Data Model.
@@ -85,12 +83,15 @@ type quotation struct {
 	evidence *Evidence
 }
 
-// quotationsByPost returns the quotations of each post by their beginnings.
+// quotationsByPost returns the quotations of each post by their beginnings. They support claims that people are shown.
 func quotationsByPost(entries []Entry) map[int64][]quotation {
 	byPost := map[int64][]quotation{}
 	for i := range entries {
 		e := &entries[i]
 		for c := range e.Claims {
+			if !e.Claims[c].Shown() {
+				continue
+			}
 			for q := range e.Claims[c].Evidence {
 				evidence := &e.Claims[c].Evidence[q]
 				byPost[evidence.Post] = append(byPost[evidence.Post], quotation{e, &e.Claims[c], evidence})
@@ -137,7 +138,7 @@ func writeAnnotations(ctx context.Context, w io.Writer, c *Codex) error {
 						annotationMeta{[]annotationHeading{{1, thread.Title}}},
 					},
 					Body: annotationBody{
-						Type: "TextualBody", Value: nameOf(q.entry) + ": " + codex.WithoutLinks(q.claim.Text),
+						Type: "TextualBody", Value: nameOf(q.entry) + ": " + q.claim.told(),
 						Format: "text/plain", Highlight: "underline", Tags: []string{nameOf(q.entry)},
 					},
 				})

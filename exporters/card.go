@@ -80,15 +80,15 @@ func newCardData(doc *Document) cardData {
 			Entries: []bookEntry{},
 		},
 	}
+	titles := doc.titles()
 	for i := range doc.Entries {
-		data.Book.Entries = append(data.Book.Entries, newBookEntry(&doc.Entries[i], i))
+		data.Book.Entries = append(data.Book.Entries, newBookEntry(loreOf(&doc.Entries[i], titles), i))
 	}
 	return data
 }
 
 // newBookEntry returns an entry with SillyTavern's settings of the entry in World Info.
-func newBookEntry(e *Entry, index int) bookEntry {
-	l := loreOf(e)
+func newBookEntry(l lore, index int) bookEntry {
 	return bookEntry{
 		ID: l.ID, Keys: l.Keys, SecondaryKeys: []string{}, Comment: l.Title, Name: l.Title, Content: l.Content,
 		Selective:      true,

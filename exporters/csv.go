@@ -24,7 +24,9 @@ func writeCSV(_ context.Context, files Files, c *Codex) error {
 		},
 		{"names.csv", "entry,name,from_scene,from_post", nameRows},
 		{
-			"claims.csv", "entry,claim,text,kind,speaker,state,from_scene,from_post,until_scene,until_post,replaced_by",
+			"claims.csv",
+			"entry,claim,text,kind,speaker,document,state,identity,earlier,as,from_scene,from_post," +
+				"until_scene,until_post,ended,replaced_by",
 			claimRows,
 		},
 		{"evidence.csv", "entry,claim,post,start,end,quote", evidenceRows},
@@ -75,7 +77,7 @@ func nameRows(row func(...any), e *Entry) {
 }
 
 func claimRows(row func(...any), e *Entry) {
-	for _, c := range e.Claims {
+	for _, c := range e.shown() {
 		var untilScene, untilPost, replacedBy any = "", "", ""
 		if c.Until != nil {
 			untilScene, untilPost = c.Until.Scene, c.Until.Post
@@ -83,13 +85,13 @@ func claimRows(row func(...any), e *Entry) {
 		if c.ReplacedBy != 0 {
 			replacedBy = c.ReplacedBy
 		}
-		row(e.ID, c.ID, c.Text, c.Kind, c.Speaker, c.State, c.From.Scene, c.From.Post, untilScene,
-			untilPost, replacedBy)
+		row(e.ID, c.ID, c.Text, c.Kind, c.Speaker, c.Document, c.State, c.Identity, c.Earlier, c.As, c.From.Scene,
+			c.From.Post, untilScene, untilPost, c.Ended, replacedBy)
 	}
 }
 
 func evidenceRows(row func(...any), e *Entry) {
-	for _, c := range e.Claims {
+	for _, c := range e.shown() {
 		for _, v := range c.Evidence {
 			row(e.ID, c.ID, v.Post, v.Start, v.End, v.Quote)
 		}

@@ -25,6 +25,8 @@ type Document struct {
 	Version int                 `json:"version"`
 	Story   Story               `json:"story"`
 	AsOf    *annotator.Position `json:"as_of"` // nil: now
+	// Chapters are absent where they are not known.
+	Chapters []Chapter `json:"chapters,omitempty"` // in story order
 	// Summaries are absent before the first.
 	Summaries *Summaries `json:"summaries,omitempty"`
 	Count     int        `json:"count"` // of entries
@@ -37,6 +39,23 @@ type Story struct {
 	CorpusHash string `json:"corpus_hash"`
 	Threads    int    `json:"threads"`
 	Scenes     int    `json:"scenes"`
+}
+
+// Chapter is a thread of the story with its scenes up to the limit.
+type Chapter struct {
+	Thread    int64  `json:"thread"`
+	Title     string `json:"title"`
+	FromScene int    `json:"from_scene"`
+	ToScene   int    `json:"to_scene"`
+}
+
+// titles returns the titles of the chapters by their threads.
+func (d *Document) titles() map[int64]string {
+	titles := make(map[int64]string, len(d.Chapters))
+	for _, c := range d.Chapters {
+		titles[c.Thread] = c.Title
+	}
+	return titles
 }
 
 // Entry is an entry of the codex.
@@ -164,7 +183,7 @@ func NewEntry(e *annotator.Entry, position func(annotator.Place) annotator.Posit
 		Tags:          append([]string{}, e.Tags...),
 		Aliases:       each(e.Aliases, func(a annotator.Alias) Alias { return Alias{a.Name, position(a.From)} }),
 		Definition:    codex.Definition(e),
-		Claims:        each(claims, func(c annotator.Claim) Claim { return newClaim(c, position) }),
+		Claims:        each(claims, func(c annotator.Claim) Claim { return NewClaim(c, position) }),
 		First:         position(e.First),
 		Last:          position(e.Last),
 		Revisions:     e.Revisions,
@@ -182,7 +201,8 @@ func newPresent(e *annotator.Entry, position func(annotator.Place) annotator.Pos
 	return &Present{Text: text, AsOf: position(e.PresentAt)}
 }
 
-func newClaim(c annotator.Claim, position func(annotator.Place) annotator.Position) Claim {
+// NewClaim returns a claim as it is exported. See Build.
+func NewClaim(c annotator.Claim, position func(annotator.Place) annotator.Position) Claim {
 	claim := Claim{
 		ID: c.ID, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, Document: c.Document, State: c.State,
 		Identity: c.Identity, Earlier: c.Earlier, As: c.As, From: position(c.From),

@@ -71,7 +71,7 @@ func TestBuildJoinsTheClaimsThatHold(t *testing.T) {
 		t.Errorf("definition: %q", got.Definition)
 	}
 	ends := annotator.Position{Thread: 100, Scene: 4, Post: 4002}
-	if diff := cmp.Diff([]*annotator.Position{&ends, nil}, []*annotator.Position{
+	if diff := cmp.Diff([]*annotator.Position{nil, &ends}, []*annotator.Position{
 		got.Claims[0].Until,
 		got.Claims[1].Until,
 	}); diff != "" {

@@ -298,8 +298,8 @@ func (b *epubBook) writeNotes(ctx context.Context, out *zip.Writer) error {
 	for _, chapter := range b.chapters {
 		notes = append(notes, chapter.notes...)
 	}
-	texts := map[epubNote]string{}
-	err := b.eachNote(ctx, notes, func(note epubNote, e *annotator.Entry) { texts[note] = b.noteOf(e) })
+	texts, titles := map[epubNote]string{}, b.titles()
+	err := b.eachNote(ctx, notes, func(note epubNote, e *annotator.Entry) { texts[note] = b.noteOf(e, titles) })
 	if err != nil {
 		return err
 	}
@@ -360,8 +360,8 @@ func notesOf(c *epubChapter, texts map[epubNote]string, third bool) []byte {
 	return b.Bytes()
 }
 
-// noteOf returns the note on an entry. Readers of EPUB 3 show it in place.
-func (b *epubBook) noteOf(e *annotator.Entry) string {
+// noteOf returns the note on an entry, given the titles of threads. Readers of EPUB 3 show it in place.
+func (b *epubBook) noteOf(e *annotator.Entry, titles map[int64]string) string {
 	note, end := `<div id="e%d">`, "</div>\n"
 	if b.third {
 		note, end = `<aside id="e%d" epub:type="footnote" role="doc-footnote">`, "</aside>\n"
@@ -369,7 +369,7 @@ func (b *epubBook) noteOf(e *annotator.Entry) string {
 	exported := NewEntry(e, b.sceneOf)
 	var text strings.Builder
 	fmt.Fprintf(&text, note+"<p><b>%s</b></p>", e.ID, escapeXML(nameOf(&exported)))
-	for _, paragraph := range loreParagraphs(&exported) {
+	for _, paragraph := range loreParagraphs(&exported, titles) {
 		fmt.Fprintf(&text, "<p>%s</p>", escapeXML(paragraph))
 	}
 	text.WriteString(end)

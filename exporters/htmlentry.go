@@ -69,7 +69,7 @@ func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 		}
 		for i := range e.Claims {
 			if changed[e.Claims[i].ID] {
-				p.claim(scene, newClaim(e.Claims[i], c.countOf), e.Claims[i].Ord)
+				p.claim(scene, NewClaim(e.Claims[i], c.countOf), e.Claims[i].Ord)
 			}
 		}
 	}
@@ -130,12 +130,15 @@ func changedClaims(revisions []annotator.Revision) (map[int64]bool, error) {
 
 // claim sets the values of a claim at the end of a scene.
 func (p *pageEntry) claim(scene int, c Claim, ord int) {
-	text := claimText{c.ID, c.Text, originOf(c), c.From.Scene, ord}
+	text := claimText{c.ID, c.Text, c.Origin(), c.From.Scene, ord}
 	var now *pageClaim
 	for _, version := range p.claims[c.ID] {
-		if version.In.set(scene, version.claimText == text); version.claimText == text {
+		if version.In.set(scene, version.claimText == text && c.Shown()); version.claimText == text {
 			now = version
 		}
+	}
+	if !c.Shown() {
+		return
 	}
 	if now == nil {
 		now = &pageClaim{claimText: text, In: intervals{scene}}

@@ -65,6 +65,21 @@ func appendEntry(graph []node, base string, e *Entry) []node {
 		if c.Speaker != "" {
 			claim["author"] = node{"@type": "Person", "name": codex.WithoutLinks(c.Speaker)}
 		}
+		for name, value := range map[string]string{
+			"codex:document": codex.WithoutLinks(c.Document), "codex:as": c.As, "codex:ended": string(c.Ended),
+		} {
+			if value != "" {
+				claim[name] = value
+			}
+		}
+		if c.MovedTo != 0 {
+			claim["codex:movedTo"] = node{"@id": fmt.Sprintf("%s:entry:%d", base, c.MovedTo)}
+		}
+		for name, value := range map[string]bool{"codex:identity": c.Identity, "codex:earlier": c.Earlier} {
+			if value {
+				claim[name] = value
+			}
+		}
 		if c.Until != nil {
 			claim["codex:until"] = placeNode(*c.Until)
 		}

@@ -80,10 +80,7 @@ func writeKOReader(ctx context.Context, files Files, c *Codex) error {
 	if err != nil {
 		return err
 	}
-	titles := map[int64]string{}
-	for _, thread := range threads {
-		titles[thread.ID] = thread.Title
-	}
+	titles := c.titles()
 	marks, err := c.marks(ctx, threads)
 	if err != nil {
 		return err
@@ -113,11 +110,13 @@ func writeKOReader(ctx context.Context, files Files, c *Codex) error {
 
 // lore returns the lore of all entries.
 func (c *Codex) lore() []lore {
-	return each(c.Entries, func(e Entry) lore { return loreOf(&e) })
+	titles := c.titles()
+	return each(c.Entries, func(e Entry) lore { return loreOf(&e, titles) })
 }
 
 // states returns the codex as of the ends of scenes, which are in ascending order.
 func (c *Codex) states(ctx context.Context, marks []mark) ([]state, error) {
+	titles := c.titles()
 	states, keys := make([]state, len(marks)), make([]map[*Entry]nameKey, len(marks))
 	episodes, known, err := c.History.Episodes(ctx)
 	if err != nil {
@@ -141,7 +140,7 @@ func (c *Codex) states(ctx context.Context, marks []mark) ([]state, error) {
 			}
 			if former.Entry == nil || len(since) > 0 {
 				exported := NewEntry(e, c.sceneOf)
-				former = loreOf(&exported)
+				former = loreOf(&exported, titles)
 				exported.Claims = nil
 			}
 			states[i].lore = append(states[i].lore, former)

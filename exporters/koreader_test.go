@@ -117,7 +117,7 @@ func TestCheckpointsHaveNothingLater(t *testing.T) {
 		}
 	}
 	slices.Sort(results)
-	want := []string{"Haydée: ", "Monte Cristo: He is a sailor.", "Monte Cristo: He is rich. He is a count."}
+	want := []string{"Haydée: ", "Monte Cristo: He is a count. He is rich.", "Monte Cristo: He is a sailor."}
 	if diff := cmp.Diff(want, results); diff != "" {
 		t.Error(diff)
 	}

@@ -26,9 +26,9 @@ const (
 	extensionEntry = "annotator/entry" // the entry
 )
 
-// loreOf returns the lore of an entry.
-func loreOf(e *Entry) lore {
-	l := lore{Entry: e, Title: nameOf(e), Content: loreText(e)}
+// loreOf returns the lore of an entry, given the titles of threads.
+func loreOf(e *Entry, titles map[int64]string) lore {
+	l := lore{Entry: e, Title: nameOf(e), Content: strings.Join(loreParagraphs(e, titles), "\n")}
 	for _, a := range append([]Alias{{Name: e.Term}}, e.Aliases...) {
 		key := literalKey(a.Name)
 		if !slices.ContainsFunc(l.Keys, func(k string) bool { return strings.EqualFold(k, key) }) {
@@ -44,40 +44,26 @@ func nameOf(e *Entry) string {
 	return named.Name()
 }
 
-// loreText joins the present statement and the claims in force.
-func loreText(e *Entry) string { return strings.Join(loreParagraphs(e), " ") }
-
-// loreParagraphs returns the present statement and the claims in force. A claim that is not narrated has its origin.
-func loreParagraphs(e *Entry) []string {
-	var parts []string
+// loreParagraphs returns who or what an entry is and what it is now, in one paragraph, and the other facts of each
+// passage. What no longer holds is left out, but for guesses that proved false.
+func loreParagraphs(e *Entry, titles map[int64]string) (paragraphs []string) {
+	reading := e.reading(titles, func(c *Claim) bool { return c.Shown() && (c.Until == nil || c.Thought() != "") })
+	told := func(c Claim) string { return c.told() }
+	first := each(reading.Opening, told)
 	if e.Present != nil {
-		parts = append(parts, codex.WithoutLinks(e.Present.Text))
+		first = append(first, codex.WithoutLinks(e.Present.Text))
 	}
-	for i := range e.Claims {
-		c := &e.Claims[i]
-		if c.Until != nil {
-			continue
+	if first != nil {
+		paragraphs = append(paragraphs, strings.Join(first, " "))
+	}
+	for _, p := range reading.Passages {
+		text := strings.Join(each(p.Claims, told), " ")
+		if heading := p.Heading(); heading != "" {
+			text = heading + ": " + text
 		}
-		text := codex.WithoutLinks(c.Text)
-		if origin := originOf(*c); origin != "" {
-			text += " (" + origin + ")"
-		}
-		parts = append(parts, text)
+		paragraphs = append(paragraphs, text)
 	}
-	return parts
-}
-
-// originOf describes the origin of a claim; "" if it is narrated.
-func originOf(c Claim) string {
-	switch {
-	case c.Kind == annotator.Inferred:
-		return "inferred"
-	case c.Kind == annotator.Claimed && c.Speaker != "":
-		return "according to " + codex.WithoutLinks(c.Speaker)
-	case c.Kind == annotator.Claimed:
-		return "somebody says so"
-	}
-	return ""
+	return paragraphs
 }
 
 // literalKey returns a key that matches only a name. Programs read a key between slashes as a regular expression, so

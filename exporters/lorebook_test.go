@@ -124,9 +124,14 @@ func TestLoreSaysWhoseAClaimIs(t *testing.T) {
 		{ID: 3, Text: "[[Danglars]] owns her.", Kind: annotator.Claimed, Speaker: "[[Caderousse]]"},
 		{ID: 5, Text: "She is lost.", Kind: annotator.Claimed},
 		{ID: 6, Text: "She is fast.", Kind: annotator.Inferred},
+		{
+			ID: 7, Text: "She is a ghost.", Kind: annotator.Inferred, Until: annotator.PlaceAt(2, 0),
+			Ended: annotator.EndRefuted,
+		},
 	}}}, position)
-	const want = `"content": "She sails for the port. Danglars owns her. (according to Caderousse) She is lost. ` +
-		`(somebody says so) She is fast. (inferred)"`
+	const want = `"content": "She sails for the port.\nDanglars owns her. (according to Caderousse) She is lost. ` +
+		`(somebody says so) She is fast. (inferred) ` +
+		`Thought until scene 2: She is a ghost."`
 	if text := string(export(t, named(t, "card-v3"), &doc)); !strings.Contains(text, want) {
 		t.Errorf("no %s in\n%s", want, text)
 	}

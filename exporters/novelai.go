@@ -65,9 +65,9 @@ func writeNovelAI(w io.Writer, doc *Document) error {
 		Version: 6, Entries: []novelAIEntry{}, Settings: map[string]bool{"orderByKeyLocations": false},
 		Categories: []novelAICategory{},
 	}
-	categories := map[string]string{}
+	categories, titles := map[string]string{}, doc.titles()
 	for i := range doc.Entries {
-		l := loreOf(&doc.Entries[i])
+		l := loreOf(&doc.Entries[i], titles)
 		var category string
 		if len(l.Tags) > 0 {
 			if category = categories[l.Tags[0]]; category == "" {

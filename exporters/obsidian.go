@@ -2,6 +2,7 @@ package exporters
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -77,7 +78,7 @@ func writeObsidian(ctx context.Context, files Files, c *Codex) error {
 func (v *vault) addEntry(e *Entry) {
 	folder := byTag(vaultFolders, e.Tags, otherFolder)
 	v.notes[e.ID] = v.uniquePath(path.Join(codexFolder, folder), nameOf(e), e.ID)
-	for _, c := range e.Claims {
+	for _, c := range e.shown() {
 		for _, q := range c.Evidence {
 			v.quoted[q.Post] = append(v.quoted[q.Post], q.Start)
 		}
@@ -295,24 +296,17 @@ func (v *vault) entry(e *Entry) (string, error) {
 	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\n%s---\n", templates.Replace(string(front)))
+	reading := e.Reading(v.titles())
+	v.claims(&b, e, reading.Opening)
 	if e.Present != nil {
 		fmt.Fprintf(&b, "\n%s\n", v.linked(e.Present.Text))
 	}
-	for _, ended := range []bool{false, true} {
-		heading := "Facts"
-		if ended {
-			heading = "No longer"
+	for i := range reading.Passages {
+		heading := reading.Passages[i].Heading()
+		if i == 0 || heading != "" {
+			fmt.Fprintf(&b, "\n## %s\n", escapeMarkdown(cmp.Or(heading, "Facts")))
 		}
-		for i := range e.Claims {
-			if (e.Claims[i].Until != nil) != ended {
-				continue
-			}
-			if heading != "" {
-				fmt.Fprintf(&b, "\n## %s\n", heading)
-				heading = ""
-			}
-			v.claim(&b, e, &e.Claims[i])
-		}
+		v.claims(&b, e, reading.Passages[i].Claims)
 	}
 	return b.String(), err
 }
@@ -320,16 +314,21 @@ func (v *vault) entry(e *Entry) (string, error) {
 // templates escapes the beginnings of templates in a string of YAML.
 var templates = strings.NewReplacer("<%", `\u003c%`, "{{", `\u007b{`)
 
-// claim writes a claim as a block with its quotations folded below it.
+// claims writes claims as blocks with their quotations folded below them.
+func (v *vault) claims(b *strings.Builder, e *Entry, claims []Claim) {
+	for i := range claims {
+		v.claim(b, e, &claims[i])
+	}
+}
+
 func (v *vault) claim(b *strings.Builder, e *Entry, c *Claim) {
-	fmt.Fprintf(b, "\n%s", v.linked(c.Text))
-	if origin := originOf(*c); origin != "" {
-		fmt.Fprintf(b, " *(%s)*", escapeMarkdown(origin))
+	fmt.Fprintf(b, "\n%s%s", c.Thought(), v.linked(c.Text))
+	for _, about := range []string{c.Origin(), c.End()} {
+		if about != "" {
+			fmt.Fprintf(b, " *(%s)*", escapeMarkdown(about))
+		}
 	}
-	if c.Until != nil {
-		fmt.Fprintf(b, " *(until scene %d)*", c.Until.Scene)
-	}
-	if slices.ContainsFunc(e.Claims, func(other Claim) bool { return other.ID == c.ReplacedBy }) {
+	if slices.ContainsFunc(e.shown(), func(other Claim) bool { return other.ID == c.ReplacedBy }) {
 		fmt.Fprintf(b, " *(now: [[#^claim-%d|fact %d]])*", c.ReplacedBy, c.ReplacedBy)
 	}
 	fmt.Fprintf(b, " ^claim-%d\n", c.ID)

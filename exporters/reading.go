@@ -23,6 +23,11 @@ type Passage struct {
 	Claims  []Claim
 }
 
+// Heading joins the headings of a passage; "" if it has none.
+func (p *Passage) Heading() string {
+	return strings.Trim(oneLine(p.Chapter)+", "+oneLine(p.As), ", ")
+}
+
 // Reading arranges the claims of an entry. It names chapters by the given titles of threads, unless all facts are of
 // one.
 func (e *Entry) Reading(titles map[int64]string) Reading { return e.reading(titles, (*Claim).Shown) }
@@ -91,6 +96,11 @@ func (r *Reading) Claims() []Claim {
 // Shown reports whether people are shown a claim outside of its history. See codex.Shown.
 func (c *Claim) Shown() bool { return codex.Shown(&annotator.Claim{Ended: c.Ended}) }
 
+// shown returns the claims that people are shown, in the order of reading.
+func (e *Entry) shown() []Claim {
+	return slices.DeleteFunc(slices.Clone(e.Claims), func(c Claim) bool { return !c.Shown() })
+}
+
 // Thought begins a guess that has proved false: "Thought until scene 12: ". It is "" for any other claim.
 func (c *Claim) Thought() string {
 	if c.Until == nil || c.Ended != annotator.EndRefuted || c.Kind == annotator.Claimed {
@@ -98,6 +108,22 @@ func (c *Claim) Thought() string {
 	}
 	return fmt.Sprintf("Thought until scene %d: ", c.Until.Scene)
 }
+
+// Origin says whence a claim is: "according to Osmer Pym in the notice". It is "" if it is narrated.
+func (c *Claim) Origin() string {
+	switch source := c.Source(); {
+	case c.Kind == annotator.Inferred:
+		return "inferred"
+	case c.Kind == annotator.Claimed && source != "":
+		return "according to " + source
+	case c.Kind == annotator.Claimed:
+		return "somebody says so"
+	}
+	return ""
+}
+
+// EndWords returns the words before the scene in which a claim ended. See codex.EndWords.
+func (c *Claim) EndWords() string { return codex.EndWords(c.Ended) }
 
 // End says how and when a claim ended, unless Thought does; "" while it holds.
 func (c *Claim) End() string {
@@ -107,12 +133,19 @@ func (c *Claim) End() string {
 	return fmt.Sprintf("%s scene %d", codex.EndWords(c.Ended), c.Until.Scene)
 }
 
-// told returns the text of a claim with how it ended, where that is known.
+// told returns the text of a claim with its origin, and with how it ended.
 func (c *Claim) told() string {
-	if c.Ended == "" || c.Thought() != "" {
-		return c.Thought() + c.Text
+	text := c.Thought() + codex.WithoutLinks(c.Text)
+	var about []string
+	for _, part := range []string{c.Origin(), c.End()} {
+		if part != "" && (part != "inferred" || c.Thought() == "") {
+			about = append(about, part)
+		}
 	}
-	return c.Text + " (" + c.End() + ")"
+	if about != nil {
+		text += " (" + strings.Join(about, ", ") + ")"
+	}
+	return text
 }
 
 // Source names the speaker of a claim and the document in which it is said: "Osmer Pym in the notice". It is "" if

@@ -61,8 +61,9 @@ type worldInfoEntry struct {
 // writeWorldInfo writes a document as a World Info book. The names of an entry are its keys.
 func writeWorldInfo(w io.Writer, doc *Document) error {
 	book := worldInfo{Entries: map[string]worldInfoEntry{}, Extensions: map[string]any{extensionCodex: envelope(doc)}}
+	titles := doc.titles()
 	for i := range doc.Entries {
-		l := loreOf(&doc.Entries[i])
+		l := loreOf(&doc.Entries[i], titles)
 		book.Entries[strconv.FormatInt(l.ID, 10)] = worldInfoEntry{
 			UID: l.ID, Key: l.Keys, KeySecondary: []string{}, Comment: l.Title, Content: l.Content, Selective: true,
 			AddMemo: true,

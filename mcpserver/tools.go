@@ -80,7 +80,7 @@ func (s *server) search(ctx context.Context, a searchArguments) (searchResult, e
 		e := &page.Entries[i]
 		b := entrySummary{
 			ID: e.ID, Name: e.Name(), Status: e.Status, Tags: append([]string{}, e.Tags...),
-			Text: shortened(cmp.Or(codex.Present(e), e.Definition())),
+			Text: shortened(codex.Gist(e)),
 		}
 		if c := words.Best(e.Claims); c != nil {
 			b.Match, b.Fact = c.ID, shortened(c.Text)
@@ -132,8 +132,14 @@ func (s *server) show(ctx context.Context, a entryArguments) (exporters.Entry, e
 	if err != nil {
 		return exporters.Entry{}, err
 	}
+	e.Claims = shownClaims(e)
 	at := view.NewPositions(ctx, s.DB)
 	return exporters.NewEntry(e, at.At), at.Err
+}
+
+// shownClaims returns the claims of an entry that are not only in its history.
+func shownClaims(e *annotator.Entry) []annotator.Claim {
+	return slices.DeleteFunc(slices.Clone(e.Claims), func(c annotator.Claim) bool { return !codex.Shown(&c) })
 }
 
 type timelineResult struct {
@@ -153,13 +159,12 @@ func (s *server) timeline(ctx context.Context, a entryArguments) (timelineResult
 	if err != nil {
 		return timelineResult{Facts: []timelineFact{}}, err
 	}
-	slices.SortStableFunc(e.Claims, func(a, b annotator.Claim) int {
-		return cmp.Compare(a.From.Order(), b.From.Order())
-	})
+	claims := shownClaims(e)
+	slices.SortStableFunc(claims, codex.CompareTold)
 	at := view.NewPositions(ctx, s.DB)
-	shown := exporters.NewEntry(e, at.At)
-	result := timelineResult{Name: shown.Term, Facts: []timelineFact{}}
-	for _, c := range shown.Claims {
+	result := timelineResult{Name: e.Term, Facts: []timelineFact{}}
+	for i := range claims {
+		c := exporters.NewClaim(claims[i], at.At)
 		result.Facts = append(result.Facts, timelineFact{c.From, c.Until, c})
 	}
 	return result, at.Err

@@ -168,6 +168,15 @@ func documentOf(ctx context.Context, db *storage.DB, shown *view.View, c *storag
 	story := exporters.Story{Title: c.Title, CorpusHash: c.Hash, Threads: c.Threads, Scenes: c.Scenes}
 	document := exporters.Build(story, exporters.Select(entries, selection.Statuses, selection.Tags), at.At)
 	document.AsOf = positionOf(shown, at)
+	threads, err := shown.Threads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range threads {
+		document.Chapters = append(document.Chapters, exporters.Chapter{
+			Thread: t.ID, Title: t.Title, FromScene: t.First, ToScene: t.Last,
+		})
+	}
 	document.Summaries, err = summaries(ctx, shown)
 	return &document, cmp.Or(err, at.Err)
 }

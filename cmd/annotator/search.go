@@ -102,7 +102,7 @@ func (s *searchAnswer) print(w io.Writer) {
 	printEntries(w, s.found, func(e *annotator.Entry) string {
 		c := words.Best(e.Claims)
 		if c == nil {
-			return e.Definition()
+			return codex.Gist(e)
 		}
 		plain := codex.WithoutLinks(c.Text)
 		in, _ := words.In(plain)
