@@ -97,7 +97,13 @@ func (c *Codex) sceneOf(p annotator.Place) (position annotator.Position) {
 	return position
 }
 
-// countOf is sceneOf for a format that counts the scenes in story order.
-func (c *Codex) countOf(p annotator.Place) annotator.Position {
-	return annotator.Position{Scene: c.count(p.Order())}
+// placeOf is the position of a place with its thread, for a format that counts the scenes in story order.
+func (c *Codex) placeOf(p annotator.Place) annotator.Position {
+	position := annotator.Position{Scene: c.count(p.Order())}
+	number := c.sceneOf(p).Scene
+	at := slices.IndexFunc(c.Chapters, func(t Chapter) bool { return t.FromScene <= number && number <= t.ToScene })
+	if at >= 0 {
+		position.Thread = c.Chapters[at].Thread
+	}
+	return position
 }

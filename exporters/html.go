@@ -2,6 +2,7 @@ package exporters
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -23,9 +24,11 @@ var page embed.FS
 // htmlPage is what the template of the page shows.
 type htmlPage struct {
 	*Document
-	All                   []*pageEntry // that ever existed, in the order of their last names
-	Shown                 int          // how many are in force at the end
-	Last                  int          // the last scene of the page
+	All                   []*pageEntry     // that ever existed, in the order of their last names
+	Shown                 int              // how many are in force at the end
+	Last                  int              // the last scene of the page
+	Told                  timeline[string] // the story until a scene
+	Parts                 []*pageChapter
 	Style                 template.CSS
 	Script                template.JS
 	StyleHash, ScriptHash string // for the Content Security Policy
@@ -47,8 +50,8 @@ type namedEntry struct {
 }
 
 // writeHTML writes a codex as one page that needs no other file. It shows entries with their facts and quotations, a
-// search, and a limit by scene. The page counts the scenes in story order. Each value on the page has the scenes in
-// which it is in force. Without JavaScript the page shows the codex at its last scene.
+// front page, chapters, a search, and a limit by chapters. The page counts the scenes in story order. Each value on the
+// page has the scenes in which it is in force. Without JavaScript the page shows the codex at its last scene.
 func writeHTML(ctx context.Context, w io.Writer, c *Codex) error {
 	p, err := c.newPage(ctx)
 	if err != nil {
@@ -56,7 +59,7 @@ func writeHTML(ctx context.Context, w io.Writer, c *Codex) error {
 	}
 	parsed, err := template.New("page.html").Funcs(template.FuncMap{
 		"in": p.attributes, "rank": func(t pageTitle) int { return p.ranks[t.key] }, "linked": p.linked,
-		"targets": p.encodeTargets,
+		"targets": p.encodeTargets, "opening": p.opening, "others": p.others,
 	}).ParseFS(page, "page/page.html")
 	if err != nil {
 		return err
@@ -93,7 +96,48 @@ func (c *Codex) newPage(ctx context.Context) (*htmlPage, error) {
 		}
 	}
 	p.sort()
-	return p, nil
+	return p, c.fillChapters(ctx, p)
+}
+
+// pageChapter is a chapter with its summaries.
+type pageChapter struct {
+	Chapter
+	From, To int // scenes
+	Told     timeline[string]
+}
+
+// fillChapters sets the chapters and all summaries.
+func (c *Codex) fillChapters(ctx context.Context, p *htmlPage) error {
+	counts, parts := map[int]int{}, map[int64]*pageChapter{}
+	for i, s := range c.Scenes {
+		counts[s.N] = i + 1
+	}
+	for _, chapter := range c.Chapters {
+		part := &pageChapter{Chapter: chapter, From: counts[chapter.FromScene], To: counts[chapter.ToScene]}
+		p.Parts, parts[chapter.Thread] = append(p.Parts, part), part
+	}
+	episodes, known, err := c.History.Episodes(ctx)
+	for i := range episodes {
+		e, scene := &episodes[i], c.count(known[i])
+		if part := parts[e.Thread]; e.Kind == annotator.EpisodeCumulative {
+			p.Told.set(scene, e.Summary)
+		} else if part != nil {
+			part.Told.set(scene, e.Summary)
+		}
+	}
+	return err
+}
+
+// opening returns the claims that open an entry at the last scene.
+func (p *htmlPage) opening(claims []*pageClaim) []*pageClaim {
+	open := slices.DeleteFunc(slices.Clone(claims), func(c *pageClaim) bool { return !c.Opens.in(p.Last) })
+	slices.SortFunc(open, func(a, b *pageClaim) int { return cmp.Compare(a.Rank, b.Rank) })
+	return open
+}
+
+// others returns the other claims as they are told.
+func (p *htmlPage) others(claims []*pageClaim) []*pageClaim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c *pageClaim) bool { return c.Opens.in(p.Last) })
 }
 
 // sort ranks all titles, sorts the entries by their last titles, and collects the entries of each name.

@@ -139,7 +139,7 @@ func TestValuesOfAPageHaveIntervals(t *testing.T) {
 	var got []string
 	for _, name := range []atom.Atom{atom.Article, atom.Span, atom.Li, atom.A} {
 		for _, e := range elements(t, page, name) {
-			if attribute(e, "data-in")+attribute(e, "href") != "" {
+			if attribute(e, "data-in")+attribute(e, "data-to") != "" {
 				hidden := slices.ContainsFunc(e.Attr, func(a html.Attribute) bool { return a.Key == "hidden" })
 				got = append(got, strings.TrimSpace(fmt.Sprint(name, " ", attribute(e, "class"),
 					attribute(e, "data-in"), attribute(e, "href"), " ", hidden)))
@@ -156,7 +156,7 @@ func TestValuesOfAPageHaveIntervals(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	targets := attribute(elements(t, page, atom.Div)[0], "data-targets")
+	targets := attribute(elements(t, page, atom.Div)[1], "data-targets")
 	if want := `[[{"entry":1,"in":[35]},{"entry":2,"in":[1,35]}]]`; targets != want {
 		t.Errorf("the targets %s, not %s", targets, want)
 	}

@@ -39,17 +39,23 @@ type pageName struct {
 type pageClaim struct {
 	claimText
 	In       intervals
-	Untils   timeline[int] // scenes in which it ended
+	Opens    intervals        // when it is one of those that open the entry
+	Rank     int              // among them
+	N        int              // among the claims as they are told
+	Thoughts timeline[string] // see Claim.Thought
+	Ends     timeline[string] // see Claim.End
 	Evidence timeline[Evidence]
+	last     annotator.Claim
 }
 
-// claimText is the text of a claim, with its place among others.
+// claimText is the text of a claim, with its place in the story.
 type claimText struct {
 	ID     int64
 	Text   string
 	Origin string
+	As     string
+	Thread int64
 	From   int // scene
-	ord    int
 }
 
 // newPageEntry collects the values of an entry over the story.
@@ -69,15 +75,24 @@ func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 		}
 		for i := range e.Claims {
 			if changed[e.Claims[i].ID] {
-				p.claim(scene, NewClaim(e.Claims[i], c.countOf), e.Claims[i].Ord)
+				p.claim(scene, &e.Claims[i], c.placeOf)
 			}
+		}
+		if len(changed) > 0 {
+			p.open(scene, e.Claims)
 		}
 	}
 	slices.SortStableFunc(p.Tags, func(a, b *timed[string]) int { return cmp.Compare(a.Value, b.Value) })
 	slices.SortStableFunc(p.Aliases,
 		func(a, b *timed[string]) int { return cmp.Compare(codex.Normalize(a.Value), codex.Normalize(b.Value)) })
-	slices.SortStableFunc(p.Claims,
-		func(a, b *pageClaim) int { return cmp.Or(cmp.Compare(a.ord, b.ord), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(p.Claims, func(a, b *pageClaim) int { return codex.CompareOpening(a.last, b.last) })
+	for i, claim := range p.Claims {
+		claim.Rank = i
+	}
+	slices.SortStableFunc(p.Claims, func(a, b *pageClaim) int { return codex.CompareTold(a.last, b.last) })
+	for i, claim := range p.Claims {
+		claim.N = i
+	}
 	return p, nil
 }
 
@@ -129,8 +144,9 @@ func changedClaims(revisions []annotator.Revision) (map[int64]bool, error) {
 }
 
 // claim sets the values of a claim at the end of a scene.
-func (p *pageEntry) claim(scene int, c Claim, ord int) {
-	text := claimText{c.ID, c.Text, c.Origin(), c.From.Scene, ord}
+func (p *pageEntry) claim(scene int, told *annotator.Claim, position func(annotator.Place) annotator.Position) {
+	c := NewClaim(*told, position)
+	text := claimText{c.ID, c.Text, c.Origin(), c.As, c.From.Thread, c.From.Scene}
 	var now *pageClaim
 	for _, version := range p.claims[c.ID] {
 		if version.In.set(scene, version.claimText == text && c.Shown()); version.claimText == text {
@@ -144,10 +160,28 @@ func (p *pageEntry) claim(scene int, c Claim, ord int) {
 		now = &pageClaim{claimText: text, In: intervals{scene}}
 		p.claims[c.ID], p.Claims = append(p.claims[c.ID], now), append(p.Claims, now)
 	}
-	if c.Until != nil {
-		now.Untils.set(scene, c.Until.Scene)
-	} else {
-		now.Untils.set(scene)
-	}
+	now.last = *told
+	now.Thoughts.set(scene, words(c.Thought())...)
+	now.Ends.set(scene, words(c.End())...)
 	now.Evidence.set(scene, c.Evidence...)
+}
+
+// words returns a text as a list, which is empty for no text.
+func words(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// open sets which claims open the entry from the end of a scene on.
+func (p *pageEntry) open(scene int, claims []annotator.Claim) {
+	ordered, opening := codex.InOrder(claims)
+	opens := map[int64]bool{}
+	for _, c := range ordered[:opening] {
+		opens[c.ID] = true
+	}
+	for _, c := range p.Claims {
+		c.Opens.set(scene, opens[c.ID] && c.In.in(scene))
+	}
 }

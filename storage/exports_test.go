@@ -187,7 +187,7 @@ func (s *story) export(m view.Moment, book string) *exported {
 	}
 	s.ok(json.Unmarshal(write("world-info"), &lorebook))
 	for _, e := range lorebook.Entries {
-		x.lore[e.UID] = strings.TrimSpace(e.Comment + " " + e.Content)
+		x.lore[e.UID] = strings.Join(strings.Fields(e.Comment+" "+e.Content), " ")
 	}
 	x.readBook(s, write("epub"))
 	x.readSidecars(s, write("koreader"))
@@ -251,12 +251,7 @@ func (x *exported) shown(scene int) []string {
 		return len(slices.DeleteFunc(slices.Clone(scenes), func(n int) bool { return n > scene }))%2 == 1
 	}
 	hidden := func(n *html.Node) bool {
-		var scenes []int
-		for field := range strings.FieldsSeq(attribute(n, "data-in")) {
-			number, _ := strconv.Atoi(field)
-			scenes = append(scenes, number)
-		}
-		return attribute(n, "data-in") != "" && !inForce(scenes)
+		return attribute(n, "data-in") != "" && !inForce(numbersOf(n, "data-in"))
 	}
 	var targets [][]struct {
 		Entry int64
@@ -271,10 +266,25 @@ func (x *exported) shown(scene int) []string {
 			articles = append(articles, n)
 		}
 	}
+	order := func(n *html.Node) []int {
+		number := func(name string) int {
+			n, _ := strconv.Atoi(attribute(n, name))
+			return n
+		}
+		switch {
+		case inForce(numbersOf(n, "data-opens")):
+			return []int{0, number("data-rank")}
+		case attribute(n, "class") == "present":
+			return []int{1}
+		}
+		return []int{2, number("data-n")}
+	}
 	var text func(n *html.Node) string
 	text = func(n *html.Node) string {
 		var b strings.Builder
-		for child := range n.ChildNodes() {
+		children := slices.Collect(n.ChildNodes())
+		slices.SortStableFunc(children, func(a, b *html.Node) int { return slices.Compare(order(a), order(b)) })
+		for _, child := range children {
 			switch {
 			case child.Type == html.TextNode:
 				b.WriteString(child.Data)
@@ -288,6 +298,8 @@ func (x *exported) shown(scene int) []string {
 						break
 					}
 				}
+			case child.DataAtom == atom.Li:
+				b.WriteString(" " + text(child) + " ")
 			default:
 				b.WriteString(text(child))
 			}
@@ -309,6 +321,15 @@ func (x *exported) shown(scene int) []string {
 		lines = append(lines, strings.Join(strings.Fields(attribute(a, "id")+" "+text(a)), " "))
 	}
 	return lines
+}
+
+// numbersOf returns the scenes in an attribute.
+func numbersOf(n *html.Node, name string) (scenes []int) {
+	for field := range strings.FieldsSeq(attribute(n, name)) {
+		number, _ := strconv.Atoi(field)
+		scenes = append(scenes, number)
+	}
+	return scenes
 }
 
 func attribute(n *html.Node, name string) string {
@@ -349,11 +370,12 @@ func (x *exported) wanted() []string {
 				parts = append(parts, alias)
 			}
 		}
-		if e.Present != nil {
-			parts = append(parts, linked(e.Present.Text))
-		}
-		for _, c := range e.Claims {
-			parts = append(parts, linked(c.Text))
+		reading := e.Reading(nil)
+		for i, c := range reading.Claims() {
+			if i == len(reading.Opening) {
+				parts = append(parts, present(&e, linked))
+			}
+			parts = append(parts, c.Thought()+linked(c.Text))
 			switch {
 			case c.Kind == annotator.Inferred:
 				parts = append(parts, "(inferred)")
@@ -363,16 +385,26 @@ func (x *exported) wanted() []string {
 				parts = append(parts, "(somebody says so)")
 			}
 			parts = append(parts, fmt.Sprintf("scene %d", c.From.Scene))
-			if c.Until != nil {
-				parts = append(parts, fmt.Sprintf("to %d", c.Until.Scene))
+			if c.End() != "" {
+				parts[len(parts)-1] += ", " + c.End()
 			}
 			for _, v := range c.Evidence {
 				parts = append(parts, fmt.Sprintf("post %d%s", v.Post, v.Quote))
 			}
 		}
+		if len(reading.Passages) == 0 {
+			parts = append(parts, present(&e, linked))
+		}
 		lines = append(lines, strings.Join(strings.Fields(strings.Join(parts, " ")), " "))
 	}
 	return lines
+}
+
+func present(e *exporters.Entry, linked func(string) string) string {
+	if e.Present == nil {
+		return ""
+	}
+	return linked(e.Present.Text)
 }
 
 func aliases(e exporters.Entry) (names []string) {
@@ -489,11 +521,12 @@ func TestStatesOfExports(t *testing.T) {
 	}
 	for scene, parts := range map[int][2]string{ // what is shown, and what is not
 		1: {"e3 left port tentative", "Boran"},
-		2: {"She lies in left port→3. scene 2", "to 4"},
+		2: {"She lies in left port→3. scene 2", "until scene 4"},
 		3: {"e3 Boran person tentative left port", "e4"},
 		4: {"e1 Dawn ship wreck tentative the port Dawn is", "e2 the port"},
 		5: {"e1 Dawn", "e3"},
-		6: {"e1 Dusk (ship) ship wreck tentative Dawn She is sunk.", "e4"},
+		6: {"e1 Dusk (ship) ship wreck tentative Dawn Dawn is a ship, as the port knows. scene 1 post 10Dawn " +
+			"– the ship She is sunk.", "e4"},
 		7: {"e4 the ship", "e3"},
 	} {
 		page := strings.Join(pages[scene-1], "\n")
