@@ -289,7 +289,7 @@ func (x *exported) shown(scene int) []string {
 			case child.Type == html.TextNode:
 				b.WriteString(child.Data)
 			case hidden(child):
-			case child.DataAtom == atom.A:
+			case attribute(child, "data-to") != "":
 				number, _ := strconv.Atoi(attribute(child, "data-to"))
 				b.WriteString(text(child))
 				for _, target := range targets[number] {
