@@ -82,12 +82,38 @@ func (s statements) question(instruction, other string) string {
 	return prompt.BeforeQuestion(text.String(), other)
 }
 
-var presentTag = regexp.MustCompile(`(?s)<present\s+id="?(\d+)"?(?:\s+ended="([^"<>]*)")?[^<>]*>(.*?)</present>`)
+var (
+	presentTag = regexp.MustCompile(`(?s)<present\s+id="?(\d+)"?([^<>]*)>(.*?)</present>`)
+	endedFacts = regexp.MustCompile(`\b(ended|confirmed|refuted)="([^"<>]*)"`)
+)
 
 // statement is what an answer says of an entry.
 type statement struct {
 	text  string
 	ended []int64 // facts that it says no longer hold
+	// guesses are closings of guesses: those that are confirmed, each by another fact, and those that proved false.
+	guesses []codex.Closing
+}
+
+// readEnded reads the attributes of a statement.
+func (s *statement) readEnded(attributes string) {
+	for _, attribute := range endedFacts.FindAllStringSubmatch(attributes, -1) {
+		switch attribute[1] {
+		case "ended":
+			s.ended = numbers(attribute[2])
+		case "confirmed":
+			for pair := range strings.SplitSeq(attribute[2], ",") {
+				if both := numbers(pair); len(both) == 2 {
+					s.guesses = append(s.guesses,
+						codex.Closing{Fact: both[0], By: both[1], Ended: annotator.EndConfirmed})
+				}
+			}
+		case "refuted":
+			for _, id := range numbers(attribute[2]) {
+				s.guesses = append(s.guesses, codex.Closing{Fact: id, Ended: annotator.EndRefuted})
+			}
+		}
+	}
 }
 
 // read returns the statements of a reply by entry, and the rest of it, which answers another question. Only text in
@@ -102,7 +128,9 @@ func (s statements) read(reply string) (told map[int64]statement, rest string) {
 		}
 		all := codex.Sentences(codex.Clean(annotator.Unescape(match[3])))
 		if text := strings.Join(all[:min(len(all), statementLimit)], " "); codex.HasWord(text) {
-			told[id] = statement{text: text, ended: numbers(match[2])}
+			said := statement{text: text}
+			said.readEnded(match[2])
+			told[id] = said
 		}
 	}
 	return told, presentTag.ReplaceAllString(reply, "")
@@ -156,8 +184,8 @@ func (s statement) revisions(e *annotator.Entry, at annotator.Place) ([]annotato
 	return append(closed, restated...), err
 }
 
-// closings returns the closings of the states that have ended. Nothing but a state ends. An answer that ends most of an
-// entry's states ends none: it has mistaken the question, or follows an instruction in a fact.
+// closings returns the closings of the states that have ended, and of the guesses that are settled. An answer that ends
+// most of an entry's states ends none: it has mistaken the question, or follows an instruction in a fact.
 func (s statement) closings(e *annotator.Entry) (list []codex.Closing) {
 	states := 0
 	for i := range e.Claims {
@@ -169,7 +197,27 @@ func (s statement) closings(e *annotator.Entry) (list []codex.Closing) {
 		}
 	}
 	if 2*len(list) > states+1 {
-		return nil
+		list = nil
+	}
+	return append(list, s.settled(e, list)...)
+}
+
+// settled returns the closings of guesses, given those of states. A narrated fact that holds may confirm a guess.
+func (s statement) settled(e *annotator.Entry, ended []codex.Closing) (list []codex.Closing) {
+	find := func(id int64) *annotator.Claim {
+		isClosed := func(c codex.Closing) bool { return c.Fact == id }
+		at := slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == id && c.Until == 0 })
+		if at < 0 || slices.ContainsFunc(ended, isClosed) || slices.ContainsFunc(list, isClosed) {
+			return nil
+		}
+		return &e.Claims[at]
+	}
+	for _, g := range s.guesses {
+		guess, by := find(g.Fact), find(g.By)
+		bears := g.Ended == annotator.EndRefuted || by != nil && by.Kind == annotator.Narrated
+		if guess != nil && guess.Kind == annotator.Inferred && bears {
+			list = append(list, g)
+		}
 	}
 	return list
 }

@@ -1,7 +1,9 @@
 package curator
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"annotator"
@@ -66,6 +68,49 @@ func TestEndedStates(t *testing.T) {
 	}
 	if closed, _ := ended(t, `<present id="1" ended="3"> - </present>`); closed != nil {
 		t.Errorf("without a statement, %v has ended", closed)
+	}
+}
+
+// TestSettledGuesses: a statement confirms guesses by narrated facts that hold, and refutes others. Nothing else is
+// settled so.
+func TestSettledGuesses(t *testing.T) {
+	t.Parallel()
+	for attributes, want := range map[string]string{
+		`confirmed="6 by 4"`:                       "6 confirmed 4",
+		`confirmed="6 by 4, 7 by 4" refuted="8"`:   "6 confirmed 4 7 confirmed 4 8 refuted 0",
+		`ended="3" confirmed="6 by 3"`:             "3 over 0",
+		`confirmed="6"`:                            "",
+		`confirmed="6 by 7"`:                       "",
+		`confirmed="6 by 1"`:                       "",
+		`confirmed="6 by 6" refuted="4 5 99"`:      "",
+		`refuted="6 and 6" confirmed="6 by 4"`:     "6 refuted 0",
+		`confirmed="4 by 5" ended="" refuted="2"`:  "",
+		`refuted="6" note="x" confirmed="7 by \4"`: "6 refuted 0 7 confirmed 4",
+	} {
+		e, at := sailor(), annotator.PlaceAt(2, 0)
+		for id := int64(6); id <= 8; id++ {
+			e.Claims = append(e.Claims, annotator.Claim{
+				ID: id, Ord: int(id), Text: fmt.Sprintf("Guess %d.", id), Kind: annotator.Inferred, From: at,
+			})
+		}
+		asked := statements{{Entry: e}}
+		told, _ := asked.read(`<present id="1" ` + attributes + `>She is home.</present>`)
+		revisions := asked.revisions(told, nil, at, 7)
+		for i := range revisions {
+			revisions[i].ID = int64(i + 1)
+			if err := codex.Apply(e, &revisions[i]); err != nil {
+				t.Fatalf("%s: %v", attributes, err)
+			}
+		}
+		var got []string
+		for _, c := range e.Claims {
+			if c.Ended != "" {
+				got = append(got, fmt.Sprintf("%d %s %d", c.ID, c.Ended, c.ReplacedBy))
+			}
+		}
+		if text := strings.Join(got, " "); text != want || codex.Present(e) != "She is home." {
+			t.Errorf("%s: %q, not %q; now %q", attributes, text, want, codex.Present(e))
+		}
 	}
 }
 

@@ -52,13 +52,15 @@ const isUnlocked = `NOT EXISTS (SELECT 1 FROM value l WHERE l.entry_id = e.id
 
 // Column claims of table entry counts the claims of an entry that hold. Column changes says how much its claims have
 // changed since the last request for a present statement. A change of a state, of who or what the entry is, or of a
-// claim that proved false counts for MajorChange. Other changes count for 1: a new event, or a claim that has settled.
+// claim that proved false counts for MajorChange. So does a claim that comes from a merged entry. Other changes count
+// for 1: a new event, or a claim that has settled.
 const (
 	claimsHeld = `(SELECT count(*) FROM value v WHERE v.entry_id = entry.id AND v.field = 'claim'
 		AND v.ended_by IS NULL AND v.holds = 1)`
 	claimsChanged = `(SELECT coalesce(sum(iif(coalesce(n.json ->> '$.ended', '') NOT IN
 	      ('confirmed', 'reworded', 'moved')
-	    AND (n.json ->> '$.state' OR n.json ->> '$.identity' OR n.json ->> '$.until'), 5, 1)), 0)
+	    AND (n.json ->> '$.state' OR n.json ->> '$.identity' OR n.json ->> '$.until'
+	    OR n.json ->> '$.as' IS NOT NULL), 5, 1)), 0)
 	  FROM revision r LEFT JOIN value n ON n.id = ((r.seen << 20) | (r.id & 1048575))
 	  WHERE r.entry_id = entry.id AND r.field = 'claim'
 	  AND r.id > coalesce((SELECT max(a.set_by) FROM value a WHERE a.entry_id = entry.id
@@ -85,7 +87,8 @@ func changedClaims(revisions []annotator.Revision) (changes int, asked bool) {
 // weightOf says how much a change of a claim counts. See claimsChanged.
 func weightOf(r *annotator.Revision) int {
 	var c annotator.Claim
-	if json.Unmarshal([]byte(r.New), &c) == nil && !c.Settled() && (c.State || c.Identity || c.Until != 0) {
+	err := json.Unmarshal([]byte(r.New), &c)
+	if err == nil && !c.Settled() && (c.State || c.Identity || c.Until != 0 || c.As != "") {
 		return MajorChange
 	}
 	return 1

@@ -38,7 +38,8 @@ func Outdated(e *annotator.Entry, fits func(text string) bool) string {
 func excerpt(e *annotator.Entry, scene string, fits func(text string) bool) string {
 	open := slices.DeleteFunc(slices.Clone(e.Claims), func(c annotator.Claim) bool { return c.Until != 0 })
 	shown := slices.DeleteFunc(slices.Clone(open), func(c annotator.Claim) bool {
-		return e.Present != "" && !c.State && !c.Identity && c.Revision <= e.PresentRevision
+		guess := scene == "" && c.Kind == annotator.Inferred // the question asks whether it is settled
+		return e.Present != "" && !c.State && !c.Identity && !guess && c.Revision <= e.PresentRevision
 	})
 	text := entry(e, shown, len(open)-len(shown))
 	if fits(text) {
