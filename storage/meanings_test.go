@@ -80,6 +80,34 @@ func TestSharedNamesMeanWhoWasNamedLast(t *testing.T) {
 	s.clean()
 }
 
+// TestEntriesAppearWhereTheyAreMentioned: an entry appears first and last where the story names it within the limit, not
+// where it was changed. Without a mention, it does so where it was changed.
+func TestEntriesAppearWhereTheyAreMentioned(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), withTexts(scenesOf(5), "Anna sat.", "Nobody.", "Anna rose.", "Anna left.", "Nobody."))
+	s.read()
+	s.read(creates("Anna", "She is a smith."), creates("Zed", "He is not named."))
+	s.read(alsoNamed(1, "Warden"))
+	s.read()
+	s.read(alsoNamed(2, "Zee"))
+	for point, want := range map[string][4]annotator.Order{
+		"scene:2": {1, 1, 2, 2}, "scene:3": {1, 3, 2, 2}, "scene:5": {1, 4, 2, 5},
+	} {
+		p, err := view.ParsePoint(point)
+		s.ok(err)
+		m, err := view.MomentAt(s.ctx, s.db, p)
+		s.ok(err)
+		var got [4]annotator.Order
+		for e, err := range view.At(s.db, m).All(s.ctx) {
+			s.ok(err)
+			got[2*e.ID-2], got[2*e.ID-1] = e.First.Order()/annotator.OrderStep, e.Last.Order()/annotator.OrderStep
+		}
+		if got != want {
+			t.Errorf("%s: Anna and Zed appear from and to %v, want %v", point, got, want)
+		}
+	}
+}
+
 // TestSharedNamesLookBackTenScenes: a name that was named longer ago is no hint.
 func TestSharedNamesLookBackTenScenes(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
 
 	"annotator"
@@ -34,12 +35,36 @@ func (v *View) Shows(place annotator.Place) bool { return v.m.IsZero() || place 
 
 // Entry returns the entry with an id, live or not; NotFound if there is none within the limit.
 func (v *View) Entry(ctx context.Context, id int64) (*annotator.Entry, error) {
-	return v.r.One(ctx, id, storage.Whole)
+	e, err := v.r.One(ctx, id, storage.Whole)
+	if err != nil {
+		return nil, err
+	}
+	return e, v.setAppearance(ctx, e)
 }
 
 // EntriesByID returns the entries with the given ids, by id. Ids without an entry within the limit are left out.
 func (v *View) EntriesByID(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	return v.r.Entries(ctx, ids, storage.Whole)
+	found, err := v.r.Entries(ctx, ids, storage.Whole)
+	if err != nil {
+		return nil, err
+	}
+	return found, v.setAppearance(ctx, slices.Collect(maps.Values(found))...)
+}
+
+// setAppearance sets First and Last of entries to where the story mentions them. An entry without a mention keeps the
+// places of its revisions.
+func (v *View) setAppearance(ctx context.Context, entries ...*annotator.Entry) error {
+	ids := make([]int64, len(entries))
+	for i, e := range entries {
+		ids[i] = e.ID
+	}
+	seen, err := v.Seen(ctx, ids)
+	for _, e := range entries {
+		if at, ok := seen[e.ID]; ok {
+			e.First, e.Last = at.First, at.Last
+		}
+	}
+	return err
 }
 
 // headings is a condition on the values v of entries without their claims; each field is a range of the index.
@@ -89,7 +114,35 @@ func (v *View) WithClaims(ctx context.Context, id int64, claims []int64) (*annot
 }
 
 // All yields every entry, live or not, by id. It reads page by page.
-func (v *View) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] { return v.r.All(ctx) }
+func (v *View) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] {
+	const size = 500
+	return func(yield func(*annotator.Entry, error) bool) {
+		var page []*annotator.Entry
+		yieldPage := func() bool {
+			if err := v.setAppearance(ctx, page...); err != nil {
+				yield(nil, err)
+				return false
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return false
+				}
+			}
+			page = page[:0]
+			return true
+		}
+		for e, err := range v.r.All(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if page = append(page, e); len(page) == size && !yieldPage() {
+				return
+			}
+		}
+		yieldPage()
+	}
+}
 
 // Named returns the entries with a name, by id. Live entries with this full name come first, then live entries with
 // this alias, then others in the same way. All results are of the first kind that exists.
