@@ -3,6 +3,7 @@ package exporters
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -23,7 +24,7 @@ import (
 )
 
 // manifestName is the file in an exported folder that lists the files of the export with their SHA-256. The next export
-// to the folder replaces only these files.
+// to the folder replaces only these files. Of files in which users write, it also lists hashes of their lines.
 const manifestName = ".annotator-export.json"
 
 // writeZip writes the files of a format as a zip archive. The same codex gives the same bytes.
@@ -43,7 +44,8 @@ func (z zipFiles) Create(name string) (io.Writer, error) {
 
 // WriteFolder writes the files of a format to a folder, which is new, empty, or contains an earlier export. It replaces
 // the files of that export. It keeps files that the user added, and text that the user wrote below the format's
-// OwnPart. The error is of kind annotator.Misused if other changes of the user would be lost. All files are complete
+// OwnPart. Lines that were added above are moved there. The error is of kind annotator.Misused if other changes of the
+// user would be lost. All files are complete
 // before the first is replaced. After a kill in between, the next export completes the folder.
 func (f *Format) WriteFolder(ctx context.Context, path string, c *Codex) error {
 	err := f.writeFolder(ctx, filepath.Clean(path), c)
@@ -65,7 +67,7 @@ func (f *Format) writeFolder(ctx context.Context, path string, c *Codex) error {
 			WithAdvice("choose a folder that exists and can be written to")
 	}
 	defer temporary.Discard()
-	files := &folderFiles{folder: temporary.Path, written: manifest{}}
+	files := &folderFiles{folder: temporary.Path, written: manifest{}, lines: f.OwnPart != ""}
 	err = f.WriteFiles(ctx, files, c)
 	if err = cmp.Or(err, files.close()); err != nil {
 		return err
@@ -79,9 +81,36 @@ func (f *Format) writeFolder(ctx context.Context, path string, c *Codex) error {
 	return before.replace(path, temporary.Path, files.written)
 }
 
-// manifest holds the SHA-256 of files by their names, without the parts of the user. While an export replaces files, it
-// holds the sums before and after it, separated by spaces.
+// manifest holds the SHA-256 of files by their names, without the parts of the user, and hashes of lines. While an
+// export replaces files, it holds those before and after it, separated by spaces.
 type manifest map[string]string
+
+// linesPrefix begins the hashes of the lines of a file in a manifest. Each has the length of lineHash.
+const linesPrefix = "lines:"
+
+// lineHash returns a short hash of a line without surrounding space, as 8 characters.
+func lineHash(line string) string {
+	hashed := sha256.Sum256([]byte(strings.TrimSpace(line)))
+	return hex.EncodeToString(hashed[:4])
+}
+
+// added returns the lines of a text that no export wrote, given the lists of both exports.
+func (m manifest) added(name, text string, next manifest) string {
+	known := map[string]bool{}
+	for field := range strings.FieldsSeq(m[name] + " " + next[name]) {
+		hashes, found := strings.CutPrefix(field, linesPrefix)
+		for ; found && len(hashes) >= 8; hashes = hashes[8:] {
+			known[hashes[:8]] = true
+		}
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" && !known[lineHash(line)] {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
 
 // readManifest returns the manifest of a folder; an empty one if the folder is missing or empty.
 func readManifest(path string) (manifest, error) {
@@ -125,39 +154,38 @@ func (m manifest) check(path string, next manifest, ownPart string) error {
 	names := maps.Clone(m)
 	maps.Copy(names, next)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		sum, _, err := sumOf(local(path, name), ownPart)
+		sum, err := sumOf(local(path, name), ownPart)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(strings.Fields(m[name]+" "+next[name]), sum) {
-			err := annotator.Errorf(annotator.Misused,
-				"write the folder %s: %s was changed or added by hand, and would be lost", path, name)
-			if ownPart != "" && m[name] != "" {
-				return err.WithAdvice("move what you wrote below its last line, which is %q, or name a new folder",
-					ownPart)
-			}
-			return err.WithAdvice("move that file away, or name a new folder")
+		kept := ownPart != "" && sum != "" && strings.Contains(m[name], linesPrefix)
+		if !kept && !slices.Contains(strings.Fields(m[name]+" "+next[name]), sum) {
+			return annotator.Errorf(annotator.Misused,
+				"write the folder %s: %s was changed or added by hand, and would be lost", path, name).
+				WithAdvice("move that file away, or name a new folder")
 		}
 	}
 	return nil
 }
 
-// keepOwnParts appends the parts of the user in the files of the folder to the new files. A file that the export no
-// longer has is kept with this part only.
+// keepOwnParts appends the parts of the user in the files of the folder to the new files, with the lines that the user
+// added above them. A file that the export no longer has is kept with this part only.
 func (m manifest) keepOwnParts(path string, files *folderFiles, ownPart string) error {
 	if ownPart == "" {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		_, own, err := sumOf(local(path, name), ownPart)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && strings.TrimSpace(own) == "" {
-			continue
-		}
-		if err != nil {
+		content, err := os.ReadFile(local(path, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+		exported, own := cutOwnPart(string(content), ownPart)
+		own = m.added(name, exported, files.written) + own
+		if strings.TrimSpace(own) == "" {
+			continue
 		}
 		if _, stays := files.written[name]; !stays {
 			if err := cmp.Or(writeText(files, name, ownPart+"\n"), files.close()); err != nil {
@@ -218,16 +246,16 @@ func (m manifest) write(path string) error {
 // local returns the path of a file of an export.
 func local(folder, name string) string { return filepath.Join(folder, filepath.FromSlash(name)) }
 
-// sumOf returns the SHA-256 of a file without the user's part, and that part. Both are "" for a link or a folder.
-func sumOf(path, ownPart string) (sum, own string, err error) {
+// sumOf returns the SHA-256 of a file without the user's part. It is "" for a link or a folder.
+func sumOf(path, ownPart string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return "", "", err
+		return "", err
 	}
 	content, err := os.ReadFile(path)
-	exported, own := cutOwnPart(string(content), ownPart)
+	exported, _ := cutOwnPart(string(content), ownPart)
 	hashed := sha256.Sum256([]byte(exported))
-	return hex.EncodeToString(hashed[:]), own, err
+	return hex.EncodeToString(hashed[:]), err
 }
 
 // cutOwnPart cuts the text of a file after the line below which the user writes.
@@ -248,6 +276,8 @@ type folderFiles struct {
 	file    *os.File // nil before the first
 	buffer  *bufio.Writer
 	hash    hash.Hash
+	lines   bool          // the list has hashes of lines
+	text    *bytes.Buffer // of the newest file, if they are listed
 }
 
 // Create also creates the folders of a file.
@@ -264,7 +294,12 @@ func (f *folderFiles) Create(name string) (io.Writer, error) {
 		return nil, err
 	}
 	f.name, f.file, f.hash = name, file, sha256.New()
-	f.buffer = bufio.NewWriter(io.MultiWriter(file, f.hash))
+	f.text = &bytes.Buffer{}
+	writers := []io.Writer{file, f.hash}
+	if f.lines {
+		writers = append(writers, f.text)
+	}
+	f.buffer = bufio.NewWriter(io.MultiWriter(writers...))
 	return f.buffer, nil
 }
 
@@ -276,5 +311,12 @@ func (f *folderFiles) close() error {
 	err := cmp.Or(f.buffer.Flush(), f.file.Close())
 	f.file = nil
 	f.written[f.name] = hex.EncodeToString(f.hash.Sum(nil))
+	if f.lines {
+		hashes := []byte(" " + linesPrefix)
+		for line := range strings.Lines(f.text.String()) {
+			hashes = append(hashes, lineHash(line)...)
+		}
+		f.written[f.name] += string(hashes)
+	}
 	return err
 }

@@ -94,7 +94,7 @@ func TestWriteFolderReplacesItsFiles(t *testing.T) {
 }
 
 // TestWriteFolderKeepsOwnParts: exports keep the text of the user below the line, also in a file that they no longer
-// have. They do not overwrite changes above it.
+// have. Lines that were added above it are moved there.
 func TestWriteFolderKeepsOwnParts(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "vault")
@@ -154,9 +154,15 @@ func TestWriteFolderKeepsOwnParts(t *testing.T) {
 			t.Fatalf("export %d (-want +got):\n%s", i+1, diff)
 		}
 	}
-	edit("b.md", "B4, as I think\n"+line+"\nand him")
-	if err := write(map[string]string{"b.md": "B5\n"}); !errors.Is(err, annotator.Misused) {
-		t.Errorf("over what was changed above the line: %v", err)
+	edit("b.md", "I think\nB4\n"+line+"\nand him")
+	for range 2 {
+		if err := write(map[string]string{"b.md": "B5\n"}); err != nil {
+			t.Fatal(err)
+		}
+		want := "B5\n" + line + "\nI think\nand him"
+		if got := contents(t, folder)["b.md"]; got != want {
+			t.Errorf("a line that was added above: %q, not %q", got, want)
+		}
 	}
 }
 
