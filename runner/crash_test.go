@@ -153,8 +153,8 @@ const stride = 24
 
 // killThroughout has processes read the story one after another. Each is killed after stride transitions, the first
 // earlier, until one ends. In full it does so for each transition at which the first may end, so that the kills are
-// everywhere in the story. Then it kills after each kind of transition that none of them was killed after. The rows must
-// be those of an undisturbed run, which makes a least number of transitions.
+// everywhere in the story. Then it kills after each kind of transition that none of them was killed after. The rows
+// must be those of an undisturbed run, which makes a least number of transitions.
 func (s *stage) killThroughout(least int) {
 	s.t.Helper()
 	killed, transitions := s.spawn("calm", 0, never, 0)
