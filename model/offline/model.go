@@ -13,8 +13,8 @@
 //   - A request for a curator's decisions (CONFIRM, REJECT or MERGE) is answered with one on each candidate, as JSON.
 //   - Anything else is a question, which is answered with the sentences that share most words with it.
 //
-// A name is a run of capitalised words. Words that only begin a sentence are recognised by how the scenes of the window
-// write them, and by a list of common words from old novels. Statistical taggers are not used: measured, they took
+// A name is a run of capitalised words. How the scenes of the window write a word, and a list of common words from old
+// novels, show that it only begins a sentence. Statistical taggers are not used: measured, they took
 // ten times as long, found fewer names, and more false ones. Package identity decides which names are of one thing. The
 // kind of a thing, and the gender of a person, are voted by the words around all its mentions. A thing gets an entry
 // when it is met again, or when a sentence tells what it is. The rules do not find names without capitals or names that
