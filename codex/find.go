@@ -61,6 +61,12 @@ func (w *Words) In(text string) (spans []Span, different int) {
 	return kept, different
 }
 
+// AllIn reports whether a text has all of the words. It is false if there are none.
+func (w *Words) AllIn(text string) bool {
+	_, different := w.In(text)
+	return different > 0 && different == len(w.words)
+}
+
 // ExcerptStart returns where an excerpt of size code points of a text begins that shows the first of some spans. It
 // begins at the beginning of the text, or a third of the size before the span, after a space.
 func ExcerptStart(text []rune, spans []Span, size int) int {

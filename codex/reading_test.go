@@ -29,7 +29,9 @@ func toldFacts(t *rapid.T) []codex.Fact {
 }
 
 // place is where a fact is told. The ids of the posts are not in the order of the story.
-func place(f *codex.Fact) annotator.Place { return annotator.PlaceAt(annotator.Order(100-f.Evidence.Post), 1) }
+func place(f *codex.Fact) annotator.Place {
+	return annotator.PlaceAt(annotator.Order(100-f.Evidence.Post), 1)
+}
 
 // written returns an entry with facts, of which some end in some way.
 func written(t *rapid.T, id int64, facts []codex.Fact, ends map[string]annotator.Ending) *annotator.Entry {

@@ -23,6 +23,35 @@ func Sentences(text string) []string {
 	return sentences
 }
 
+// SentenceAt returns the sentence of a text, with white space collapsed, that has the character at a code point. A line
+// feed ends a sentence.
+func SentenceAt(text string, at int) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		length := utf8.RuneCountInString(line)
+		if at > length {
+			at -= length + 1
+			continue
+		}
+		before := letters(string([]rune(line)[:at])) // white space is not counted, because it is collapsed
+		for _, sentence := range Sentences(line) {
+			if before -= letters(sentence); before < 0 {
+				return sentence
+			}
+		}
+	}
+	return ""
+}
+
+// letters counts the characters of a text that are no white space.
+func letters(text string) (n int) {
+	for _, r := range text {
+		if !unicode.IsSpace(r) {
+			n++
+		}
+	}
+	return n
+}
+
 func sentenceEnd(text string) int {
 	passed := 0 // stops before this offset do not end the sentence; a long run of them is examined once
 	for i, r := range text {

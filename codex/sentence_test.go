@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -35,6 +36,31 @@ func TestSentences(t *testing.T) {
 func TestSentencesLoseNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) { checkSentences(t, text(80).Draw(t, "text")) })
+}
+
+// TestSentenceAt: the sentence at each character of a text has that character, and is one of its line's sentences.
+func TestSentenceAt(t *testing.T) {
+	t.Parallel()
+	const body = "Mr. Dantès  came. “Where?” asked\nHaydée. 曙光是船。她航行！"
+	for at, want := range map[int]string{
+		0: "Mr. Dantès came.", 5: "Mr. Dantès came.", 18: "“Where?” asked", 33: "Haydée.", 41: "曙光是船。", 46: "她航行！",
+		99: "",
+	} {
+		if got := codex.SentenceAt(body, at); got != want {
+			t.Errorf("at %d: %q, want %q", at, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		body := text(80).Draw(t, "text")
+		runes := []rune(body)
+		at := rapid.IntRange(0, max(0, len(runes)-1)).Draw(t, "at")
+		if len(runes) == 0 || unicode.IsSpace(runes[at]) {
+			return
+		}
+		if got := codex.SentenceAt(body, at); !strings.ContainsRune(got, runes[at]) {
+			t.Fatalf("at %d of %q: %q", at, body, got)
+		}
+	})
 }
 
 func FuzzSentences(f *testing.F) {

@@ -126,21 +126,15 @@ func capitalized(text string) string {
 	return strings.Join(words, " ")
 }
 
-// Labels names positions for people.
-type Labels struct{ titles map[int64]string }
+// Titles are the titles of threads, by their ids.
+type Titles map[int64]string
 
-// Labels returns the names of the positions within the limit.
-func (v *View) Labels(ctx context.Context) (Labels, error) {
-	titles, err := v.Titles(ctx)
-	return Labels{titles}, err
-}
-
-// At returns the name of a position, as SceneLabel; "before the story" for the zero position.
-func (l Labels) At(p annotator.Position) string {
+// Label returns the name of a position, as SceneLabel; "before the story" for the zero position.
+func (t Titles) Label(p annotator.Position) string {
 	if p.Scene == 0 {
 		return beforeStory
 	}
-	return SceneLabel(&annotator.Thread{ID: p.Thread, Title: l.titles[p.Thread]}, p.Scene)
+	return SceneLabel(&annotator.Thread{ID: p.Thread, Title: t[p.Thread]}, p.Scene)
 }
 
 const beforeStory = "before the story"

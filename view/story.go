@@ -39,9 +39,9 @@ func (v *View) Threads(ctx context.Context) ([]ThreadSpan, error) {
 }
 
 // Titles returns the titles of the threads that Threads returns, by their ids.
-func (v *View) Titles(ctx context.Context) (map[int64]string, error) {
+func (v *View) Titles(ctx context.Context) (Titles, error) {
 	threads, err := v.Threads(ctx)
-	titles := make(map[int64]string, len(threads))
+	titles := make(Titles, len(threads))
 	for i := range threads {
 		titles[threads[i].ID] = threads[i].Title
 	}

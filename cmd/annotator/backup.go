@@ -17,7 +17,7 @@ Write a complete, compact copy of a database to a new file. The copy is consiste
 other means may not be. A run can be resumed from the copy as from the original.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator backup book.backup.db
-  annotator backup --db book.annotator.db /media/disk/book.annotator.db`,
+  annotator backup book.epub /media/disk/book.annotator.db`,
 		Args: arguments(1, 1),
 	}
 	return a.answers(cmd, func(ctx context.Context, db *storage.DB, args []string) (result, error) {

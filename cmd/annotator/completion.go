@@ -39,9 +39,9 @@ func completeFlags(cmd *cobra.Command) {
 
 // completeFrom completes with the words that list reads from the command's database; with none if it cannot be read.
 func completeFrom(list func(context.Context, *storage.DB) ([]string, error)) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, typed string) (offered []string, _ cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, typed string) (offered []string, _ cobra.ShellCompDirective) {
 		ctx := cmp.Or(cmd.Context(), context.Background())
-		_ = withDatabase(ctx, cmd.Flag("db").Value.String(), func(db *storage.DB) error {
+		_ = withDatabase(ctx, typedDatabase(ctx, cmd, args), func(db *storage.DB) error {
 			all, err := list(ctx, db)
 			for _, word := range all {
 				if strings.HasPrefix(strings.ToLower(word), strings.ToLower(typed)) {
@@ -50,8 +50,24 @@ func completeFrom(list func(context.Context, *storage.DB) ([]string, error)) cob
 			}
 			return err
 		})
+		if len(offered) == 0 && len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault // SOURCE
+		}
 		return offered, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// typedDatabase returns the database that --db names, else that of the first argument; empty if neither is given.
+func typedDatabase(ctx context.Context, cmd *cobra.Command, args []string) string {
+	value := cmd.Flag("db").Value
+	if several, ok := value.(pflag.SliceValue); ok {
+		return strings.Join(several.GetSlice()[:min(1, len(several.GetSlice()))], "")
+	}
+	if value.String() == "" && len(args) > 0 {
+		path, _ := runOf(ctx, args[0])
+		return path
+	}
+	return value.String()
 }
 
 // listThreads lists the threads, each with its title as the description.

@@ -30,16 +30,18 @@ func databaseFlag(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "db", "", "database `FILE` of the run; empty: the only one in this folder")
 }
 
-// databasesHere returns the databases of runs in the working folder.
-func databasesHere() (found []string, err error) {
-	for _, pattern := range databasePatterns {
-		matches, err := filepath.Glob(pattern)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, matches...)
+// databasesIn returns the databases of runs in a folder; none for anything else.
+func databasesIn(folder string) (found []string, err error) {
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		return nil, nil
 	}
-	return found, nil
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if isRunName(e.Name()) {
+			found = append(found, filepath.Join(folder, e.Name()))
+		}
+	}
+	return found, err
 }
 
 // isRunName reports whether the name of a file is that of a run's database.
@@ -55,24 +57,26 @@ func findDatabase(named string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
-	found, err := databasesHere()
-	if err != nil {
-		return "", err
-	}
-	switch len(found) {
-	case 0:
+	found, err := databasesIn(".")
+	if err == nil && len(found) == 0 {
 		return "", annotator.Errorf(annotator.NotFound, "there is no database (*.annotator.db) in this folder").
 			WithAdvice("name one with --db, or start with `annotator run SOURCE`")
-	case 1:
-		return found[0], nil
+	}
+	return onlyOne(found, "in this folder", err)
+}
+
+// onlyOne returns the only database of those found in a place, or an error that lists them.
+func onlyOne(found []string, place string, err error) (string, error) {
+	if err != nil || len(found) == 1 {
+		return strings.Join(found, ""), err
 	}
 	const few = 5
 	names := strings.Join(found[:min(len(found), few)], ", ")
 	if len(found) > few {
 		names += fmt.Sprintf(" and %d more", len(found)-few)
 	}
-	return "", annotator.Errorf(annotator.Misused, "there are several databases in this folder: %s", names).
-		WithAdvice("name one with --db")
+	return "", annotator.Errorf(annotator.Misused, "there are several databases %s: %s", place, names).
+		WithAdvice("name one or its story as the first argument, or with --db")
 }
 
 // findExisting is findDatabase, and refuses a file that is not there: commands that write would create it.
@@ -195,14 +199,6 @@ func openCorpus(ctx context.Context, db *storage.DB, database, named string, req
 		return nil, nil
 	}
 	return corpus.Open(ctx, path)
-}
-
-// describe writes a position for people.
-func describe(p annotator.Position) string {
-	if p.Scene == 0 {
-		return "before the story"
-	}
-	return fmt.Sprintf("scene %d, thread %d, post %d", p.Scene, p.Thread, p.Post)
 }
 
 // require reads the item that a flag selects, so that a mistyped number gives an error and not an empty answer. It

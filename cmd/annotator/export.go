@@ -98,6 +98,11 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
+	if document.Count == 0 {
+		if err := o.filter.explainNone(ctx, shown, selection.Tags); err != nil {
+			return err
+		}
+	}
 	codex := &exporters.Codex{
 		Document: document, Selection: selection, History: shown, Name: storyName(run.Corpus.Path),
 		Updated: time.UnixMilli(run.Updated),

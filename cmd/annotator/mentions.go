@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 
 	"github.com/spf13/cobra"
 )
@@ -17,7 +19,7 @@ func newMentions(a *app) *cobra.Command {
 		Use:   "mentions TERM|ID",
 		Short: "List where the names of an entry stand in the story",
 		Long: longHelp(`
-List where the names of an entry stand in the posts that were read, in the story's order, and how often by thread. A
+List where the names of an entry stand in the posts that were read, in the story's order, with the sentences. A
 name of several entries means the one that was last named by a name of its own, in the same thread and at most 10 scenes
 before. Otherwise it is ambiguous: it is marked, and counts for none of them. With --as-of, list what was known at a
 point of the story: a name that is revealed later is not found in earlier posts.`,
@@ -36,13 +38,13 @@ point of the story: a name that is revealed later is not found in earlier posts.
 
 // mentionList is what `annotator mentions` prints.
 type mentionList struct {
-	ID       int64               `json:"id"`
-	Term     string              `json:"term"`
-	AsOf     *annotator.Position `json:"as_of,omitempty"` // with --as-of
-	Count    int                 `json:"count"`           // of all mentions that mean the entry
-	Unclear  int                 `json:"ambiguous,omitempty"`
-	Threads  []threadMentions    `json:"threads"`  // that mention the entry, in the story's order
-	Mentions []mentionAt         `json:"mentions"` // at most --limit; ambiguous ones are among them
+	ID   int64  `json:"id"`
+	Term string `json:"term"`
+	limited
+	Count    int              `json:"count"` // of all mentions that mean the entry
+	Unclear  int              `json:"ambiguous,omitempty"`
+	Threads  []threadMentions `json:"threads"`  // that mention the entry, in the story's order
+	Mentions []mentionAt      `json:"mentions"` // at most --limit; ambiguous ones are among them
 }
 
 type threadMentions struct {
@@ -57,6 +59,7 @@ type mentionAt struct {
 	End       int                `json:"end"`                 // exclusive
 	Also      []int64            `json:"also,omitempty"`      // other entries with the name
 	Ambiguous bool               `json:"ambiguous,omitempty"` // any of them may be meant
+	In        string             `json:"sentence,omitempty"`
 }
 
 func readMentions(ctx context.Context, v *codexView, name string, limit int) (*mentionList, error) {
@@ -69,11 +72,16 @@ func readMentions(ctx context.Context, v *codexView, name string, limit int) (*m
 		return nil, err
 	}
 	list := &mentionList{
-		ID: e.ID, Term: e.Name(), AsOf: v.asOf, Threads: []threadMentions{},
+		ID: e.ID, Term: e.Name(), limited: v.limited, Threads: []threadMentions{},
 		Mentions: []mentionAt{},
 	}
 	for _, m := range found {
-		list.Mentions = append(list.Mentions, mentionAt{v.positions.At(m.Place), m.Start, m.End, m.Others, m.Ambiguous})
+		list.Mentions = append(list.Mentions, mentionAt{
+			At: v.positions.At(m.Place), Start: m.Start, End: m.End, Also: m.Others, Ambiguous: m.Ambiguous,
+		})
+	}
+	if err := addSentences(ctx, v, list.Mentions); err != nil {
+		return nil, err
 	}
 	counts, err := v.MentionCounts(ctx, []int64{e.ID})
 	for _, c := range counts {
@@ -84,28 +92,79 @@ func readMentions(ctx context.Context, v *codexView, name string, limit int) (*m
 	return list, err
 }
 
+// maxMentionText is how much of a long sentence is shown, in characters.
+const maxMentionText = 300
+
+// addSentences adds the sentences around mentions, if the corpus of the run is there.
+func addSentences(ctx context.Context, v *codexView, mentions []mentionAt) error {
+	story, err := openCorpus(ctx, v.db, v.db.Path(), autoCorpus, false)
+	if err != nil || story == nil {
+		return err
+	}
+	post := &annotator.Post{}
+	for i := range mentions {
+		m := &mentions[i]
+		if post.ID != m.At.Post {
+			if post, err = story.Post(ctx, m.At.Post); err != nil {
+				return cmp.Or(err, story.Close())
+			}
+		}
+		m.In = mentionText([]rune(post.Body), m.Start, m.End)
+	}
+	return story.Close()
+}
+
+// mentionText returns the sentence around a name, cut to an excerpt that has it.
+func mentionText(body []rune, start, end int) string {
+	if end > len(body) { // the corpus is another one
+		return ""
+	}
+	sentence := []rune(codex.SentenceAt(string(body), start))
+	if len(sentence) <= maxMentionText {
+		return string(sentence)
+	}
+	named, _ := codex.NewWords([]string{string(body[start:end])}).In(string(sentence))
+	from := codex.ExcerptStart(sentence, named, maxMentionText)
+	to := min(from+maxMentionText, len(sentence))
+	text := strings.TrimSpace(string(sentence[from:to]))
+	if from > 0 {
+		text = "..." + text
+	}
+	if to < len(sentence) {
+		text += "..."
+	}
+	return text
+}
+
 func (l *mentionList) print(w io.Writer) {
-	printAsOf(w, l.AsOf)
+	l.printAsOf(w)
 	fmt.Fprintf(w, "%s  #%d, %s in %s", oneLine(l.Term), l.ID, annotator.Quantity(l.Count, "mention"),
-		annotator.Quantity(len(l.Threads), "thread"))
+		annotator.Quantity(len(l.Threads), "chapter"))
 	if l.Unclear > 0 {
 		fmt.Fprintf(w, ", and %d ambiguous", l.Unclear)
 	}
 	fmt.Fprintln(w)
-	rows := make([][]string, len(l.Mentions))
-	for i, m := range l.Mentions {
+	heading := ""
+	for _, m := range l.Mentions {
 		also := ""
 		for _, other := range m.Also {
 			also += fmt.Sprintf(" #%d", other)
 		}
 		switch {
 		case m.Ambiguous:
-			also = "ambiguous, or of" + also
+			also = "  (ambiguous, or of" + also + ")"
 		case also != "":
-			also = "also a name of" + also
+			also = "  (also a name of" + also + ")"
 		}
-		rows[i] = []string{describe(m.At), fmt.Sprintf("%d to %d", m.Start, m.End), also}
+		if at := l.at(m.At); at != heading {
+			heading = at
+			fmt.Fprintf(w, "\n%s\n", heading)
+		}
+		in := oneLine(m.In)
+		if in == "" {
+			in = fmt.Sprintf("post %d, %d to %d", m.At.Post, m.Start, m.End)
+		}
+		printIndented(w, "  ", in+also)
 	}
-	printTable(w, rows)
 	printMore(w, len(l.Mentions) < l.Count+l.Unclear)
 }

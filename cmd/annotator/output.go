@@ -70,18 +70,22 @@ func (a *app) prints(cmd *cobra.Command, find func(ctx context.Context, args []s
 	})
 }
 
-// answers makes a command print the result of find in the database that --db names.
+// answers makes a command print the result of find in the database of a run. See onRun.
 func (a *app) answers(cmd *cobra.Command, find func(ctx context.Context, db *storage.DB,
 	args []string) (result, error),
 ) *cobra.Command {
-	var path string
-	databaseFlag(cmd.Flags(), &path)
-	return a.prints(cmd, func(ctx context.Context, args []string) (found result, err error) {
-		err = withDatabase(ctx, path, func(db *storage.DB) error {
+	var asJSON bool
+	jsonFlag(cmd.Flags(), &asJSON)
+	return onRun(cmd, func(ctx context.Context, path string, args []string) error {
+		var found result
+		err := withDatabase(ctx, path, func(db *storage.DB) (err error) {
 			found, err = find(ctx, db, args)
 			return err
 		})
-		return found, err
+		if err != nil {
+			return err
+		}
+		return a.printResult(found, asJSON)
 	})
 }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"annotator"
-	"annotator/corpus/ingest"
-	"annotator/storage"
 
 	"github.com/spf13/cobra"
 )
@@ -66,15 +64,6 @@ func group(use, short, long, example string, subcommands ...*cobra.Command) *cob
 	return cmd
 }
 
-// onDatabase makes a command run on the database that --db names, opened for reading, until a signal ends it.
-func onDatabase(cmd *cobra.Command, run func(ctx context.Context, db *storage.DB, args []string) error) *cobra.Command {
-	var path string
-	databaseFlag(cmd.Flags(), &path)
-	return untilSignalled(cmd, func(ctx context.Context, args []string) error {
-		return withDatabase(ctx, path, func(db *storage.DB) error { return run(ctx, db, args) })
-	})
-}
-
 // untilSignalled makes a command run until a signal ends it.
 func untilSignalled(cmd *cobra.Command, run func(ctx context.Context, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -98,11 +87,8 @@ func arguments(least, most int) cobra.PositionalArgs {
 		if len(args) < least {
 			return annotator.Errorf(annotator.Misused, "an argument is missing").WithAdvice("usage: %s", cmd.UseLine())
 		}
-		err := annotator.Errorf(annotator.Misused, "unexpected argument %q", args[most])
-		if cmd.Flags().Lookup("db") != nil && ingest.IsDatabase(args[most]) {
-			return err.WithAdvice("name a database with --db: --db %s", quoted(args[most]))
-		}
-		return err.WithAdvice("usage: %s", cmd.UseLine())
+		return annotator.Errorf(annotator.Misused, "unexpected argument %q", args[most]).
+			WithAdvice("usage: %s", cmd.UseLine())
 	}
 }
 

@@ -45,13 +45,13 @@ story, without anything that is told later.`, exitMisused, exitHalted, exitInter
 
 // searchAnswer is what a search prints.
 type searchAnswer struct {
-	Query   string              `json:"query"`
-	AsOf    *annotator.Position `json:"as_of,omitempty"` // with --as-of
-	Count   int                 `json:"count"`
-	More    bool                `json:"more"`    // than --limit
-	Entries []exporters.Found   `json:"entries"` // as in an export, best match first
-	Close   []similarEntry      `json:"close"`   // if nothing was found: entries with a similar name
-	Alike   []lookAlike         `json:"look_alikes,omitempty"`
+	Query string `json:"query"`
+	limited
+	Count   int               `json:"count"`
+	More    bool              `json:"more"`    // than --limit
+	Entries []exporters.Found `json:"entries"` // as in an export, best match first
+	Close   []similarEntry    `json:"close"`   // if nothing was found: entries with a similar name
+	Alike   []lookAlike       `json:"look_alikes,omitempty"`
 	found   []annotator.Entry
 	words   []string // of the query
 }
@@ -67,11 +67,14 @@ func (o *searchOptions) search(ctx context.Context, v *codexView, text string) (
 	}
 	found := page.Entries
 	s := &searchAnswer{
-		Query: text, AsOf: v.asOf, Count: len(found), More: len(found) < page.Total,
+		Query: text, limited: v.limited, Count: len(found), More: len(found) < page.Total,
 		Entries: exporters.NewFound(found, page.Words, v.positions.At), Close: []similarEntry{},
 		found: found, words: page.Words,
 	}
 	if len(found) == 0 {
+		if err := o.filter.explainNone(ctx, v.View, tags); err != nil {
+			return nil, err
+		}
 		entries, err := allEntries(ctx, v.View)
 		if err != nil {
 			return nil, err
@@ -91,7 +94,7 @@ type similarEntry struct {
 }
 
 func (s *searchAnswer) print(w io.Writer) {
-	printAsOf(w, s.AsOf)
+	s.printAsOf(w)
 	if len(s.found) == 0 {
 		fmt.Fprintln(w, "no entry was found")
 	}

@@ -30,10 +30,26 @@ func asOfFlag(flags *pflag.FlagSet, point *string) {
 // codexView is the codex at a point of the story.
 type codexView struct {
 	*view.View
+	limited
 	db        *storage.DB
-	point     string              // that --as-of names; empty: now
-	asOf      *annotator.Position // nil: now
+	point     string // that --as-of names; empty: now
 	positions *view.Positions
+}
+
+// limited is the limit of an answer, with the titles of the threads until there.
+type limited struct {
+	AsOf   *annotator.Position `json:"as_of,omitempty"` // with --as-of
+	titles view.Titles
+}
+
+// at writes a position for people.
+func (l *limited) at(p annotator.Position) string { return oneLine(l.titles.Label(p)) }
+
+// printAsOf prints the limit; nothing without one.
+func (l *limited) printAsOf(w io.Writer) {
+	if l.AsOf != nil {
+		fmt.Fprintf(w, "as of %s\n", l.at(*l.AsOf))
+	}
 }
 
 // answersAsOf makes a command print the result of find in the codex at the point that --as-of names.
@@ -59,8 +75,9 @@ func codexAt(ctx context.Context, db *storage.DB, point string) (*codexView, err
 		return nil, err
 	}
 	v := &codexView{View: shown, db: db, point: point, positions: view.NewPositions(ctx, db)}
-	v.asOf = positionOf(shown, v.positions)
-	return v, nil
+	v.AsOf = positionOf(shown, v.positions)
+	v.titles, err = shown.Titles(ctx)
+	return v, err
 }
 
 // viewAt returns the view up to a point; an empty point is now.
@@ -85,13 +102,6 @@ func positionOf(v *view.View, p *view.Positions) *annotator.Position {
 	return new(p.At(moment.Place))
 }
 
-// printAsOf prints the position of a view's limit; nothing for now.
-func printAsOf(w io.Writer, p *annotator.Position) {
-	if p != nil {
-		fmt.Fprintf(w, "as of %s\n", describe(*p))
-	}
-}
-
 // allEntries reads every entry of a view, of any status, in the order of their ids.
 func allEntries(ctx context.Context, v *view.View) (entries []annotator.Entry, err error) {
 	for e, err := range v.All(ctx) {
@@ -103,8 +113,9 @@ func allEntries(ctx context.Context, v *view.View) (entries []annotator.Entry, e
 	return entries, nil
 }
 
-// findEntry returns the entry with an id, 12 or #12, else the one with a name. Live entries precede others, and terms
-// precede aliases. The error is of kind annotator.NotFound, or annotator.Misused for an alias of several entries.
+// findEntry returns the entry with an id, 12 or #12, else the one with a name, else the only one with its words. Live
+// entries precede others, and terms precede aliases. The error is of kind annotator.NotFound, or annotator.Misused for
+// an alias of several entries.
 func (v *codexView) findEntry(ctx context.Context, name string) (*annotator.Entry, error) {
 	if strings.TrimSpace(name) == "" {
 		return nil, annotator.Errorf(annotator.Misused, "the name of an entry is empty").
@@ -120,6 +131,9 @@ func (v *codexView) findEntry(ctx context.Context, name string) (*annotator.Entr
 		return nil, err
 	}
 	if len(found) == 0 {
+		if only, err := v.onlyEntryWith(ctx, name); only != nil || err != nil {
+			return only, err
+		}
 		return nil, v.entryNotFound(ctx, name)
 	}
 	// with and without invisible characters
@@ -131,13 +145,36 @@ func (v *codexView) findEntry(ctx context.Context, name string) (*annotator.Entr
 	return &found[0], nil
 }
 
+// onlyEntryWith returns the live entry that alone has all words of a text in one of its names; nil if there is none.
+func (v *codexView) onlyEntryWith(ctx context.Context, text string) (*annotator.Entry, error) {
+	names, err := v.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	words := codex.NewWords(strings.Fields(text))
+	var only int64
+	for id, names := range names {
+		if !slices.ContainsFunc(names, words.AllIn) {
+			continue
+		}
+		if only != 0 {
+			return nil, nil
+		}
+		only = id
+	}
+	if only == 0 {
+		return nil, nil
+	}
+	return v.Entry(ctx, only)
+}
+
 // entryNotFound returns the error for a name without an entry. It suggests similar names within the view, so it does
 // not reveal whether the name occurs later.
 func (v *codexView) entryNotFound(ctx context.Context, name string) error {
 	err, list := annotator.Errorf(annotator.NotFound, "there is no entry %q", name), "annotator search"
 	if v.point != "" {
 		err, list = annotator.Errorf(annotator.NotFound, "there was no entry %q at %s", name, v.point),
-			list+" --as-of "+v.point
+			list+" --as-of "+quoted(v.point)
 	}
 	if alike, _ := lookAlikes(ctx, v.View, name, nil); len(alike) > 0 {
 		return err.WithAdvice("the name of #%d looks the same, but has other characters: %s", alike[0].ID,
@@ -237,4 +274,30 @@ func (f *filter) resolve() (chosen []annotator.Status, tags []string, err error)
 		return nil, nil, annotator.Errorf(annotator.Misused, "--tag: %w", err)
 	}
 	return chosen, tags, nil
+}
+
+// maxTags is how many tags a mistyped one is compared with, those with the most entries.
+const maxTags = 1000
+
+// explainNone returns an error if a tag has no entry in the view and looks like one that has. It is called when nothing
+// was found.
+func (f *filter) explainNone(ctx context.Context, v *view.View, tags []string) error {
+	if len(tags) == 0 {
+		return nil
+	}
+	counts, err := v.Tags(ctx, maxTags)
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, c := range counts {
+		known = append(known, c.Tag)
+	}
+	for _, tag := range without(tags, known) {
+		if near := nearest(tag, known); near != "" {
+			return annotator.Errorf(annotator.NotFound, "no entry has the tag %q", tag).
+				WithAdvice("did you mean %s?", near)
+		}
+	}
+	return nil
 }

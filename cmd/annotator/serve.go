@@ -131,25 +131,31 @@ func (o *serveOptions) names() []string {
 	return names
 }
 
-// paths returns the databases to serve: those named, those of the sources, else all in this folder.
+// paths returns the databases to serve: those named, those of the sources, else all in this folder. Of a source that is
+// a folder, all are served.
 func (o *serveOptions) paths(ctx context.Context, sources []string) ([]string, error) {
 	paths := append([]string{}, o.databases...)
-	for _, source := range sources {
-		if !isRunDatabase(ctx, source) {
-			source = databaseOf(source)
-		}
-		paths = append(paths, source)
-	}
 	for _, path := range paths {
 		if !exists(path) {
 			return nil, annotator.Errorf(annotator.NotFound, "there is no database at %s", path).
 				WithAdvice("start a run with `annotator run SOURCE`, or name its database with --db")
 		}
 	}
+	for _, source := range sources {
+		if found, err := databasesIn(source); err == nil && len(found) > 1 && !exists(databaseOf(source)) {
+			paths = append(paths, found...)
+			continue
+		}
+		path, err := runOf(ctx, source)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
 	if len(paths) > 0 {
 		return paths, nil
 	}
-	paths, err := databasesHere()
+	paths, err := databasesIn(".")
 	if len(paths) == 0 && err == nil {
 		_, err = findDatabase("") // says what to do
 	}

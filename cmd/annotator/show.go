@@ -9,6 +9,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/exporters"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -38,11 +39,10 @@ its names. --history lists every change: when and where in the story it was made
 // shownEntry is what show prints.
 type shownEntry struct {
 	exporters.Entry
-	AsOf    *annotator.Position `json:"as_of,omitempty"`   // with --as-of
-	History []exporters.Change  `json:"history,omitempty"` // with --history, oldest first
-	Alike   []lookAlike         `json:"look_alikes,omitempty"`
+	limited
+	History []exporters.Change `json:"history,omitempty"` // with --history, oldest first
+	Alike   []lookAlike        `json:"look_alikes,omitempty"`
 	name    string
-	titles  map[int64]string // of the threads
 	target  *annotator.Entry // that it was merged into; nil if it was not
 }
 
@@ -51,14 +51,11 @@ func readEntry(ctx context.Context, v *codexView, name string, history bool) (*s
 	if err != nil {
 		return nil, err
 	}
-	shown := &shownEntry{Entry: exporters.NewEntry(e, v.positions.At), AsOf: v.asOf, name: e.Name()}
+	shown := &shownEntry{Entry: exporters.NewEntry(e, v.positions.At), limited: v.limited, name: e.Name()}
 	if e.MergedInto != 0 {
 		if shown.target, err = v.Entry(ctx, e.MergedInto); err != nil {
 			return nil, err
 		}
-	}
-	if shown.titles, err = v.Titles(ctx); err != nil {
-		return nil, err
 	}
 	if history {
 		revisions, err := v.Revisions(ctx, e.ID)
@@ -72,7 +69,7 @@ func readEntry(ctx context.Context, v *codexView, name string, history bool) (*s
 }
 
 func (s *shownEntry) print(w io.Writer) {
-	printAsOf(w, s.AsOf)
+	s.printAsOf(w)
 	if s.History != nil {
 		printHistory(w, s.name, s.History)
 		return
@@ -86,7 +83,8 @@ func (s *shownEntry) print(w io.Writer) {
 
 // printEntry prints an entry for people, in the order in which it is read. It opens with who or what it is and what it
 // is now. The other facts follow by thread, with the given titles.
-func printEntry(w io.Writer, e *exporters.Entry, titles map[int64]string) {
+func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles) {
+	at := func(p annotator.Position) string { return oneLine(titles.Label(p)) }
 	title, locked := e.Term, ""
 	if e.Disambiguator != "" {
 		title += " (" + e.Disambiguator + ")"
@@ -99,19 +97,19 @@ func printEntry(w io.Writer, e *exporters.Entry, titles map[int64]string) {
 	if len(e.Tags) > 0 {
 		printIndented(w, "tags: ", oneLine(strings.Join(e.Tags, ", ")))
 	}
-	fmt.Fprintf(w, "first: %s\nlast: %s\n", describe(e.First), describe(e.Last))
+	fmt.Fprintf(w, "first: %s\nlast: %s\n", at(e.First), at(e.Last))
 	if len(e.Aliases) > 0 {
 		fmt.Fprintln(w, "\nnames")
 	}
 	for _, a := range e.Aliases {
-		printIndented(w, "  ", oneLine(a.Name)+", from "+describe(a.From))
+		printIndented(w, "  ", oneLine(a.Name)+", from "+at(a.From))
 	}
 	reading := e.Reading(titles)
-	printClaims(w, reading.Opening)
+	printClaims(w, reading.Opening, at)
 	if e.Present != nil {
 		fmt.Fprintln(w)
 		printIndented(w, "", oneLine(e.Present.Text))
-		printIndented(w, "  ", "as of "+describe(e.Present.AsOf))
+		printIndented(w, "  ", "as of "+at(e.Present.AsOf))
 	}
 	for _, p := range reading.Passages {
 		for _, heading := range []string{p.Chapter, p.As} {
@@ -120,17 +118,17 @@ func printEntry(w io.Writer, e *exporters.Entry, titles map[int64]string) {
 				printIndented(w, "-- ", oneLine(heading))
 			}
 		}
-		printClaims(w, p.Claims)
+		printClaims(w, p.Claims, at)
 	}
 }
 
-func printClaims(w io.Writer, claims []exporters.Claim) {
+func printClaims(w io.Writer, claims []exporters.Claim, at func(annotator.Position) string) {
 	for i := range claims {
-		printClaim(w, &claims[i])
+		printClaim(w, &claims[i], at)
 	}
 }
 
-func printClaim(w io.Writer, c *exporters.Claim) {
+func printClaim(w io.Writer, c *exporters.Claim, at func(annotator.Position) string) {
 	about := string(c.Kind)
 	if source := c.Source(); source != "" {
 		about += " by " + oneLine(source)
@@ -141,21 +139,37 @@ func printClaim(w io.Writer, c *exporters.Claim) {
 	if c.Earlier {
 		about += ", of an earlier time"
 	}
-	about += ", from " + describe(c.From)
+	about += ", from " + at(c.From)
 	if c.Until != nil {
-		about += ", " + codex.EndWords(c.Ended) + " " + describe(*c.Until)
+		about += ", " + codex.EndWords(c.Ended) + " " + at(*c.Until)
+	}
+	text := oneLine(c.Text)
+	saysItself := len(c.Evidence) == 1 && isQuotation(c.Text, c.Evidence[0].Quote)
+	if saysItself {
+		text = "\"" + strings.Trim(text, quotationMarks) + "\""
 	}
 	fmt.Fprintln(w)
-	printIndented(w, "", c.Thought()+oneLine(c.Text))
+	printIndented(w, "", c.Thought()+text)
 	printIndented(w, "  ", about)
 	for _, v := range c.Evidence {
 		weak := ""
 		if v.Weak {
 			weak = " (weak: no word or name in common with the fact)"
 		}
-		printIndented(w, "  ", fmt.Sprintf("post %d, %d to %d: \"%s\"%s", v.Post, v.Start, v.End,
-			oneLine(v.Quote), weak))
+		quote := ""
+		if !saysItself {
+			quote = fmt.Sprintf(": \"%s\"", oneLine(v.Quote))
+		}
+		printIndented(w, "  ", fmt.Sprintf("post %d, %d to %d%s%s", v.Post, v.Start, v.End, quote, weak))
 	}
+}
+
+const quotationMarks = `"“”`
+
+// isQuotation reports whether the text of a fact is its quotation.
+func isQuotation(text, quote string) bool {
+	text = codex.WithoutLinks(text)
+	return strings.Trim(oneLine(text), quotationMarks) == strings.Trim(oneLine(quote), quotationMarks)
 }
 
 // printHistory prints a line for each change.

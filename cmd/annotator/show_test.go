@@ -7,6 +7,7 @@ import (
 
 	"annotator"
 	"annotator/exporters"
+	"annotator/view"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -37,31 +38,31 @@ func TestEntryIsPrintedAsItIsRead(t *testing.T) {
 		return annotator.Position{Thread: 1 + int64(p/at(5, 0)), Scene: int(p.Order()), Post: int64(p.Rank())}
 	})
 	var out bytes.Buffer
-	printEntry(&out, &exported, map[int64]string{1: "The Weir", 2: "The Quay"})
+	printEntry(&out, &exported, view.Titles{1: "The Weir", 2: "III: The Quay"})
 	const want = `Tirzah  #3, confirmed, 8 revisions
-first: scene 1, thread 1, post 0
-last: scene 9, thread 2, post 0
+first: The Weir, scene 1
+last: Chapter III, scene 9
 
 Sorrel is Tirzah.
-  narrated, from scene 9, thread 2, post 0
+  narrated, from Chapter III, scene 9
 
 She is alive.
-  as of scene 9, thread 2, post 0
+  as of Chapter III, scene 9
 
 -- The Weir
 
 Thought until scene 9: Tirzah drowned.
-  inferred, from scene 1, thread 1, post 0, refuted in scene 9, thread 2, post 0
+  inferred, from The Weir, scene 1, refuted in Chapter III, scene 9
 
--- The Quay
+-- III: The Quay
 
 -- as Sorrel, scene 6
 
 Sorrel lodges at the quay.
-  claimed by Pym in the notice, a state, from scene 6, thread 2, post 0, until scene 9, thread 2, post 0
+  claimed by Pym in the notice, a state, from Chapter III, scene 6, until Chapter III, scene 9
 
 She weighed salt.
-  narrated, of an earlier time, from scene 6, thread 2, post 1
+  narrated, of an earlier time, from Chapter III, scene 6
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)

@@ -33,7 +33,7 @@ when no later scene had been read.`, exitMisused, exitHalted, exitInterrupted),
 
 // storyAnswer is what `annotator story` prints.
 type storyAnswer struct {
-	AsOf *annotator.Position `json:"as_of,omitempty"` // with --as-of
+	limited
 	exporters.Summary
 }
 
@@ -55,11 +55,11 @@ func readStory(ctx context.Context, v *codexView, thread int64, ofThread bool) (
 			WithAdvice("a thread is summarised at its end, or a few threads later; `annotator memory episodic` lists " +
 				"all summaries")
 	}
-	return &storyAnswer{v.asOf, exporters.NewSummary(e)}, nil
+	return &storyAnswer{v.limited, exporters.NewSummary(e)}, nil
 }
 
 func (s *storyAnswer) print(w io.Writer) {
-	printAsOf(w, s.AsOf)
+	s.printAsOf(w)
 	what := "the story so far"
 	if s.Thread != nil {
 		what = fmt.Sprintf("thread %d", *s.Thread)

@@ -41,11 +41,13 @@ A file that cannot be written is checked as far as possible; the output says wha
   annotator verify --repair`,
 	}
 	flags := cmd.Flags()
-	databaseFlag(flags, &o.db)
 	corpusFlag(flags, &o.corpus, "`FILE` to check the quotations against")
 	flags.BoolVar(&o.repair, "repair", false, "rebuild the full-text index first; no run may be active")
 	jsonFlag(flags, &o.json)
-	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
+	return onRun(cmd, func(ctx context.Context, path string, _ []string) error {
+		o.db = path
+		return o.run(ctx)
+	})
 }
 
 // verification is the result of verify.
