@@ -60,8 +60,9 @@ func onDatabase(cmd *cobra.Command, run func(ctx context.Context, db *storage.DB
 // isFileName reports whether an argument is the name of a file with an extension, and so hardly that of an entry.
 func isFileName(name string) bool { return filepath.Ext(name) != "" && exists(name) }
 
-// runOf returns the database of the run of a source. It is the source itself, or the file with its name in its folder,
-// or the only database in the source if that is a folder. The run of a story that was moved away is found if its name has an extension.
+// runOf returns the database of the run of a source. It is the source itself, the file with its name in its folder, or
+// the only database in a folder that is the source. The run of a story that was moved away is found if the name of the
+// story has an extension.
 func runOf(ctx context.Context, source string) (string, error) {
 	if isRunName(filepath.Base(source)) || exists(source) && isRunDatabase(ctx, source) {
 		return findExisting(source)

@@ -180,8 +180,8 @@ func (p *progress) notice(n annotator.Notice) {
 		p.warn("%s", n.Reason)
 	case annotator.NoticeCompaction:
 		if p.totals.compactions == 1 { // a long story has thousands
-			const text = "the model cannot hold more of the story at once: summaries take the place of what it read first, " +
-				"from now on; `annotator status` counts how often"
+			const text = "the model cannot hold more of the story at once: from now on, summaries take the place of " +
+				"what it read first; `annotator status` counts how often"
 			p.print(wrapLines(text, terminalWidth(p.out)))
 		}
 	case annotator.NoticeWait:
