@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"annotator"
 	"annotator/codex"
 	"annotator/exporters"
+	"annotator/storage"
 	"annotator/view"
 )
 
@@ -137,8 +139,7 @@ func (list *entryList) fillSettings(r *request) error {
 	link := func(tag, sort, letter string) string {
 		return r.Link("entries", "?", "q", list.Text, "tag", tag, "sort", sort, "letter", letter)
 	}
-	const kinds = 10
-	tags, err := r.view.Tags(r.Context(), kinds)
+	tags, letters, err := r.db.kindsAt(r.Context(), r.view)
 	if err != nil {
 		return err
 	}
@@ -159,22 +160,62 @@ func (list *entryList) fillSettings(r *request) error {
 		}
 		list.Sorts = append(list.Sorts, s)
 	}
-	return list.fillLetters(r.Context(), r.view, func(letter string) string { return link(list.Tag, byName, letter) })
+	for _, l := range letters {
+		list.Letters = append(list.Letters, setting{strings.ToUpper(l), 0, link(list.Tag, byName, l), l == list.Letter})
+	}
+	return nil
 }
 
-// fillLetters sets the letters with which terms begin.
-func (list *entryList) fillLetters(ctx context.Context, v *codexView, link func(letter string) string) error {
-	const most = 60 // a script with more has no use for letters
-	letters, err := v.Letters(ctx)
-	letters = slices.DeleteFunc(letters, func(l string) bool {
+// kinds are the most frequent tags, and the letters with which terms begin, for the lists of entries. They are counted
+// once for all lists with the same limit, until the run writes.
+type kinds struct {
+	mu    sync.Mutex
+	pulse storage.Pulse
+	found map[view.Moment]foundKinds
+}
+
+type foundKinds struct {
+	tags    []view.TagCount
+	letters []string
+}
+
+// kindsAt returns the kinds under the limit of a view.
+func (d *servedDatabase) kindsAt(ctx context.Context, v *codexView) ([]view.TagCount, []string, error) {
+	const most, limits = 10, 256 // tags, and limits that are remembered
+	pulse, err := d.DB.Run.Pulse(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	k := &d.kinds
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if pulse != k.pulse || len(k.found) >= limits {
+		k.pulse, k.found = pulse, map[view.Moment]foundKinds{}
+	}
+	f, ok := k.found[v.Moment()]
+	if ok {
+		return f.tags, f.letters, nil
+	}
+	if f.tags, err = v.Tags(ctx, most); err != nil {
+		return nil, nil, err
+	}
+	if f.letters, err = v.letters(ctx); err == nil {
+		k.found[v.Moment()] = f
+	}
+	return f.tags, f.letters, err
+}
+
+// letters returns the letters and digits with which terms begin; none if they are too many to be of use.
+func (v *codexView) letters(ctx context.Context) ([]string, error) {
+	const most = 60
+	all, err := v.Letters(ctx)
+	all = slices.DeleteFunc(all, func(l string) bool {
 		return !strings.ContainsFunc(l, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 	})
-	if len(letters) < most {
-		for _, l := range letters {
-			list.Letters = append(list.Letters, setting{strings.ToUpper(l), 0, link(l), l == list.Letter})
-		}
+	if len(all) > most {
+		all = nil
 	}
-	return err
+	return all, err
 }
 
 // card is an entry that a search found.

@@ -25,6 +25,8 @@ type entryPage struct {
 	Seen     seen
 	Merged   *annotator.Entry // that it was merged into; nil if it was not
 	Linked   []linked         // entries that its facts name, by kind
+	Holds    []*fact          // states that hold, the newest first
+	Held     []*fact          // states that have ended, the last first
 	Events   []datedEvent
 	LinkedBy []*annotator.Entry // with the most mentions first
 	NamedAll bool               // there are more facts that name the entry
@@ -40,6 +42,22 @@ type seen struct{ First, Last *annotator.SceneRow }
 type linked struct {
 	Kind    kind
 	Entries []*annotator.Entry
+}
+
+// setStates sets the states among the facts of the page.
+func (shown *entryPage) setStates() {
+	const most = 5 // of each
+	for _, p := range slices.Backward(shown.Passages) {
+		for _, f := range slices.Backward(p.Facts) {
+			switch {
+			case !f.State || f.Kind != annotator.Narrated:
+			case f.Until == 0 && len(shown.Holds) < most:
+				shown.Holds = append(shown.Holds, f)
+			case f.Claim.Ended == annotator.EndOver && len(shown.Held) < most:
+				shown.Held = append(shown.Held, f)
+			}
+		}
+	}
 }
 
 // datedEvent is an event in which an entry has a part.
@@ -245,6 +263,7 @@ func (shown *entryPage) fillFacts(r *request) error {
 	for _, p := range reading.Passages {
 		shown.Passages = append(shown.Passages, passage{p.Chapter, p.Claims[0].From.Thread, p.As, take(p.Claims)})
 	}
+	shown.setStates()
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"annotator"
 	"annotator/storage"
@@ -71,10 +72,25 @@ type progress struct {
 	Scenes      []view.SceneEnd
 	Tools       []storage.Audited
 	Changed     map[int64]*annotator.Entry // the first that each tool call changed
+	Left        string                     // time to the end of the story, of an active run without a limit; else empty
 }
 
 // Done returns the number of scenes with an outcome.
 func (p *progress) Done() int { return p.Recorded + p.Quarantined }
+
+// timeLeft estimates the time to the end of the story by the times of the latest scenes. Under a limit it would tell how
+// long the story is.
+func (p *progress) timeLeft(limited bool) string {
+	ends := make([]time.Time, len(p.Scenes))
+	for i := range p.Scenes {
+		ends[i] = time.UnixMilli(p.Scenes[i].At)
+	}
+	left := time.Duration(p.Total-p.Done()) * storage.SceneTime(ends)
+	if limited || !p.Running || left <= 0 {
+		return ""
+	}
+	return left.Round(max(time.Second, left/50).Truncate(time.Second)).String()
+}
 
 // readProgress reads the state of a run up to the limit of a view.
 func (v *codexView) readProgress(ctx context.Context) (*progress, error) {
@@ -110,10 +126,12 @@ func (v *codexView) readProgress(ctx context.Context) (*progress, error) {
 		c := &costs[i]
 		p.Usage, p.Calls, p.Failed = c.Usage, c.Calls, c.Failed
 	}
-	const latest = 6
-	if p.Scenes, err = v.LatestScenes(ctx, latest); err != nil {
+	const latest, timed = 6, 20
+	if p.Scenes, err = v.LatestScenes(ctx, timed); err != nil {
 		return nil, err
 	}
+	p.Left = p.timeLeft(v.limited())
+	p.Scenes = p.Scenes[:min(latest, len(p.Scenes))]
 	if p.Tools, err = v.ToolCalls(ctx, storage.AuditFilter{}, 0, latest); err != nil {
 		return nil, err
 	}

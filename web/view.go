@@ -13,6 +13,7 @@ type servedDatabase struct {
 	*Database
 	server *Server
 	live   live
+	kinds  kinds
 	verify sync.Mutex
 }
 
