@@ -78,8 +78,8 @@ type progress struct {
 // Done returns the number of scenes with an outcome.
 func (p *progress) Done() int { return p.Recorded + p.Quarantined }
 
-// timeLeft estimates the time to the end of the story by the times of the latest scenes. Under a limit it would tell how
-// long the story is.
+// timeLeft estimates the time to the end of the story by the times of the latest scenes. Under a limit it would tell
+// how long the story is.
 func (p *progress) timeLeft(limited bool) string {
 	ends := make([]time.Time, len(p.Scenes))
 	for i := range p.Scenes {

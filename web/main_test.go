@@ -96,14 +96,14 @@ type site struct {
 // open serves a copy of the sample.
 func open(t testing.TB, change func(*web.Options)) *site {
 	t.Helper()
-	if err := runSample(); err != nil {
-		t.Fatal(err)
-	}
 	return serve(t, filepath.Join(sampleDir, "lanterns.annotator.db"), change)
 }
 
 func serve(t testing.TB, path string, change func(*web.Options)) *site {
 	t.Helper()
+	if err := runSample(); err != nil {
+		t.Fatal(err)
+	}
 	s := &site{TB: t}
 	var err error
 	if s.db, err = storage.Open(t.Context(), path); err != nil {
