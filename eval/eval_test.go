@@ -1,6 +1,7 @@
 package eval_test
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -286,5 +287,41 @@ func TestDocumentedList(t *testing.T) {
 	}
 	if g := read(t, shown); len(g.Entities) < 2 {
 		t.Errorf("docs/eval.md shows %s", g)
+	}
+}
+
+// TestListOfTheSample: the posts that the list of the sample names have the words that it quotes.
+func TestListOfTheSample(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join("..", "testdata", "lanterns")
+	list, err := os.ReadFile(filepath.Join(folder, "gold.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	story, err := os.ReadFile(filepath.Join(folder, "lanterns.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := map[int64]string{}
+	for line := range strings.Lines(string(story)) {
+		var post struct {
+			ID   int64
+			Body string
+		}
+		if err := json.Unmarshal([]byte(line), &post); err != nil {
+			t.Fatal(err)
+		}
+		bodies[post.ID] = post.Body
+	}
+	g, facts := read(t, string(list)), 0
+	for i := range g.Entities {
+		for _, f := range g.Entities[i].Facts {
+			if facts++; f.Quote == "" || !strings.Contains(bodies[f.Post], f.Quote) {
+				t.Errorf("%s: post %d has no %q", g.Entities[i].Name, f.Post, f.Quote)
+			}
+		}
+	}
+	if facts < 30 || len(g.Relations) == 0 || len(g.Traps) == 0 {
+		t.Errorf("the list has %s", g)
 	}
 }

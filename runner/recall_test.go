@@ -10,16 +10,9 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/corpus/ingest"
+	"annotator/eval"
 	"annotator/model/offline"
-
-	"gopkg.in/yaml.v3"
 )
-
-// gold is an entry that a careful reader of the sample would make.
-type gold struct {
-	Term    string
-	Aliases []string
-}
 
 // TestRecallOfTheSample prints how much of the hand-made glossary the offline model finds, and how much else it makes.
 // It is a baseline: the bounds only keep it from getting worse unawares.
@@ -47,15 +40,16 @@ func TestRecallOfTheSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wanted []gold
-	if err := yaml.Unmarshal(encoded, &wanted); err != nil {
+	list, err := eval.Read(encoded)
+	if err != nil {
 		t.Fatal(err)
 	}
+	wanted := list.Entities
 	golden, found := map[string]int{}, map[int]bool{}
 	for i, g := range wanted {
-		term, _ := codex.SplitName(g.Term)
-		for _, name := range append(g.Aliases, term, g.Term) {
-			golden[codex.Normalize(strings.TrimPrefix(name, "the "))] = i
+		term, _ := codex.SplitName(g.Name)
+		for _, name := range append(g.Aliases, eval.Name(term), eval.Name(g.Name)) {
+			golden[codex.Normalize(strings.TrimPrefix(string(name), "the "))] = i
 		}
 	}
 	entries, right := 0, 0
