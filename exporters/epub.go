@@ -39,7 +39,6 @@ type epubChapter struct {
 	title string
 	file  string     // of the notes, relative to the package document
 	notes []epubNote // in the order of the text
-	noted map[int64]bool
 }
 
 // epubNote identifies a note: an entry as of the end of a scene.
@@ -51,8 +50,10 @@ type epubNote struct {
 // epubScene is a scene with the names that are known at its end.
 type epubScene struct {
 	order   annotator.Order
+	number  int // of scenes up to it
 	chapter *epubChapter
 	names   map[string]int64 // entries by their names in the text; 0 for a name of several entries
+	noted   map[int64]bool   // entries with a note in this scene
 }
 
 // epubPlace is the beginning of a scene in a document. The offset is that of corpus.Origin.
@@ -61,7 +62,7 @@ type epubPlace struct {
 	scene  *epubScene
 }
 
-// writeEPUB copies the book that the story was imported from. The first mention of each name in a chapter becomes a
+// writeEPUB copies the book that the story was imported from. The first mention of each name in a scene becomes a
 // link to a note, which readers show in place. The note is the entry as of the end of the mention's scene.
 func writeEPUB(ctx context.Context, w io.Writer, c *Codex) error {
 	file, err := zip.OpenReader(c.Book)
@@ -144,7 +145,6 @@ func (b *epubBook) readChapters(ctx context.Context) error {
 	for i, thread := range threads {
 		chapter := &epubChapter{
 			title: thread.Title, file: fmt.Sprintf("codex/notes-%04d.xhtml", i+1),
-			noted: map[int64]bool{},
 		}
 		mentions, err := b.Text.MentionsThen(ctx, thread.ID)
 		if err != nil {
@@ -171,7 +171,7 @@ func (b *epubBook) addPost(chapter *epubChapter, p *Post, mentions []Mention) {
 	order := p.Place.Order()
 	scene := b.scenes[order]
 	if scene == nil {
-		scene = &epubScene{order, chapter, map[string]int64{}}
+		scene = &epubScene{order, b.count(order), chapter, map[string]int64{}, map[int64]bool{}}
 		b.scenes[order] = scene
 	}
 	b.places[p.Document] = append(b.places[p.Document], epubPlace{p.Offset, scene})
@@ -230,6 +230,9 @@ func (b *epubBook) eachNote(ctx context.Context, notes []epubNote, visit func(ep
 	}
 	return nil
 }
+
+// note returns the id of the note on an entry in a scene.
+func (s *epubScene) note(entry int64) string { return fmt.Sprintf("e%d-%d", entry, s.number) }
 
 // characterReference matches a character reference: &#39; or &amp;.
 const characterReference = `&#?\w+;?`
@@ -299,7 +302,7 @@ func (b *epubBook) writeNotes(ctx context.Context, out *zip.Writer) error {
 		notes = append(notes, chapter.notes...)
 	}
 	texts, titles := map[epubNote]string{}, b.titles()
-	err := b.eachNote(ctx, notes, func(note epubNote, e *annotator.Entry) { texts[note] = b.noteOf(e, titles) })
+	err := b.eachNote(ctx, notes, func(note epubNote, e *annotator.Entry) { texts[note] = b.noteOf(note, e, titles) })
 	if err != nil {
 		return err
 	}
@@ -361,14 +364,14 @@ func notesOf(c *epubChapter, texts map[epubNote]string, third bool) []byte {
 }
 
 // noteOf returns the note on an entry, given the titles of threads. Readers of EPUB 3 show it in place.
-func (b *epubBook) noteOf(e *annotator.Entry, titles map[int64]string) string {
-	note, end := `<div id="e%d">`, "</div>\n"
+func (b *epubBook) noteOf(n epubNote, e *annotator.Entry, titles map[int64]string) string {
+	note, end := `<div id="%s">`, "</div>\n"
 	if b.third {
-		note, end = `<aside id="e%d" epub:type="footnote" role="doc-footnote">`, "</aside>\n"
+		note, end = `<aside id="%s" epub:type="footnote" role="doc-footnote">`, "</aside>\n"
 	}
 	exported := NewEntry(e, b.sceneOf)
 	var text strings.Builder
-	fmt.Fprintf(&text, note+"<p><b>%s</b></p>", e.ID, escapeXML(nameOf(&exported)))
+	fmt.Fprintf(&text, note+"<p><b>%s</b></p>", b.scenes[n.scene].note(n.entry), escapeXML(nameOf(&exported)))
 	for _, paragraph := range loreParagraphs(&exported, titles) {
 		fmt.Fprintf(&text, "<p>%s</p>", escapeXML(paragraph))
 	}

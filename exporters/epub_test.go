@@ -110,9 +110,10 @@ func TestBookWithNotes(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
+	// The first scene of a chapter has the chapter's number.
 	link := func(chapter, entry, name string) string {
 		return `<a xmlns:epub="http://www.idpf.org/2007/ops" epub:type="noteref" role="doc-noteref" ` +
-			`href="../codex/notes-000` + chapter + `.xhtml#e` + entry + `">` + name + `</a>`
+			`href="../codex/notes-000` + chapter + `.xhtml#e` + entry + `-` + chapter + `">` + name + `</a>`
 	}
 	text := bookStart + strings.Replace(strings.Replace(bookOne, "<i>Mik</i>", "<i>"+link("1", "1", "Mik")+"</i>", 1),
 		"Dawn", link("1", "2", "Dawn"), 1) +

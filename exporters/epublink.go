@@ -82,7 +82,7 @@ func (d *documentLinker) token(kind html.TokenType, raw []byte, tokens *html.Tok
 	d.out.Write(raw)
 }
 
-// text writes a text with the first mention of each name in the chapter as a link. It searches the raw text, so a name
+// text writes a text with the first mention of each name in the scene as a link. It searches the raw text, so a name
 // that contains a character reference gets no link.
 func (d *documentLinker) text(raw []byte) {
 	scene := d.scene()
@@ -108,13 +108,13 @@ func (d *documentLinker) text(raw []byte) {
 		at = start + size
 		name := string(raw[start:end])
 		id := scene.names[name]
-		if !wordsEnd(raw, start, end) || scene.chapter.noted[id] {
+		if !wordsEnd(raw, start, end) || scene.noted[id] {
 			continue
 		}
-		scene.chapter.noted[id] = true
+		scene.noted[id] = true
 		scene.chapter.notes = append(scene.chapter.notes, epubNote{id, scene.order})
 		d.out.Write(raw[written:start])
-		d.out.WriteString(d.link(scene.chapter, id) + name + "</a>")
+		d.out.WriteString(d.link(scene, id) + name + "</a>")
 		written, at = end, end
 	}
 	d.out.Write(raw[written:])
@@ -131,16 +131,16 @@ func (d *documentLinker) scene() *epubScene {
 	return d.places[0].scene
 }
 
-func (d *documentLinker) link(c *epubChapter, id int64) string {
-	href := strings.TrimPrefix(d.up+"/"+c.file, "./")
+func (d *documentLinker) link(s *epubScene, id int64) string {
+	href := strings.TrimPrefix(d.up+"/"+s.chapter.file, "./") + "#" + s.note(id)
 	if !d.third {
-		return fmt.Sprintf(`<a href="%s#e%d">`, href, id)
+		return fmt.Sprintf(`<a href="%s">`, href)
 	}
 	namespace := ""
 	if !d.declared {
 		namespace = ` xmlns:epub="` + opsNamespace + `"`
 	}
-	return fmt.Sprintf(`<a%s epub:type="noteref" role="doc-noteref" href="%s#e%d">`, namespace, href, id)
+	return fmt.Sprintf(`<a%s epub:type="noteref" role="doc-noteref" href="%s">`, namespace, href)
 }
 
 // wordsEnd reports whether a range of a text begins and ends at boundaries of words. In scripts without spaces, every

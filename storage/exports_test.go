@@ -208,8 +208,8 @@ func (x *exported) readBook(s *story, book []byte) {
 		files[f.Name] = string(text)
 	}
 	for _, p := range regexp.MustCompile(`<p id="p(\d+)">(.*?)</p>`).FindAllStringSubmatch(files["text.xhtml"], -1) {
-		for _, a := range regexp.MustCompile(`<a [^>]*href="([^"#]+)#e(\d+)">([^<]*)</a>`).FindAllStringSubmatch(p[2],
-			-1) {
+		for _, a := range regexp.MustCompile(`<a [^>]*href="([^"#]+)#e((\d+)-\d+)">([^<]*)</a>`).
+			FindAllStringSubmatch(p[2], -1) {
 			note := regexp.MustCompile(`(?s)<aside id="e` + a[2] +
 				`"[^>]*>(.*?)</aside>`).FindStringSubmatch(files[a[1]])
 			if note == nil {
@@ -217,7 +217,7 @@ func (x *exported) readBook(s *story, book []byte) {
 			}
 			text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(
 				strings.ReplaceAll(note[1], "</p><p>", " "), ""))
-			x.notes[p[1]+" "+a[3]] = a[2] + " " + text
+			x.notes[p[1]+" "+a[4]] = a[3] + " " + text
 		}
 	}
 }
