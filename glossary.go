@@ -51,7 +51,7 @@ type Entry struct {
 	Present       string   // what it is now, in a few sentences; not evidence; empty if none was written
 	PresentAt     Place    // the place up to which Present holds
 	PresentScene  int      // the number of its scene; 0 of an entry that was not read from a database
-	First, Last   Place    // the earliest and the latest of its revisions' places; where a view read it, of its mentions
+	First, Last   Place    // the earliest and the latest place of its revisions; of its mentions in a view
 	Claimed       int64    // id of the newest claim, open or closed; 0 for none
 	Revisions     int
 	Revision      int64 // id of the newest revision

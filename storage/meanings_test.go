@@ -80,8 +80,8 @@ func TestSharedNamesMeanWhoWasNamedLast(t *testing.T) {
 	s.clean()
 }
 
-// TestEntriesAppearWhereTheyAreMentioned: an entry appears first and last where the story names it within the limit, not
-// where it was changed. Without a mention, it does so where it was changed.
+// TestEntriesAppearWhereTheyAreMentioned: an entry appears first and last where the story names it within the limit,
+// not where it was changed. Without a mention, it does so where it was changed.
 func TestEntriesAppearWhereTheyAreMentioned(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), withTexts(scenesOf(5), "Anna sat.", "Nobody.", "Anna rose.", "Anna left.", "Nobody."))
