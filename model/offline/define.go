@@ -122,7 +122,7 @@ func (l *lexicon) tells(pattern *regexp.Regexp, text string, nouns []set) bool {
 		if slices.ContainsFunc(nouns, func(s set) bool { return s[noun] }) {
 			return true
 		}
-		if prepositions[bare] || strings.HasSuffix(word, ",") && endsWithAny(bare, "ing", "ed", "ly") {
+		if bare == "no" || bare == "never" || prepositions[bare] || strings.HasSuffix(word, ",") && endsWithAny(bare, "ing", "ed", "ly") {
 			return false
 		}
 	}
@@ -157,7 +157,7 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 	switch {
 	case l.tells(copula, after, nouns), l.tells(apposition, after, nouns), l.tells(relation, after, nouns):
 		score += 20
-	case l.tells(nounBefore, before, nouns) && (!speech || l.tells(nounInside, before, nouns)):
+	case l.tells(nounBefore, before, nouns) && closes(before, after) && (!speech || l.tells(nounInside, before, nouns)):
 		score += 18
 	case kind != tagPerson && l.tells(ofBefore, before, nouns):
 		score += 14
@@ -172,6 +172,13 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 		score += 5 // the name is the subject
 	}
 	return score + form(sentence)
+}
+
+// closes reports whether a name behind a noun and a comma ends there, as one does that explains the noun. Else the comma
+// ends a clause: "On seeing her father, Valentine rose."
+func closes(before, after string) bool {
+	return !strings.HasSuffix(before, ", ") || after == "" || strings.ContainsAny(after[:1], ",.;:!?)") ||
+		strings.HasPrefix(after, "”") || strings.HasPrefix(after, "’") || strings.HasPrefix(after, "—")
 }
 
 // nearby is how many bytes before a name are looked at.
@@ -195,7 +202,7 @@ func form(sentence string) (score int) {
 		score -= 12
 	case strings.HasSuffix(trimmed, "!"):
 		score -= 6
-	case !endsWithAny(trimmed, ".", "…"):
+	case !endsWithAny(trimmed, ".", "…"), strings.Contains(sentence, "?"):
 		score -= 8
 	}
 	if strings.ContainsAny(sentence, quotationMarks) {
