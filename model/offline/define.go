@@ -122,16 +122,16 @@ func (l *lexicon) tells(pattern *regexp.Regexp, text string, nouns []set) bool {
 		if slices.ContainsFunc(nouns, func(s set) bool { return s[noun] }) {
 			return true
 		}
-		if bare == "no" || bare == "never" || prepositions[bare] || strings.HasSuffix(word, ",") && endsWithAny(bare, "ing", "ed", "ly") {
+		if prepositions[bare] || strings.HasSuffix(word, ",") && endsWithAny(bare, "ing", "ed", "ly") {
 			return false
 		}
 	}
 	return false
 }
 
-// prepositions and conjunctions end the words of a noun.
-var prepositions = readWords("about after again and as at away before behind but by down for from here in into not " +
-	"of off on out over than that there to too under up upon when where which while who whose with without")
+// prepositions, conjunctions and denials end the words of a noun.
+var prepositions = readWords("about after again and as at away before behind but by down for from here in into " +
+	"never no not of off on out over than that there to too under up upon when where which while who whose with without")
 
 // nouns returns the lists of what something of a kind is.
 func (l *lexicon) nouns(kind string) []set {
@@ -174,8 +174,8 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 	return score + form(sentence)
 }
 
-// closes reports whether a name behind a noun and a comma ends there, as one does that explains the noun. Else the comma
-// ends a clause: "On seeing her father, Valentine rose."
+// closes reports whether a name behind a noun and a comma ends there, as one does that explains the noun. Else the
+// comma ends a clause: "On seeing her father, Valentine rose."
 func closes(before, after string) bool {
 	return !strings.HasSuffix(before, ", ") || after == "" || strings.ContainsAny(after[:1], ",.;:!?)") ||
 		strings.HasPrefix(after, "”") || strings.HasPrefix(after, "’") || strings.HasPrefix(after, "—")
