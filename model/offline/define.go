@@ -130,8 +130,8 @@ func (l *lexicon) tells(pattern *regexp.Regexp, text string, nouns []set) bool {
 }
 
 // prepositions, conjunctions and denials end the words of a noun.
-var prepositions = readWords("about after again and as at away before behind but by down for from here in into " +
-	"never no not of off on out over than that there to too under up upon when where which while who whose with without")
+var prepositions = readWords("about after again and as at away before behind but by down for from here in into never " +
+	"no not of off on out over than that there to too under up upon when where which while who whose with without")
 
 // nouns returns the lists of what something of a kind is.
 func (l *lexicon) nouns(kind string) []set {
