@@ -167,6 +167,10 @@ func fold(text string) []string {
 	return kept
 }
 
+// OwnName reports whether the words are those of the person without the title, too: not of Mrs. Robert Marrow, nor of
+// the Duke of Balmoral.
+func (n *Name) OwnName() bool { return n.stage != wife && !n.Office }
+
 // Key returns a form that is the same for names that are equal but for case, accents, points and the form of a title.
 func (n *Name) Key() string { return n.key }
 

@@ -83,14 +83,14 @@ func (m *Model) propose(w *window) []proposal {
 	return all
 }
 
-// minMentions is how often the scenes of a window have to mention a thing that gets an entry, unless they define it.
+// minMentions is how often the scenes of a window have to mention a thing that gets an entry, unless one tells of it.
 const minMentions = 2
 
 // create returns a new entry for a thing that was met before, or that a sentence defines.
 func (b *book) create(g *glossary, gr *group) (proposal, bool) {
 	kind := b.kindOf(gr.names)
 	sentences, count := b.sentences(gr.names, kind), gr.mentions()
-	if count < minMentions && !sentences[0].defines() {
+	if count < minMentions && sentences[0].score < toldScore {
 		return proposal{}, false
 	}
 	p := proposal{tool: toolCreate, weight: count}
@@ -161,7 +161,8 @@ func (b *book) update(g *glossary, gr *group, e *entry, scene int) (proposal, bo
 func (b *book) better(gr *group, term string, e *entry) bool {
 	own, other := identity.Read(e.names()[0]), identity.Read(term)
 	full := func(n *identity.Name) bool { return len(n.Words) > 1 && n.Title == "" || n.Office }
-	return term != "" && e.Term == e.names()[0] && !full(own) && full(other) && b.names[other.Key()].forms[term] > 1
+	n := b.names[other.Key()]
+	return term != "" && e.Term == e.names()[0] && !full(own) && full(other) && (n == nil || n.forms[term] > 1)
 }
 
 // settled is how many scenes of the thread in which an entry was made name it before its facts are chosen again.

@@ -29,6 +29,7 @@ type place struct {
 type name struct {
 	*identity.Name
 	forms   map[string]int // as it is written, with titles
+	core    string         // as it is written, without them
 	places  []place
 	inside  int // mentions inside a sentence, where a capital is significant
 	titled  int // mentions with a title
@@ -69,6 +70,7 @@ func (b *book) add(s scene) {
 		written := collapse(b.texts[m.text].in(m.span))
 		n := b.name(written)
 		n.forms[written]++
+		n.core = collapse(b.texts[m.text].in(m.core))
 		n.places = append(n.places, place{m, len(b.scenes) - 1})
 		if !m.initial {
 			n.inside++

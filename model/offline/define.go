@@ -21,7 +21,8 @@ const (
 // Scores of a sentence about a name. One that tells who or what it is has at least definingScore. One that has less
 // than leastScore is chosen only if there is no other.
 const (
-	definingScore = 11
+	definingScore = 9
+	toldScore     = 8 // of a sentence of which the name is the subject, with "was" or the like
 	leastScore    = 0
 	spokenPenalty = 6 // narration comes before address
 )
@@ -89,13 +90,14 @@ const (
 		`der|die|das|el|il)`
 	nounWords = `((?: [\p{Ll}’-]+,?){1,6})`
 	ofPlace   = `(?: (?:of|from|at|in) (?:the )?[\p{L}-]+)?(?:,| named| called|,? by name| of the name of) $`
+	ofName    = `(?: of (?:the )?\p{Lu}[\p{L}’-]*(?: \p{Lu}[\p{L}’-]*)*)?`
 	toBe      = `(?:is|was|were|had been|has been|became|est|était|war|ist|era|è|es|был|была)`
 )
 
 var (
-	copula = regexp.MustCompile(`^(?:, who)? ` + toBe +
+	copula = regexp.MustCompile(`^(?:, who)?` + ofName + ` ` + toBe +
 		`(?: once| now| then| also| still| indeed| only| formerly| really)?(?: ` + articles + `| —|)` + nounWords)
-	anyCopula  = regexp.MustCompile(`^ ` + toBe + ` `)
+	anyCopula  = regexp.MustCompile(`^` + ofName + ` ` + toBe + ` `)
 	apposition = regexp.MustCompile(`^(?:,| \(|—) ?(?:once |formerly )?(?:an?|the|one of the|his|her|their|une?|le|` +
 		`la|ein|eine|der|die|das|el|il)` + nounWords)
 	relation   = regexp.MustCompile(`^,()((?: [\p{Ll}-]+){1,2}) (?:of|at|to) `)
@@ -119,7 +121,9 @@ func (l *lexicon) tells(pattern *regexp.Regexp, text string, nouns []set) bool {
 	for word := range strings.FieldsSeq(found[len(found)-1]) {
 		bare := strings.TrimRight(word, ",")
 		noun := bare[strings.LastIndexByte(bare, '-')+1:]
-		if slices.ContainsFunc(nouns, func(s set) bool { return s[noun] }) {
+		if slices.ContainsFunc(nouns, func(s set) bool {
+			return s[noun] || s["man"] && endsWithAny(noun, workers...)
+		}) {
 			return true
 		}
 		if prepositions[bare] || strings.HasSuffix(word, ",") && endsWithAny(bare, "ing", "ed", "ly") {
@@ -132,6 +136,9 @@ func (l *lexicon) tells(pattern *regexp.Regexp, text string, nouns []set) bool {
 // prepositions, conjunctions and denials end the words of a noun.
 var prepositions = readWords("about after again and as at away before behind but by down for from here in into never " +
 	"no not of off on out over than that there to too under up upon when where which while who whose with without")
+
+// workers are endings of nouns for people, of which the list has those of "man".
+var workers = []string{"man", "woman", "master", "mistress", "keeper", "maker", "monger"}
 
 // nouns returns the lists of what something of a kind is.
 func (l *lexicon) nouns(kind string) []set {
@@ -166,7 +173,7 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 	case kinAfter.MatchString(after):
 		score += 6
 	case anyCopula.MatchString(after):
-		score += 4
+		score += 3
 	}
 	if strings.TrimLeft(sentence[:start], "“\"«’ ") == "" {
 		score += 5 // the name is the subject

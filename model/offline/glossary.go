@@ -208,12 +208,16 @@ func (gr *group) mentions() (count int) {
 }
 
 // term returns the name under which a thing is best found: a full name, else one with a title, else the most frequent.
+// A full name that has a title throughout is found without it.
 func (gr *group) term(b *book) string {
 	best, score := "", -1
 	for _, n := range gr.names {
 		for _, written := range n.written() {
 			if s := b.termScore(n, written); s > score {
 				best, score = written, s
+				if n.Title != "" && len(n.Words) > 1 && n.OwnName() && n.core != "" {
+					best = n.core
+				}
 			}
 		}
 	}
@@ -226,6 +230,8 @@ func (b *book) termScore(n *name, written string) int {
 	switch {
 	case n.Title == "" && len(n.Words) > 1, n.Office:
 		score += 200
+	case n.Title != "" && len(n.Words) > 1:
+		score += 150
 	case n.Title != "":
 		score += 100
 	}
