@@ -63,6 +63,9 @@ func (b *book) sentence(p place, kind string) sentence {
 	s := t.sentences[p.sentence]
 	quote, speech := t.in(s), spoken(t.body[:p.start])
 	score := b.lex.informative(quote, p.start-s.start, p.end-s.start, kind, speech)
+	if speech && strings.HasSuffix(t.body[:p.start], ", ") && strings.HasPrefix(t.body[p.end:], ",") {
+		score -= spokenPenalty * 3 // it may be an address
+	}
 	if speech && !strings.ContainsAny(quote, quotationMarks) {
 		score -= spokenPenalty
 	}

@@ -113,14 +113,16 @@ func (b *book) groups(g *glossary, scene int) (all []*group) {
 // entryMentions is how many mentions an entry stands for, since the window may show few of its scenes.
 const entryMentions = 40
 
-// firstNameOfOthers reports whether a name is a word with which a full name begins that an entry does not have.
+// firstNameOfOthers reports whether a name is a word with which a full name begins that an entry does not have. One
+// that was met once does not count.
 func (b *book) firstNameOfOthers(id *identity.Name, e *entry) bool {
 	if len(id.Words) > 1 || id.Title != "" {
 		return false
 	}
 	return slices.ContainsFunc(b.byWord[id.Words[0]], func(n *name) bool {
 		has := func(written string) bool { return identity.Read(written).Key() == n.Key() }
-		return len(n.Words) > 1 && n.Words[0] == id.Words[0] && !slices.ContainsFunc(e.names(), has)
+		return len(n.Words) > 1 && n.Words[0] == id.Words[0] && len(n.places) > 1 && !b.glued(n) &&
+			!slices.ContainsFunc(e.names(), has)
 	})
 }
 
