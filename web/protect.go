@@ -63,12 +63,19 @@ func sessionOf(token string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// authorise requires the token, in the header Authorization, or the session cookie.
+// authorise requires the token, in the header Authorization, or the session cookie. A shared link is enough for the
+// pages of its database.
 func (s *Server) authorise(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isOpen := s.Token == "" || strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == "/sign-in"
 		if isOpen || s.isAuthorised(r) {
 			next.ServeHTTP(w, r)
+			return
+		}
+		if s.mayShare(r) {
+			if !s.keepShare(w, r) {
+				next.ServeHTTP(w, r)
+			}
 			return
 		}
 		back := r.URL.RequestURI()

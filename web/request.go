@@ -53,8 +53,11 @@ func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) (*request, 
 	if r.db == nil {
 		return r, notFound()
 	}
-	r.limit.moment = r.db.Limit
-	return r, nil
+	var err error
+	if r.db, err = r.db.boundedFor(hr); err == nil {
+		r.limit.moment = r.db.Limit
+	}
+	return r, err
 }
 
 // limited sets the view of a request up to its limit, before a handler.

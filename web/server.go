@@ -48,6 +48,8 @@ type Database struct {
 	// Limit is the furthest limit of all readers, and zero for none. Point names it.
 	Limit view.Moment
 	Point view.Point
+	// ShareKey signs links that show the database up to a limit without the token; nil: there are none.
+	ShareKey []byte
 	// Source returns the corpus for verification; nil if it is missing.
 	Source func(context.Context) (*storage.Source, error)
 }
@@ -104,7 +106,9 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{Options: o, session: sessionOf(o.Token)}
 	for i := range o.Databases {
-		s.served = append(s.served, &servedDatabase{Database: &o.Databases[i], server: s})
+		s.served = append(s.served, &servedDatabase{
+			Database: &o.Databases[i], server: s, live: &live{}, verify: &sync.Mutex{},
+		})
 	}
 	static, err := fs.Sub(files, "static")
 	if err != nil {

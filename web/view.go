@@ -12,9 +12,9 @@ import (
 type servedDatabase struct {
 	*Database
 	server *Server
-	live   live
+	live   *live
 	kinds  kinds
-	verify sync.Mutex
+	verify *sync.Mutex
 }
 
 // bounded reports whether the server has a limit.

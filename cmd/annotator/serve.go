@@ -30,6 +30,7 @@ type serveOptions struct {
 	hosts     []string
 	tokenFile string
 	asOf      string
+	share     string
 	open      bool
 }
 
@@ -47,7 +48,9 @@ SOURCE is a story whose run has a database beside it, or such a database. Withou
 served. Each has its own address, by its name. Where there are several, one that cannot be read is named and left out.
 
 Questions can be put to a snapshot if an endpoint is named, by a flag, the environment or a configuration file. An
-address beyond this machine requires --token-file; whoever opens a page is asked for the token.`,
+address beyond this machine requires --token-file; whoever opens a page is asked for the token. --share prints a link
+that opens the pages without it, up to a point of the story. The limit is signed: an edited link opens nothing. The key
+is in a file with the name of the database and ".share"; links are void when it is removed.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator serve book.epub
   annotator serve --db book.annotator.db --db quest.annotator.db --open
@@ -59,6 +62,8 @@ address beyond this machine requires --token-file; whoever opens a page is asked
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.databases, "db", nil, "database `FILE` of a run; may be repeated")
 	o.addressFlags(flags)
+	flags.StringVar(&o.share, "share", "",
+		"print a link that shows pages up to this `POINT` without the token; empty: none")
 	flags.BoolVar(&o.open, "open", false, "open the first page in the browser")
 	o.addTo(flags, askSettings[:]...)
 	return untilSignalled(cmd, o.run)
@@ -82,6 +87,10 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	token, err := readToken(o.listen, o.tokenFile)
 	if err != nil {
 		return err
+	}
+	if o.share != "" && token == "" {
+		return annotator.Errorf(annotator.Misused, "--share needs --token-file: without a token, all is open").
+			WithAdvice("make one: `openssl rand -hex 16 > token.txt && chmod 600 token.txt`")
 	}
 	paths, err := o.paths(ctx, sources)
 	if err != nil {
@@ -116,7 +125,11 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return o.serve(ctx, server)
+	paths, err = o.sharedPaths(ctx, &options)
+	if err != nil {
+		return err
+	}
+	return o.serve(ctx, server, paths)
 }
 
 // names returns the host names of the server, in addition to localhost and addresses.
@@ -216,6 +229,9 @@ func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closer
 			return nil, err
 		}
 	}
+	if database.ShareKey, err = readShareKey(path+shareSuffix, o.share != ""); err != nil {
+		return nil, err
+	}
 	if story := o.storyOf(ctx, db, path); story != nil {
 		open.add(story.Close)
 		database.Story = story
@@ -225,9 +241,12 @@ func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closer
 }
 
 // serve serves until a signal ends it, which closes live pages immediately.
-func (o *serveOptions) serve(ctx context.Context, server *web.Server) error {
+func (o *serveOptions) serve(ctx context.Context, server *web.Server, shared []string) error {
 	return listenAndServe(ctx, o.listen, server.HTTP(ctx), func(address string) {
 		fmt.Fprintf(o.out, "serving http://%s/ until it is interrupted\n", address)
+		for _, path := range shared {
+			fmt.Fprintf(o.out, "shared up to %s: http://%s%s\n", oneLine(o.share), address, path)
+		}
 		if o.open {
 			go o.openBrowser("http://" + address + "/")
 		}
