@@ -279,7 +279,8 @@ func TestSlipsAreRead(t *testing.T) {
 				Action: "REVISE", Facts: []curator.NewFact{{
 					Text: "He wrote that he rows.", Speaker: "Bo", Document: "a note", Identity: true, Earlier: true,
 				}}, Close: []curator.Closing{{Fact: 1, By: 1, Ended: annotator.EndRefuted}},
-			}, "",
+			},
+			"",
 		},
 		{`{"decision":"REVISE","close":[{"fact":1,"ended":"moved"}]}`, curator.Decision{}, "no way in which"},
 		{`{"decision":"REVISE","close":["one"]}`, curator.Decision{}, "no number of a fact"},

@@ -94,7 +94,8 @@ func TestReadingHasHeadings(t *testing.T) {
 		want   []string
 	}{
 		{
-			map[int64]string{100: "One", 101: "Two"}, 6,
+			map[int64]string{100: "One", 101: "Two"},
+			6,
 			[]string{
 				"/One/: a", "//as Sorrel, scenes 3 to 11: b c", "//as Tirzah: d", "/Two/as Sorrel, scenes 3 to 11: e",
 			},
