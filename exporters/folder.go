@@ -171,8 +171,8 @@ func (m manifest) check(path string, next manifest, ownPart string) error {
 	return nil
 }
 
-// keepOwnParts appends the parts of the user in the files of the folder to the new files. They begin with the lines that
-// were added above them. A file that the export no longer has is kept with this part only.
+// keepOwnParts appends the parts of the user in the files of the folder to the new files. They begin with the lines
+// that were added above them. A file that the export no longer has is kept with this part only.
 func (m manifest) keepOwnParts(path string, files *folderFiles, ownPart string) error {
 	if ownPart == "" {
 		return nil
