@@ -105,7 +105,7 @@ func compareCounts(a, b EntryCount) int {
 // of them.
 func (v *View) Appearing(ctx context.Context, first, last annotator.Order, limit int) ([]EntryCount, error) {
 	return readAll(ctx, v, "count the mentions", scanEntryCount, `SELECT m.entry_id, count(*) FROM mention m
-		WHERE m.place BETWEEN ?2 AND ?3 AND `+v.visible("m")+` AND `+v.r.Limit.Live("m.entry_id")+`
+		WHERE m.place BETWEEN ?2 AND ?3 AND m.meant AND `+v.visible("m")+` AND `+v.r.Limit.Live("m.entry_id")+`
 		GROUP BY m.entry_id ORDER BY 2 DESC, m.entry_id LIMIT ?4`, v.r.Limit.Bound(),
 		annotator.PlaceAt(first, 0), annotator.PlaceAt(last+1, 0)-1, limit)
 }
