@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -474,8 +475,15 @@ func (l *lookThrough) pages(a *app, db *storage.DB) {
 		handler.ServeHTTP(w, r)
 		body := w.Body.String()
 		if asked, err := url.Parse(path); err == nil {
-			if q := asked.Query().Get("q"); q != "" {
-				body = strings.NewReplacer(q, "", url.QueryEscape(q), "").Replace(html.UnescapeString(body))
+			q := asked.Query().Get("q")
+			if back, err := url.Parse(asked.Query().Get("back")); err == nil { // the page that asks how far one has read
+				q = cmp.Or(q, back.Query().Get("q"))
+			}
+			if q != "" {
+				escaped := url.QueryEscape(q)
+				repeated := strings.NewReplacer(q, "", escaped, "", url.QueryEscape(escaped), "",
+					url.QueryEscape(url.QueryEscape(escaped)), "")
+				body = repeated.Replace(html.UnescapeString(body))
 			}
 		}
 		l.look(path, body)
