@@ -126,6 +126,13 @@ func (c *Claim) Settled() bool {
 	return c.Ended == EndConfirmed || c.Ended == EndReworded || c.Ended == EndMoved
 }
 
+// ClaimRef names a claim of an entry as a revision set it.
+type ClaimRef struct {
+	Entry    int64
+	Claim    int64 // its id within the entry
+	Revision int64
+}
+
 // Evidence is a quotation that supports a claim.
 type Evidence struct {
 	Claim int64  `json:"claim"` // the claim's id within the entry

@@ -21,6 +21,13 @@ func WithoutLinks(text string) string {
 	return b.String()
 }
 
+// LinkNames returns a text with the names to which its links refer in their place.
+func LinkNames(text string) string {
+	var b strings.Builder
+	ReplaceLinks(text, func(plain string) { b.WriteString(plain) }, func(name, _ string) { b.WriteString(name) })
+	return b.String()
+}
+
 // ReplaceLinks calls plain for each piece of a text outside of links, and link for each link, in order.
 func ReplaceLinks(text string, plain func(string), link func(name, shown string)) {
 	at := 0

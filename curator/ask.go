@@ -32,6 +32,7 @@ type parts struct {
 	recap   *window.Recap
 	present statements
 	phrases phrases
+	states  *openStates
 }
 
 // maxWaiting times as many entries as a question may be about are the most that wait until the window has room for it.
@@ -60,7 +61,11 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 	if err != nil {
 		return nil, err
 	}
-	if !urgent && !due && len(open) < max(1, c.Least) {
+	states, statesDue, err := c.openStates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !urgent && !due && !statesDue && len(open) < max(1, c.Least) {
 		return nil, nil
 	}
 	phrases, err := c.duePhrases(ctx)
@@ -71,17 +76,21 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 	if err != nil {
 		return nil, err
 	}
-	q, full, err := c.fullest(parts{batch, recap, present, phrases}, urgent)
+	q, full, err := c.fullest(parts{batch, recap, present, phrases, states}, urgent)
 	if full || urgent || c.Least < 2 || len(open) > maxWaiting*c.Least {
 		return q, err
 	}
 	return nil, err
 }
 
-// fullest returns the largest question that asks for all parts. Where the window leaves no room for that, it omits
-// phrases and present statements, then the summaries, if these are not urgent.
+// fullest returns the largest question that asks for all parts. Where the window leaves no room for that, it omits the
+// states, then phrases and present statements, then the summaries, if these are not urgent.
 func (c *Curator) fullest(p parts, urgent bool) (q *inquiry, full bool, err error) {
 	q, full, err = c.largest(p)
+	if err == nil && !full && p.states != nil && (len(p.batch) > 0 || p.recap != nil || p.present != nil) {
+		p.states = nil
+		q, full, err = c.largest(p)
+	}
 	if err == nil && !full && (p.present != nil || p.phrases != nil) && (len(p.batch) > 0 || p.recap != nil) {
 		p.present, p.phrases = nil, nil
 		q, full, err = c.largest(p)
@@ -105,7 +114,7 @@ func (c *Curator) dueRecap(ctx context.Context) (*window.Recap, bool, error) {
 // about the first at least. It is full unless the window leaves no room for a larger one.
 func (c *Curator) largest(p parts) (q *inquiry, full bool, err error) {
 	least := 1
-	if p.recap != nil || p.present != nil {
+	if p.recap != nil || p.present != nil || p.states != nil {
 		least = 0
 	}
 	batch := p.batch
@@ -123,7 +132,7 @@ func (c *Curator) largest(p parts) (q *inquiry, full bool, err error) {
 		}
 		full = false
 	}
-	if p.present != nil && err == nil && !smallest.fits {
+	if (p.present != nil || p.states != nil) && err == nil && !smallest.fits {
 		full = false
 	}
 	return smallest, full, err
@@ -157,6 +166,10 @@ func (c *Curator) compose(q *inquiry, following *window.Prompt, above map[int64]
 	if q.phrases != nil {
 		q.Text, q.Temperature = q.phrases.question(c.Settings.Names, q.Text), c.Settings.Temperature
 		q.MaxTokens = max(q.MaxTokens+phraseTokens*len(q.phrases), c.Settings.MaxTokens)
+	}
+	if q.states != nil {
+		q.Text, q.Temperature = q.states.question(c.Settings.States, q.Text), c.Settings.Temperature
+		q.MaxTokens += q.states.maxTokens()
 	}
 	if q.present != nil {
 		q.Text, q.Temperature = q.present.question(c.Settings.Present, q.Text), c.Settings.Temperature
@@ -199,7 +212,7 @@ func (c *Curator) system(p *parts) string {
 	return c.Settings.System + "\n"
 }
 
-func (p *parts) onlySummaries() bool { return len(p.batch) == 0 && p.present == nil }
+func (p *parts) onlySummaries() bool { return len(p.batch) == 0 && p.present == nil && p.states == nil }
 
 // decide asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing
 // usable on an entry, the entry is asked about again, alone. After that it stays as it is, with a note of the reason.
@@ -226,13 +239,14 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	}
 	told, text := q.present.read(text)
 	named, text := q.phrases.read(text)
+	ended, answered, text := q.states.read(text)
 	answers := q.batch.Unanswered(noReply)
 	if noReply == nil {
 		answers = q.batch.Read(text)
 	}
 	fallback := AskAgain
 	// asked alone already, as often as a request is tried
-	if q.again != "" || err != nil && len(q.batch) == 1 && q.recap == nil && q.present == nil {
+	if q.again != "" || err != nil && len(q.batch) == 1 && q.recap == nil && q.present == nil && q.states == nil {
 		fallback = Keep
 	}
 	at := annotator.PlaceAt(c.Scene.Order, len(c.Scene.Posts)-1)
@@ -245,12 +259,12 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	revisions = append(revisions, q.present.revisions(told, changed, at, c.Scene.Thread.ID)...)
+	revisions = append(revisions, q.states.revisions(ended, revisions, at, c.Scene.Thread.ID)...)
+	revisions = append(revisions, q.present.revisions(told, changed, revisions, at, c.Scene.Thread.ID)...)
 	revisions = append(revisions, names.revisions...)
 	summarised := summaries != nil && len(summaries.Episodes) > 0
-	if summarised || len(told) > 0 || len(named) > 0 || slices.ContainsFunc(decisions, func(d Decision) bool {
-		return d.Action.ByModel()
-	}) {
+	decided := slices.ContainsFunc(decisions, func(d Decision) bool { return d.Action.ByModel() })
+	if summarised || decided || answered || len(told)+len(named) > 0 {
 		return decisions, c.carryOut(ctx, reply, names.record, revisions, summaries)
 	}
 	body, reason := q.unusable(decisions)
@@ -341,6 +355,9 @@ func (c *Curator) carryOut(
 func (q *inquiry) unusable(decisions []Decision) (text, reason string) {
 	if len(decisions) == 0 && q.present != nil {
 		return q.present.note(), "it holds no statement"
+	}
+	if len(decisions) == 0 && q.states != nil {
+		return q.states.note(), "it says nothing of the states"
 	}
 	if len(decisions) == 0 {
 		return "The model is asked again for the summaries: it gave no usable answer.", "it holds no summary"

@@ -32,6 +32,7 @@ type Settings struct {
 	System      string // the system prompt where it replaces the run's
 	Present     string // what a question for present statements begins with
 	Names       string // what a question about phrases begins with
+	States      string // what a question about open states begins with
 }
 
 // Curator asks about entries one question after another, each at the end of the same window: no question is in the
@@ -61,6 +62,10 @@ type Curator struct {
 	Phrases func(ctx context.Context) ([]Phrase, error)
 	// Named returns the live entries with a name.
 	Named func(ctx context.Context, name string) ([]annotator.Entry, error)
+
+	// States reads the open states that may have ended. It is nil where none is asked about, and reads the database
+	// like Recap.
+	States States
 
 	// Ask gets the answer to a question, as the retry policy says. The question is stored before it is sent, with the
 	// fork if there is one. The caller fills in the rest of the fork. The curator ends the reply's call. The error is a

@@ -14,18 +14,22 @@ type Action string
 
 // The actions.
 const (
-	Confirm  Action = "CONFIRM"  // it is worth an entry, and the story supports what it says
-	Reject   Action = "REJECT"   // it is not worth an entry: retired
-	Merge    Action = "MERGE"    // it is another entry under another name
-	Revise   Action = "REVISE"   // it is worth an entry, but says something else: reworded, and confirmed
-	AskAgain Action = "AGAIN"    // an answer about several has nothing usable on it: it is asked about again, alone
-	Keep     Action = "NONE"     // there is no usable answer: it stays as it is
-	Shown    Action = "SHOWN"    // the narration shows it in several scenes: confirmed without a question
-	Unstated Action = "UNSTATED" // no decision on the entry: it has no new statement of what it is now
+	Confirm  Action = "CONFIRM" // it is worth an entry, and the story supports what it says
+	Reject   Action = "REJECT"  // it is not worth an entry: retired
+	Merge    Action = "MERGE"   // it is another entry under another name
+	Revise   Action = "REVISE"  // it is worth an entry, but says something else: reworded, and confirmed
+	AskAgain Action = "AGAIN"   // an answer about several has nothing usable on it: it is asked about again, alone
+	Keep     Action = "NONE"    // there is no usable answer: it stays as it is
+	Shown    Action = "SHOWN"   // the narration shows it in several scenes: confirmed without a question
+	// no decision on the entry: it was asked which of its states no longer hold
+	AskStates Action = "STATES"
+	Unstated  Action = "UNSTATED" // no decision on the entry: it has no new statement of what it is now
 )
 
 // ByModel reports whether the action is one that the model chose, and no rule.
-func (a Action) ByModel() bool { return !slices.Contains([]Action{AskAgain, Keep, Shown, Unstated}, a) }
+func (a Action) ByModel() bool {
+	return !slices.Contains([]Action{AskAgain, Keep, Shown, AskStates, Unstated}, a)
+}
 
 func (a Action) actor() annotator.Actor {
 	if a.ByModel() {
@@ -42,6 +46,9 @@ type Decision struct {
 	Close  []Closing `json:"close,omitempty"`  // of REVISE: facts that are wrong
 	Reason string    `json:"reason,omitempty"` // at most MaxReason characters
 	Thread int64     `json:"thread"`           // that had ended when it was made
+	// of STATES: the states that were asked about, and the revision up to which all that waited were
+	States  []int64 `json:"states,omitempty"`
+	Through int64   `json:"through,omitempty"`
 }
 
 // NewFact is a fact that REVISE adds.
@@ -106,7 +113,7 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 			return nil, fmt.Errorf("entry %d is none of those shown", d.Target)
 		}
 		return codex.Merge(&c.Entry, target, annotator.ActorCurator, at)
-	case AskAgain, Keep, Unstated:
+	case AskAgain, Keep, AskStates, Unstated:
 		return nil, nil
 	}
 	return codex.Revise(&c.Entry, edit)

@@ -150,13 +150,14 @@ func numbers(text string) (list []int64) {
 // not asked about again before its facts change. An entry that another decision of the same reply has changed keeps its
 // statement: the model has not seen the change.
 func (s statements) revisions(
-	told map[int64]statement, changed map[int64]bool, at annotator.Place, thread int64,
+	told map[int64]statement, changed map[int64]bool, others []annotator.Revision, at annotator.Place, thread int64,
 ) (all []annotator.Revision) {
 	for _, e := range s {
 		if changed[e.ID] {
 			continue
 		}
-		restated, err := told[e.ID].revisions(e.Entry, at)
+		entry := after(e.Entry, others)
+		restated, err := told[e.ID].revisions(&entry, at)
 		if err == nil && len(restated) > 0 {
 			all = append(all, restated...)
 			continue

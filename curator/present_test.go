@@ -34,7 +34,7 @@ func ended(t *testing.T, answer string) (closed []int64, present string) {
 	e, at := sailor(), annotator.PlaceAt(2, 0)
 	asked := statements{{Entry: e}}
 	told, _ := asked.read(answer)
-	for i, r := range asked.revisions(told, nil, at, 7) {
+	for i, r := range asked.revisions(told, nil, nil, at, 7) {
 		r.ID = int64(i + 1)
 		if err := codex.Apply(e, &r); err != nil {
 			t.Fatalf("%s: %v", answer, err)
@@ -95,7 +95,7 @@ func TestSettledGuesses(t *testing.T) {
 		}
 		asked := statements{{Entry: e}}
 		told, _ := asked.read(`<present id="1" ` + attributes + `>She is home.</present>`)
-		revisions := asked.revisions(told, nil, at, 7)
+		revisions := asked.revisions(told, nil, nil, at, 7)
 		for i := range revisions {
 			revisions[i].ID = int64(i + 1)
 			if err := codex.Apply(e, &revisions[i]); err != nil {
@@ -125,7 +125,7 @@ func TestRestatedWithAState(t *testing.T) {
 		`<present id="1" ended="3">She sails.</present>`,
 	} {
 		told, _ := asked.read(answer)
-		for i, r := range asked.revisions(told, nil, annotator.PlaceAt(annotator.Order(2+n), 0), 7) {
+		for i, r := range asked.revisions(told, nil, nil, annotator.PlaceAt(annotator.Order(2+n), 0), 7) {
 			r.ID = int64(10*n + i + 1)
 			if err := codex.Apply(e, &r); err != nil {
 				t.Fatal(err)

@@ -34,7 +34,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 		c.Least = r.config.Curator.Batch
 	}
 	if !r.config.Curator.Off {
-		c.Outdated, c.Phrases = q.outdated, q.phrases
+		c.Outdated, c.Phrases, c.States = q.outdated, q.phrases, states{q, q.last}
 	}
 	return annotator.EventCurated, c.Curate(ctx, open)
 }
@@ -72,6 +72,65 @@ func (q *curation) outdated(ctx context.Context, limit int) (ids []int64, urgent
 	}
 	asked, err := q.Store.Curation.Restated(ctx, first.Order-1)
 	return ids, !asked, err
+}
+
+// stateThreads is for how many ends of threads a state is open before a question is about it, whatever has happened. In
+// long threads it is for curator.MaxWait scenes.
+const stateThreads = 3
+
+// states reads the open states for the curator. See curator.States.
+type states struct {
+	*curation
+	last bool // no later question follows
+}
+
+func (s states) Waiting(ctx context.Context, limit int) (*curator.WaitingStates, error) {
+	open, w := s.Store.Curation.OpenStates(), &curator.WaitingStates{Last: s.last}
+	first := annotator.Order(newestRow)
+	var err error
+	if !s.last {
+		if first, err = s.longAgo(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if w.Before, w.All, err = open.Asked(ctx, first); err != nil {
+		return nil, err
+	}
+	w.States, err = open.Waiting(ctx, w.All, limit)
+	return w, err
+}
+
+// longAgo returns the order of the first scene of the last threads, or of the scene that is curator.MaxWait scenes
+// before the present one.
+func (s states) longAgo(ctx context.Context) (annotator.Order, error) {
+	first := s.scene.row.Thread.Order
+	for range stateThreads - 1 {
+		former, err := s.Store.Scenes.Neighbor(ctx, first, -1)
+		if annotator.KindOf(err) == annotator.NotFound {
+			first = 0
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		first = former.Thread.Order
+	}
+	far, err := s.Store.Scenes.Neighbor(ctx, s.scene.row.Order, 1-curator.MaxWait)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return first, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return max(first, far.Order), nil
+}
+
+func (s states) Added(ctx context.Context, limit int) ([]annotator.ClaimRef, error) {
+	return s.Store.Curation.OpenStates().Added(ctx, limit)
+}
+
+func (s states) Naming(ctx context.Context, names []string, limit int) ([]annotator.ClaimRef, error) {
+	return s.Store.Curation.OpenStates().Naming(ctx, names, limit)
 }
 
 // undecided returns the entries of the threads before that the curator has not decided on; of all threads after the
@@ -146,7 +205,7 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 	q := r.curation()
 	c := q.curator(turn, decided)
 	if len(threads) == 0 {
-		c.Outdated = q.outdated
+		c.Outdated, c.States = q.outdated, states{q, true}
 	}
 	return c.Curate(ctx, open)
 }
@@ -172,6 +231,7 @@ func (q *curation) curator(turn int64, decided func(*annotator.Entry, curator.De
 	settings := q.config.Curator
 	settings.Instruction, settings.System = q.config.Identity.Curator, q.config.Identity.CuratorSystem
 	settings.Present, settings.Names = q.config.Identity.Present, q.config.Identity.Names
+	settings.States = q.config.Identity.States
 	return &curator.Curator{
 		Settings: settings, Scene: q.scene.row, Window: q.window, Turn: turn,
 		Posts: q.corpus, PlaceOf: q.Store.Scenes.PlaceOf, Names: q.names.Cache, Entries: q.Store.Glossary.Entries,

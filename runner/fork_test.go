@@ -144,7 +144,7 @@ func TestDecisionsCanBeQuestioned(t *testing.T) {
 	s := newStage(t, story{threads: 2, scenes: 3},
 		scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
 			if _, asked := questionOf(r); !asked {
-				return judging(r)
+				return scripted.Annotate(r)
 			}
 			for i, m := range r.Messages {
 				if strings.Contains(m.Content, "<candidate ") && strings.Contains(r.Messages[i+1].Content,

@@ -72,6 +72,19 @@ var endCosts = map[string]func(*story, int){
 		_, err := s.db.Curation.Restated(s.ctx, orderOf(n-30))
 		s.ok(err)
 	},
+	"states asked about": func(s *story, n int) {
+		_, _, err := s.db.Curation.OpenStates().Asked(s.ctx, orderOf(n-3))
+		s.ok(err)
+	},
+	"open states": func(s *story, _ int) {
+		_, err := s.db.Curation.OpenStates().Waiting(s.ctx, math.MaxInt64, 40)
+		s.ok(err)
+	},
+	"facts since": func(s *story, _ int) { _, err := s.db.Curation.OpenStates().Added(s.ctx, 50); s.ok(err) },
+	"states that name an entry": func(s *story, _ int) {
+		_, err := s.db.Curation.OpenStates().Naming(s.ctx, []string{"Lantern"}, 50)
+		s.ok(err)
+	},
 	"scenes of the next thread": func(s *story, n int) {
 		_, err := s.db.Threads.ScenesAfter(s.ctx, orderOf(n))
 		s.ok(err)

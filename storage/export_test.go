@@ -54,7 +54,10 @@ func InvariantQueries() iter.Seq2[string, string] {
 }
 
 // EndQueries are what the ends of threads read, by what they look for.
-var EndQueries = map[string]string{"ended": endedThreads, "undecided": undecidedEntries, "outdated": outdatedEntries}
+var EndQueries = map[string]string{
+	"ended": endedThreads, "undecided": undecidedEntries, "outdated": outdatedEntries,
+	"states asked": askedStates, "open states": openStates, "facts since": addedClaims,
+}
 
 // OrdersBetween computes the orders of new scenes.
 var OrdersBetween = ordersBetween

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"strings"
 
+	"annotator/codex"
 	"annotator/internal/sqlite"
 )
 
@@ -61,6 +63,20 @@ func orNone(err error) error {
 		return nil
 	}
 	return err
+}
+
+// Phrase quotes words for the full-text indexes.
+func Phrase(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
+
+// AnyPhrase is a query of the full-text indexes for any of some names; empty if none has a word.
+func AnyPhrase(names []string) string {
+	var phrases []string
+	for _, name := range names {
+		if codex.HasWord(name) {
+			phrases = append(phrases, Phrase(name))
+		}
+	}
+	return strings.Join(phrases, " OR ")
 }
 
 // List encodes numbers or words for json_each.

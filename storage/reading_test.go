@@ -24,7 +24,8 @@ func TestReadingUnderALimit(t *testing.T) {
 	s.read(revises(1, codex.Edit{Facts: []codex.Fact{{Text: "The bell rings for [[Sorrel]]."}}}))
 	s.read(merges(2, 1), revises(1, codex.Edit{Facts: []codex.Fact{{Text: "Sorrel is Tirzah.", Identity: true}}}))
 	s.read(revises(1, codex.Edit{Close: []codex.Closing{
-		{Fact: 4, By: 6, Ended: annotator.EndConfirmed}, {Fact: 5, Ended: annotator.EndOver},
+		{Fact: 4, By: 6, Ended: annotator.EndConfirmed},
+		{Fact: 5, Ended: annotator.EndOver},
 		{Fact: 1, Ended: annotator.EndRefuted},
 	}}))
 	s.clean()

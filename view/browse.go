@@ -55,7 +55,7 @@ func (v *View) NamesBeginning(ctx context.Context, text string, limit int) ([]st
 	}, `SELECT v.entry_id, v.json ->> 'name' FROM glossary_fts_name f CROSS JOIN value v ON v.id = f.rowid
 		WHERE glossary_fts_name MATCH ?2 AND f.rowid < ?3 AND v.field = 'alias' AND `+v.r.Limit.InForce("v")+`
 		AND `+v.r.Limit.Live("v.entry_id")+` ORDER BY f.rowid LIMIT ?4`,
-		v.r.Limit.Bound(), phrase(codex.Clean(text))+" *", v.r.Limit.End(), candidates)
+		v.r.Limit.Bound(), storage.Phrase(codex.Clean(text))+" *", v.r.Limit.End(), candidates)
 	if err != nil {
 		return nil, sqlite.Wrap(err, "look for names in %s", v.db.Path())
 	}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"strings"
 
 	"annotator"
-	"annotator/codex"
 	"annotator/storage"
 )
 
@@ -36,13 +34,8 @@ type FoundClaim struct {
 // ClaimsWith returns the claims of live entries other than one whose texts have the words of a name. It returns at most
 // limit claims, those after a point of their order. In a claim the words may mean something else.
 func (v *View) ClaimsWith(ctx context.Context, names []string, except, after int64, limit int) ([]FoundClaim, error) {
-	var phrases []string
-	for _, name := range names {
-		if codex.HasWord(name) {
-			phrases = append(phrases, phrase(name))
-		}
-	}
-	if len(phrases) == 0 {
+	match := storage.AnyPhrase(names)
+	if match == "" {
 		return nil, nil
 	}
 	scan := func(rows *sql.Rows, f *FoundClaim) error {
@@ -59,5 +52,5 @@ func (v *View) ClaimsWith(ctx context.Context, names []string, except, after int
 		AND `+v.r.Limit.Known("v")+` AND `+v.r.Limit.InForce("w")+` AND w.entry_id <> ?5
 		  AND `+v.r.Limit.Live("w.entry_id")+`
 		ORDER BY f.rowid LIMIT ?6`,
-		v.r.Limit.Bound(), strings.Join(phrases, " OR "), after, v.r.Limit.End(), except, limit)
+		v.r.Limit.Bound(), match, after, v.r.Limit.End(), except, limit)
 }

@@ -177,7 +177,7 @@ func (s *search) rare(ctx context.Context, words []string) ([]string, error) {
 	for i, word := range words {
 		err := s.Row(ctx, `SELECT
 			(SELECT count(*) FROM (`+s.rows(names)+`)) + (SELECT count(*) FROM (`+s.rows(claims)+`))`,
-			s.Limit.Bound(), phrase(word), s.Limit.End(), commonWord+1).Scan(&counts[i])
+			s.Limit.Bound(), storage.Phrase(word), s.Limit.End(), commonWord+1).Scan(&counts[i])
 		if err != nil {
 			return nil, err
 		}
@@ -221,7 +221,7 @@ type score struct {
 func (s *search) scores(ctx context.Context, query annotator.Query, words []string) (map[int64]score, error) {
 	all := map[int64]score{}
 	for _, word := range words {
-		hits, err := s.hits(ctx, phrase(word))
+		hits, err := s.hits(ctx, storage.Phrase(word))
 		if err != nil {
 			return nil, err
 		}
@@ -390,6 +390,3 @@ func searchWords(text string) (words []string) {
 	}
 	return words
 }
-
-// phrase quotes a text for FTS5.
-func phrase(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }

@@ -22,6 +22,8 @@ var documented = []struct{ file, when string }{
 	{"TOOLS.md", "System prompt: what the descriptions of the tools (docs/tools.md) do not say."},
 	{"SUMMARISER.md", "A question beside the story: a template of text/template for the summaries of a compaction " +
 		"and of threads that have ended."},
+	{"STATES.md", "A question beside the story, at a thread's end: which open states no longer hold. " +
+		"They follow in <states>."},
 	{"PRESENT.md", "A question beside the story, at a thread's end: what entries are now whose facts have changed. " +
 		"The entries follow in <outdated>."},
 	{"NAMES.md", "A question beside the story, at a thread's end: whose names phrases are that keep coming back. " +

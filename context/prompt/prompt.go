@@ -144,6 +144,18 @@ func States(e *annotator.Entry, before annotator.Place, shown int64) string {
 	return strconv.FormatInt(e.ID, 10) + " " + Escape(e.Name()) + "\n" + b.String()
 }
 
+// Facts renders some facts of an entry under its name.
+func Facts(e *annotator.Entry, facts []annotator.Claim) string {
+	var b strings.Builder
+	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name())
+	b.WriteString("\n")
+	for i := range facts {
+		b.WriteString(Escape(codex.FactLine(&facts[i])) + "\n")
+	}
+	b.WriteString("</entry>\n")
+	return b.String()
+}
+
 // Glossary wraps rendered entries, states and names; nothing where there are none.
 func Glossary(entries, states, names []string) string {
 	text := ""

@@ -15,6 +15,7 @@ func (id *Identity) templates() []part {
 		{"CURATOR_SYSTEM.md", &id.CuratorSystem},
 		{"PRESENT.md", &id.Present},
 		{"NAMES.md", &id.Names},
+		{"STATES.md", &id.States},
 	}
 }
 

@@ -30,8 +30,8 @@ func Annotate(r Request) Reply {
 	switch {
 	case at != last && len(Candidates(question)) > 0:
 		return Decide(question, confirm)
-	case at != last && Recap(question)+Present(question) != "":
-		return Reply{Text: Recap(question) + Present(question)}
+	case at != last && BesideDecisions(question) != "":
+		return Reply{Text: BesideDecisions(question)}
 	case at != last && strings.Contains(strings.ToLower(question), "summar"):
 		return Reply{Text: fmt.Sprintf("The story so far fills %d messages.", last)}
 	case at < 0:

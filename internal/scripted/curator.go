@@ -47,9 +47,19 @@ func Decide(question string, decide func(Candidate) map[string]any) Reply {
 		}
 	}
 	if len(objects) == 0 {
-		return Reply{Text: Recap(question) + Present(question) + "I decide on none of them."}
+		return Reply{Text: BesideDecisions(question) + "I decide on none of them."}
 	}
-	return Reply{Text: Recap(question) + Present(question) + mustJSON(objects)}
+	return Reply{Text: BesideDecisions(question) + mustJSON(objects)}
+}
+
+// BesideDecisions returns what a question asks for apart from decisions: summaries, present statements, and states that
+// have ended, of which there are none.
+func BesideDecisions(question string) string {
+	text := Recap(question) + Present(question)
+	if strings.Contains(question, "\n<states>\n") {
+		text += "<ended/>\n"
+	}
+	return text
 }
 
 var outdated = regexp.MustCompile(`(?s)\n<outdated>\n(.*?)</outdated>`)

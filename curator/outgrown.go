@@ -1,0 +1,158 @@
+package curator
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/context/mention"
+)
+
+// States reads the open states that a question may be about, and the facts that may have ended some of them.
+type States interface {
+	// Waiting returns states that have been open for some threads and that no question was about, at most limit.
+	Waiting(ctx context.Context, limit int) (*WaitingStates, error)
+	// Added returns the facts that were added since the last question about states, the newest first.
+	Added(ctx context.Context, limit int) ([]annotator.ClaimRef, error)
+	// Naming returns open states in whose texts one of some names occurs, the newest first. There the names may mean
+	// something else.
+	Naming(ctx context.Context, names []string, limit int) ([]annotator.ClaimRef, error)
+}
+
+// WaitingStates are states that have been open for some threads and that no question was about.
+type WaitingStates struct {
+	States []annotator.ClaimRef // the oldest first; not all if they are as many as was asked for
+	Before int64                // the revision up to which states were asked about
+	All    int64                // the revision up to which states have been open for as long
+	Last   bool                 // no later question follows, so that all open states are waiting
+}
+
+// How many facts and states are compared at the end of a thread, at any length of the story.
+const (
+	maxAdded  = 400 // facts, the newest
+	maxNamed  = 150 // entries that these name
+	maxNaming = 50  // states that name one of these
+)
+
+// fact is a claim as the search for outgrown states compares it.
+type fact struct {
+	annotator.ClaimRef
+	entry *annotator.Entry
+	claim *annotator.Claim
+	about []int64 // the entries that it is about: its own, and those that it names
+	terms mention.Terms
+}
+
+// suspect is an open state with the newer facts that may have ended it.
+type suspect struct {
+	fact
+	since []*fact // those that have most in common with it, at most maxSince
+	score float64
+}
+
+// maxSince is how many newer facts are shown for a state.
+const maxSince = 2
+
+// finder looks for open states that newer facts may have ended. It compares the entries that both are about, and the
+// words of both. So it needs no model, and no list of words.
+type finder struct {
+	index  *mention.Index
+	usage  *mention.Usage
+	facts  []*fact           // the newer ones
+	counts map[int64]float64 // how many of them are about an entry
+}
+
+// newFinder returns a finder for the facts that were added since the last question.
+func newFinder(index *mention.Index, usage *mention.Usage, added []annotator.ClaimRef,
+	entries map[int64]*annotator.Entry,
+) *finder {
+	f := &finder{index: index, usage: usage, counts: map[int64]float64{}}
+	for _, ref := range added {
+		read := f.read(ref, entries[ref.Entry])
+		if read == nil || read.claim.Earlier {
+			continue
+		}
+		f.facts = append(f.facts, read)
+		for _, entry := range read.about {
+			f.counts[entry]++
+		}
+	}
+	return f
+}
+
+// read returns a claim of an entry that holds; nil for none.
+func (f *finder) read(ref annotator.ClaimRef, e *annotator.Entry) *fact {
+	if e == nil {
+		return nil
+	}
+	at := slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == ref.Claim && c.Until == 0 })
+	if at < 0 {
+		return nil
+	}
+	text := codex.LinkNames(e.Claims[at].Text)
+	names := f.index.Occurrences(text)
+	read := &fact{
+		ClaimRef: ref, entry: e, claim: &e.Claims[at], about: []int64{e.ID}, terms: f.usage.Terms(text, names),
+	}
+	for _, name := range names {
+		if !slices.Contains(read.about, name.ID) {
+			read.about = append(read.about, name.ID)
+		}
+	}
+	return read
+}
+
+// named returns the entries that the facts are about, those of most facts first.
+func (f *finder) named() []int64 {
+	var entries []int64
+	for entry := range f.counts {
+		entries = append(entries, entry)
+	}
+	slices.SortFunc(entries, func(a, b int64) int {
+		return cmp.Or(cmp.Compare(f.counts[b], f.counts[a]), cmp.Compare(a, b))
+	})
+	return entries[:min(len(entries), maxNamed)]
+}
+
+// suspects returns the states that newer facts may have ended, the likeliest first.
+func (f *finder) suspects(states []*fact) (found []suspect) {
+	for _, state := range states {
+		s := suspect{fact: *state}
+		scores := map[*fact]float64{}
+		for _, newer := range f.facts {
+			if score := f.score(state, newer); score > 0 {
+				scores[newer] = score
+				s.since = append(s.since, newer)
+				s.score = max(s.score, score)
+			}
+		}
+		if s.score == 0 {
+			continue
+		}
+		slices.SortStableFunc(s.since, func(a, b *fact) int { return cmp.Compare(scores[b], scores[a]) })
+		s.since = s.since[:min(len(s.since), maxSince)]
+		found = append(found, s)
+	}
+	slices.SortStableFunc(found, func(a, b suspect) int { return cmp.Compare(b.score, a.score) })
+	return found
+}
+
+// score says how much a newer fact has to do with a state; 0 if nothing. An entry that few of the facts are about
+// weighs more, and so does a word that few scenes have.
+func (f *finder) score(state, newer *fact) (score float64) {
+	if newer.Revision <= state.Revision || newer.claim.From.Order() <= state.claim.From.Order() {
+		return 0
+	}
+	for _, entry := range newer.about {
+		if slices.Contains(state.about, entry) {
+			score += math.Log1p(float64(len(f.facts)) / f.counts[entry])
+		}
+	}
+	if score > 0 {
+		score += state.terms.Shared(&newer.terms)
+	}
+	return score
+}

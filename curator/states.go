@@ -1,0 +1,344 @@
+package curator
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/context/prompt"
+)
+
+// How much a question asks about open states.
+const (
+	maxStates      = 40    // states
+	maxSuspects    = 24    // of these, those that newer facts may have ended
+	statesShown    = 3_000 // tokens of them and of the newer facts
+	statesTokens   = 200   // of the reply, at least
+	tokensPerState = 16    // of the reply
+)
+
+// openStates are the open states that a question is about.
+type openStates struct {
+	list    []suspect // those of one entry follow each other
+	since   []*fact   // newer facts that may have ended some of them
+	through int64     // of those that have been open for some threads, all up to this revision were asked about
+	shown   string
+}
+
+// openStates returns the open states that are due, and whether they are a reason to ask. Those that newer facts may
+// have ended come first, and then those that have been open for long.
+func (c *Curator) openStates(ctx context.Context) (q *openStates, due bool, err error) {
+	if c.States == nil {
+		return nil, false, nil
+	}
+	waiting, err := c.States.Waiting(ctx, maxStates)
+	if err != nil {
+		return nil, false, err
+	}
+	f, states, err := c.compared(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	suspects := f.suspects(states)
+	old, err := c.read(ctx, f, waiting.States)
+	if err != nil {
+		return nil, false, err
+	}
+	if q = c.choose(waiting, old, suspects); q == nil {
+		return nil, false, nil
+	}
+	return q, waiting.Last || len(waiting.States) == maxStates, nil
+}
+
+// compared returns a finder with the facts that were added since the last question, and the open states that it
+// compares with them. These are the states of the entries that the facts are about, and states that name such an entry.
+func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
+	index, err := c.Names.Index(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	usage, err := c.usage(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	added, err := c.States.Added(ctx, maxAdded)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := c.Entries(ctx, entriesOf(added))
+	if err != nil {
+		return nil, nil, err
+	}
+	f := newFinder(index, usage, added, entries)
+	named := f.named()
+	if entries, err = c.Entries(ctx, named); err != nil {
+		return nil, nil, err
+	}
+	var refs []annotator.ClaimRef
+	for _, id := range named {
+		e := entries[id]
+		if e == nil {
+			continue
+		}
+		for i := range e.Claims {
+			if claim := &e.Claims[i]; claim.State && claim.Until == 0 && e.Status.Live() && !e.Locked {
+				refs = append(refs, annotator.ClaimRef{Entry: id, Claim: claim.ID, Revision: claim.Revision})
+			}
+		}
+		naming, err := c.States.Naming(ctx, names(e), maxNaming)
+		if err != nil {
+			return nil, nil, err
+		}
+		refs = append(refs, naming...)
+	}
+	states, err := c.read(ctx, f, refs)
+	return f, states, err
+}
+
+// read reads claims as a finder compares them, each once.
+func (c *Curator) read(ctx context.Context, f *finder, refs []annotator.ClaimRef) (list []*fact, err error) {
+	entries, err := c.Entries(ctx, entriesOf(refs))
+	if err != nil {
+		return nil, err
+	}
+	known := map[annotator.ClaimRef]bool{}
+	for _, ref := range refs {
+		if read := f.read(ref, entries[ref.Entry]); read != nil && !known[ref] {
+			known[ref] = true
+			list = append(list, read)
+		}
+	}
+	return list, nil
+}
+
+func entriesOf(refs []annotator.ClaimRef) (ids []int64) {
+	for _, ref := range refs {
+		ids = append(ids, ref.Entry)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// choose returns the states that a question has room for; nil for none. Those that newer facts may have ended come
+// first, and leave room for some of those that have waited.
+func (c *Curator) choose(waiting *WaitingStates, old []*fact, suspects []suspect) *openStates {
+	q := &openStates{}
+	for _, s := range suspects[:min(len(suspects), maxSuspects)] {
+		if !c.add(q, s) {
+			break
+		}
+	}
+	q.through = waiting.Before
+	all := len(waiting.States) < maxStates
+	for _, state := range old {
+		if all = c.add(q, suspect{fact: *state}) && all; !q.has(state.ClaimRef) {
+			break
+		}
+		q.through = state.Revision
+	}
+	if all {
+		q.through = waiting.All
+	}
+	if len(q.list) == 0 {
+		return nil
+	}
+	return q
+}
+
+// add adds a state to a question, if there is room for it, and reports whether the question has it.
+func (c *Curator) add(q *openStates, s suspect) bool {
+	if q.has(s.ClaimRef) {
+		return true
+	}
+	larger := &openStates{list: append(slices.Clip(q.list), s), since: slices.Clip(q.since), through: q.through}
+	for _, newer := range s.since {
+		if !slices.Contains(larger.since, newer) {
+			larger.since = append(larger.since, newer)
+		}
+	}
+	larger.render()
+	if len(larger.list) > maxStates || c.Window.Count(larger.shown) > statesShown {
+		return false
+	}
+	*q = *larger
+	return true
+}
+
+func (q *openStates) has(ref annotator.ClaimRef) bool {
+	return slices.ContainsFunc(q.list, func(s suspect) bool { return s.ClaimRef == ref })
+}
+
+// render writes the states by their entries, and the newer facts by theirs.
+func (q *openStates) render() {
+	states := make([]*fact, len(q.list))
+	for i := range q.list {
+		states[i] = &q.list[i].fact
+	}
+	var text strings.Builder
+	write := func(facts []*fact) {
+		for _, id := range entriesOfFacts(facts) {
+			var claims []annotator.Claim
+			var of *annotator.Entry
+			for _, f := range facts {
+				if f.Entry == id {
+					of, claims = f.entry, append(claims, *f.claim)
+				}
+			}
+			text.WriteString(prompt.Facts(of, claims))
+		}
+	}
+	text.WriteString("<states>\n")
+	write(states)
+	text.WriteString("<since>\n")
+	write(q.since)
+	text.WriteString("</since>\n</states>")
+	q.shown = text.String()
+}
+
+// entriesOfFacts returns the entries of facts, each once and in their order.
+func entriesOfFacts(facts []*fact) (ids []int64) {
+	for _, f := range facts {
+		if !slices.Contains(ids, f.Entry) {
+			ids = append(ids, f.Entry)
+		}
+	}
+	return ids
+}
+
+// maxTokens is how many tokens an answer about the states may have.
+func (q *openStates) maxTokens() int { return max(statesTokens, tokensPerState*len(q.list)) }
+
+// question returns what the model is asked about the states, before another question in the same message; that may be
+// empty.
+func (q *openStates) question(instruction, other string) string {
+	text := instruction + "\n\n" + q.shown
+	if other == "" {
+		text += "\n\nWrite nothing else."
+	}
+	return prompt.BeforeQuestion(text, other)
+}
+
+// endedState is what an answer says of a state that has ended.
+type endedState struct {
+	entry, fact     int64
+	byEntry, byFact int64 // the fact that says so; 0 for none
+	how             annotator.Ending
+}
+
+var (
+	endedTag = regexp.MustCompile(`<ended\b([^<>]*)>(?:\s*</ended>)?`)
+	endedIn  = regexp.MustCompile(`(\w+)\s*=\s*"([^"<>]*)"`)
+)
+
+// read returns the states that a reply says have ended, whether it says anything of states, and the rest of it, which
+// answers another question. Only states that were asked about count.
+func (q *openStates) read(reply string) (ended []endedState, answered bool, rest string) {
+	if q == nil {
+		return nil, false, reply
+	}
+	for _, tag := range endedTag.FindAllStringSubmatch(reply, -1) {
+		answered = true
+		if e, ok := q.readTag(tag[1]); ok {
+			ended = append(ended, e)
+		}
+	}
+	if len(ended) > 2 && 2*len(ended) > len(q.list)+1 { // it has mistaken the question, or follows a fact's orders
+		ended = nil
+	}
+	return ended, answered, endedTag.ReplaceAllString(reply, "")
+}
+
+// readTag reads the attributes of an element: entry, fact, by and how.
+func (q *openStates) readTag(attributes string) (e endedState, ok bool) {
+	for _, match := range endedIn.FindAllStringSubmatch(attributes, -1) {
+		list := numbers(match[2])
+		switch {
+		case match[1] == "how":
+			e.how = annotator.Ending(strings.TrimSpace(match[2]))
+		case len(list) == 0:
+		case match[1] == "entry":
+			e.entry = list[0]
+		case match[1] == "fact":
+			e.fact = list[0]
+		case match[1] == "by" && len(list) > 1:
+			e.byEntry, e.byFact = list[0], list[1]
+		case match[1] == "by":
+			e.byFact = list[0]
+		}
+	}
+	if e.byFact != 0 && e.byEntry == 0 {
+		e.byEntry = e.entry
+	}
+	return e, slices.ContainsFunc(q.list, func(s suspect) bool { return s.Entry == e.entry && s.Claim == e.fact })
+}
+
+// revisions returns the closings of an answer, after other revisions of it, and for each entry the record that it was
+// asked about. A closing that the codex refuses is left out.
+func (q *openStates) revisions(
+	ended []endedState, others []annotator.Revision, at annotator.Place, thread int64,
+) (all []annotator.Revision) {
+	if q == nil {
+		return nil
+	}
+	all = slices.Clip(others)
+	states := make([]*fact, len(q.list))
+	for i := range q.list {
+		states[i] = &q.list[i].fact
+	}
+	for _, id := range entriesOfFacts(states) {
+		d := Decision{Action: AskStates, Through: q.through, Thread: thread}
+		var of *annotator.Entry
+		for _, state := range states {
+			if state.Entry == id {
+				of, d.States = state.entry, append(d.States, state.Claim)
+			}
+		}
+		all = append(all, (&Candidate{Entry: *of}).record(d, at))
+		for _, e := range ended {
+			if e.entry == id {
+				all = append(all, q.closing(e, after(of, all), at)...)
+			}
+		}
+	}
+	return all[len(others):]
+}
+
+// closing returns the revisions that close a state; none if the codex refuses it. It ends at the place of the fact that
+// says so, or at the place of the question.
+func (q *openStates) closing(e endedState, entry annotator.Entry, at annotator.Place) []annotator.Revision {
+	c := codex.Closing{Fact: e.fact, Ended: e.how}
+	if slices.ContainsFunc(entry.Claims, func(claim annotator.Claim) bool {
+		return claim.ID == e.byFact && e.byEntry == entry.ID && claim.Until == 0
+	}) {
+		c.By = e.byFact
+	}
+	isBy := func(f *fact) bool { return f.Entry == e.byEntry && f.Claim == e.byFact }
+	if i := slices.IndexFunc(q.since, isBy); i >= 0 {
+		at = q.since[i].claim.From
+	}
+	revisions, err := codex.Revise(&entry, codex.Edit{Actor: annotator.ActorCurator, At: at, Close: []codex.Closing{c}})
+	if err != nil {
+		return nil
+	}
+	return revisions
+}
+
+// after returns an entry as it is after some revisions.
+func after(e *annotator.Entry, revisions []annotator.Revision) annotator.Entry {
+	entry := codex.Clone(e)
+	for i := range revisions {
+		if revisions[i].Entry == e.ID {
+			_ = codex.Apply(&entry, &revisions[i]) // they were made for it
+		}
+	}
+	return entry
+}
+
+// note is the note of a question about states that brought no answer.
+func (q *openStates) note() string {
+	return "The curator gave no usable answer about " + strconv.Itoa(len(q.list)) + " open states."
+}
