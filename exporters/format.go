@@ -98,6 +98,8 @@ func All() []Format {
 		{Name: "annotations", About: "quotations as Web Annotations (Readium)", Story: true, Write: writeAnnotations},
 		{Name: "brat", About: "names and quotations as brat standoff", Story: true, WriteFiles: writeBrat},
 		{Name: "koreader", About: "X-Ray sidecars for plugins of KOReader", Story: true, WriteFiles: writeKOReader},
+		{Name: "mri", About: "lists for the plugin MRI of KOReader", Story: true, WriteFiles: writeMRI},
+		{Name: "dynamic-xray", About: "items for the plugin Dynamic Xray of KOReader", Write: writeDynamicXray},
 		{Name: "csv", About: "tables: entries, names, claims, evidence", WriteFiles: writeCSV},
 		{Name: "jsonld", About: "linked data: schema.org and PROV", Write: ofDocument(writeJSONLD)},
 		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},

@@ -122,9 +122,6 @@ func (c *Claim) Origin() string {
 	return ""
 }
 
-// EndWords returns the words before the scene in which a claim ended. See codex.EndWords.
-func (c *Claim) EndWords() string { return codex.EndWords(c.Ended) }
-
 // End says how and when a claim ended, unless Thought does; "" while it holds.
 func (c *Claim) End() string {
 	if c.Until == nil || c.Thought() != "" {
