@@ -112,7 +112,7 @@ func TestServerOnFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	scene := func() int {
-		answer, err := http.Get(address + "quay/snapshot/2")
+		answer, err := http.Get(address + "quay/snapshot/2?as-of=all")
 		if err != nil {
 			t.Fatal(err)
 		}

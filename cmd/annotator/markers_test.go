@@ -476,7 +476,8 @@ func (l *lookThrough) pages(a *app, db *storage.DB) {
 		body := w.Body.String()
 		if asked, err := url.Parse(path); err == nil {
 			q := asked.Query().Get("q")
-			if back, err := url.Parse(asked.Query().Get("back")); err == nil { // the page that asks how far one has read
+			// The page that asks how far one has read repeats the address that it leads back to.
+			if back, err := url.Parse(asked.Query().Get("back")); err == nil {
 				q = cmp.Or(q, back.Query().Get("q"))
 			}
 			if q != "" {
