@@ -87,6 +87,14 @@ func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence,
 			}
 		}
 	}
+	for _, quote := range quotes {
+		for i := range posts {
+			if endsApart(posts[i].Body, quote) {
+				return nil, fmt.Sprintf("post %d has these words, but the passage from the first to the last "+
+					"has more than %d characters; quote a part of it", posts[i].ID, MaxQuote)
+			}
+		}
+	}
 	bare := fold(quotes[len(quotes)-1]).text
 	if HasWord(bare) && slices.ContainsFunc(posts, func(p annotator.Post) bool {
 		return strings.Contains(fold(p.Body).text, bare)

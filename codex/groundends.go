@@ -60,6 +60,15 @@ func GroundEnds(body, quote string) (evidence annotator.Evidence, passages int) 
 	return evidence, passages
 }
 
+// endsApart reports whether a body has the pieces of a quotation one after another, at any distance.
+func endsApart(body, quote string) bool {
+	pieces := splitEnds(quote)
+	for i := range pieces {
+		pieces[i] = strings.TrimSpace(fold(pieces[i]).text)
+	}
+	return pieces != nil && inOrder(fold(body).text, pieces)
+}
+
 // splitEnds splits a quotation at its ellipses, which are all of one form. Each piece must hold a word; nil if one does
 // not.
 func splitEnds(quote string) []string {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"annotator"
 	"annotator/codex"
 
 	"pgregory.net/rapid"
@@ -54,6 +55,23 @@ func TestGroundEnds(t *testing.T) {
 
 // TestGroundEndsIsInTheBody tests that the body holds what is found, from its first words to its last, and no other
 // such passage.
+// TestEndsTooFarApart: the reason says when the ends of a quotation are in a post, but not near each other.
+func TestEndsTooFarApart(t *testing.T) {
+	t.Parallel()
+	far := strings.Repeat("She waited. ", codex.MaxQuote)
+	posts := []annotator.Post{{ID: 3, Body: "No."}, {ID: 7, Body: "They came at dawn. " + far + "Then she slept."}}
+	for quote, want := range map[string]string{
+		"They came at dawn. … Then she slept.": "post 7 has these words",
+		"Then she slept. … They came at dawn.": "",
+		"They came at dusk. … Then she slept.": "",
+	} {
+		found, why := codex.FindQuote(posts, quote)
+		if found != nil || !strings.HasPrefix(why, want) || want == "" && why != "" {
+			t.Errorf("%q: %v, %q", quote, found, why)
+		}
+	}
+}
+
 func TestGroundEndsIsInTheBody(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

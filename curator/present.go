@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"annotator"
 	"annotator/codex"
@@ -19,8 +20,8 @@ const (
 	maxStatements   = 20    // entries
 	statementsShown = 5_000 // tokens of their facts
 	statementShare  = 4     // part of these that one entry may take
-	statementTokens = 100   // of the reply, for each
-	statementLimit  = 3     // sentences of a statement
+	statementTokens = 120   // of the reply, for each
+	statementLength = 400   // code points of a statement; the question says it
 )
 
 // MaxWait is the maximum number of scenes since the last question for present statements. After that, a question need
@@ -126,14 +127,26 @@ func (s statements) read(reply string) (told map[int64]statement, rest string) {
 		if err != nil || !asked || told[id].text != "" {
 			continue
 		}
-		all := codex.Sentences(codex.Clean(annotator.Unescape(match[3])))
-		if text := strings.Join(all[:min(len(all), statementLimit)], " "); codex.HasWord(text) {
+		if text := shortened(codex.Sentences(codex.Clean(annotator.Unescape(match[3])))); codex.HasWord(text) {
 			said := statement{text: text}
 			said.readEnded(match[2])
 			told[id] = said
 		}
 	}
 	return told, presentTag.ReplaceAllString(reply, "")
+}
+
+// shortened joins the first sentences of a statement that have room, at least one.
+func shortened(sentences []string) string {
+	text := ""
+	for i, sentence := range sentences {
+		longer := strings.TrimSpace(text + " " + sentence)
+		if i > 0 && utf8.RuneCountInString(longer) > statementLength {
+			break
+		}
+		text = longer
+	}
+	return text
 }
 
 // numbers returns the numbers in a text, with any text between them.

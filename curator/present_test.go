@@ -71,6 +71,23 @@ func TestEndedStates(t *testing.T) {
 	}
 }
 
+// TestLengthOfAStatement: whole sentences are kept, as many as the question asks for at most.
+func TestLengthOfAStatement(t *testing.T) {
+	t.Parallel()
+	const four = "He has come to the island as a guest. He loves the singer. He waits for a letter. " +
+		"He is to become a great man."
+	long := strings.Repeat("He waits for the ship that never comes. ", 20)
+	for statement, want := range map[string]string{
+		four:                        four,
+		strings.TrimSpace(long):     strings.TrimSpace(long[:statementLength]),
+		strings.Repeat("wait ", 90): strings.TrimSpace(strings.Repeat("wait ", 90)),
+	} {
+		if _, present := ended(t, `<present id="1">`+statement+`</present>`); present != want {
+			t.Errorf("%q is kept as %q", statement, present)
+		}
+	}
+}
+
 // TestSettledGuesses: a statement confirms guesses by narrated facts that hold, and refutes others. Nothing else is
 // settled so.
 func TestSettledGuesses(t *testing.T) {

@@ -137,7 +137,7 @@ func TestCorrections(t *testing.T) {
 			t.Errorf("changed %v", result.Changed)
 		}
 		for _, part := range []string{
-			`"added":[4]`, `{"reword":9,"code":"NOT_FOUND"`, `{"reword":1,"code":"EMPTY"`, `{"move":1,"code":"NOT_FOUND"`,
+			`"added":[4]`, `"2, now 4: `, `{"reword":9,"code":"NOT_FOUND"`, `{"reword":1,"code":"EMPTY"`, `{"move":1,"code":"NOT_FOUND"`,
 			`{"move":2,"code":"NOT_FOUND"`,
 		} {
 			if !strings.Contains(result.Content, part) {

@@ -213,6 +213,8 @@ type editAnswer struct {
 	Added []int64   `json:"added,omitempty"` // the numbers of the new facts, in their order in the call
 	// the numbers of facts that were not added, because they are there
 	Known []int64 `json:"known,omitempty"`
+	// those of the known facts to which their quotations were added
+	Quoted []int64 `json:"quoted,omitempty"`
 	// the facts that were not added, because another entry has them
 	Elsewhere []elsewhere `json:"elsewhere,omitempty"`
 	// the numbers of facts with which their quotations share no word or name
@@ -235,7 +237,7 @@ func (ed *editor) answer() (Result, error) {
 	created, result := ed.stored.ID == 0, Result{}
 	answer := editAnswer{
 		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known,
-		Elsewhere: ed.elsewhere, Weak: ed.weak(), Closed: ed.closed(), NotTaken: shortened(ed.refused),
+		Quoted: ed.quoted(), Elsewhere: ed.elsewhere, Weak: ed.weak(), Closed: ed.closed(), NotTaken: shortened(ed.refused),
 	}
 	for _, t := range ed.targets {
 		if len(t.revisions) == 0 {
@@ -283,6 +285,22 @@ func (ed *editor) weak() (ids []int64) {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// quoted returns the numbers of the known facts that have more quotations than before the call.
+func (ed *editor) quoted() []int64 {
+	return slices.DeleteFunc(slices.Clone(ed.known), func(id int64) bool {
+		return quotations(&ed.entry, id) <= quotations(ed.stored, id)
+	})
+}
+
+// quotations is how many quotations a fact of an entry has.
+func quotations(e *annotator.Entry, fact int64) int {
+	at := slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == fact })
+	if at < 0 {
+		return 0
+	}
+	return len(e.Claims[at].Evidence)
 }
 
 // weakQuotes counts the weak quotations of facts, by their numbers.
@@ -334,11 +352,12 @@ func (ed *editor) added() []int64 {
 // maxClosed is how many characters of a closed fact an answer repeats, so that a wrong number is noticed.
 const maxClosed = 40
 
-// closed returns the facts that held before the call and do not after it.
+// closed returns the facts that held before the call and do not after it, with the numbers of those in their place.
 func (ed *editor) closed() []string {
-	holds := map[int64]bool{}
+	holds, replaced := map[int64]bool{}, map[int64]int64{}
 	for i := range ed.entry.Claims {
-		holds[ed.entry.Claims[i].ID] = ed.entry.Claims[i].Until == 0
+		c := &ed.entry.Claims[i]
+		holds[c.ID], replaced[c.ID] = c.Until == 0, c.ReplacedBy
 	}
 	var facts []string
 	used, more := 0, 0
@@ -348,6 +367,9 @@ func (ed *editor) closed() []string {
 			continue
 		}
 		fact := fmt.Sprintf("%d: %s", c.ID, beginning(c.Text, maxClosed))
+		if by := replaced[c.ID]; by != 0 {
+			fact = fmt.Sprintf("%d, now %d: %s", c.ID, by, beginning(c.Text, maxClosed))
+		}
 		if used += jsonLength(fact); used > maxClosings {
 			more++
 			continue

@@ -47,6 +47,19 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// TestQuotedIsSaid: the answer says which facts that were known got a quotation.
+func TestQuotedIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.do("glossary_create", `{"term":"Dawn","facts":[{"text":"She sails at night."},{"text":"She is grey."}],"tags":[]}`)
+	const again = `{"entry_id":1,"facts":[{"text":"She sails at night.","quote":"She sails at night."},{"text":"She is grey."}]}`
+	for _, want := range []string{`"known":[1,2],"quoted":[1]}`, `"known":[1,2]}`} {
+		if result, _ := w.run("glossary_update", again); !strings.HasSuffix(result.Content, want) {
+			t.Errorf("%s does not end with %s", result.Content, want)
+		}
+	}
+}
+
 // The model reads the answers as text: their form is stable, and a change of it shows here.
 func TestAnswerForms(t *testing.T) {
 	t.Parallel()
@@ -64,7 +77,7 @@ func TestAnswerForms(t *testing.T) {
 		{
 			"glossary_update",
 			`{"entry_id":2,"facts":[{"text":"ann saw it."},{"text":"Ann is dead."}],"close":[{"fact":2,"by":2},{"fact":9}]}`,
-			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[3],"known":[1],"closed":["2: Ann is old."],"not_taken":[{"close":9,"code":"NOT_FOUND","why":"entry 2 has no fact 9 that holds"}]}`,
+			`{"ok":true,"entry":{"id":2,"term":"Ann"},"added":[3],"known":[1],"closed":["2, now 3: Ann is old."],"not_taken":[{"close":9,"code":"NOT_FOUND","why":"entry 2 has no fact 9 that holds"}]}`,
 		},
 		{
 			"glossary_update",
@@ -300,7 +313,7 @@ func TestUpdate(t *testing.T) {
 	a = w.do("glossary_update",
 		`{"entry_id":1,"definition":"Dawn is a wreck.","narrow":true,"close":[{"fact":1},{"fact":2},{"fact":3,"by":1}],"tags":[]}`)
 	if e = w.glossary.entries[0]; e.Definition() != "Dawn is a wreck." || len(e.Tags) != 0 ||
-		!slices.Equal(a.Closed, []string{"1: Dawn is a ship.", "2: She sails at night.", "3: Mik stole her."}) ||
+		!slices.Equal(a.Closed, []string{"1: Dawn is a ship.", "2: She sails at night.", "3, now 4: Mik stole her."}) ||
 		!slices.Equal(a.Added, []int64{4}) {
 		t.Errorf("%+v: %+v", a, e)
 	}

@@ -78,7 +78,7 @@ func Present(question string) string {
 
 var (
 	endedThreads  = regexp.MustCompile(`These threads have ended: ([\d, ]+)\.`)
-	wantedThreads = regexp.MustCompile(`For each of (?:them|the threads ([\d, ]+)) write <thread `)
+	wantedThreads = regexp.MustCompile(`(?:summary so far: ([\d, ]+)\. )?For each of th(?:em|ose) write`)
 )
 
 // Recap returns summaries of ended threads and the story so far; nothing if a question asks for none.
