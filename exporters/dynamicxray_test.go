@@ -58,7 +58,8 @@ func runSQL(t fataler, scripts ...string) []xrayItem {
 	return items
 }
 
-// TestDynamicXrayHasAnItemAnEntry: SQLite runs the script, which gives each entry an item. A second run changes nothing.
+// TestDynamicXrayHasAnItemAnEntry: SQLite runs the script, which gives each entry an item. A second run changes
+// nothing.
 func TestDynamicXrayHasAnItemAnEntry(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

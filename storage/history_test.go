@@ -129,8 +129,27 @@ func (d *dated) equals(point string, want []annotator.Entry) {
 		d.ok(err)
 		got = append(got, *e)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	appearance := cmpopts.IgnoreFields(annotator.Entry{}, "First", "Last")
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), appearance); diff != "" {
 		d.Fatalf("as of %s (-noted +replayed):\n%s", point, diff)
+	}
+	d.appear(point, view.At(d.db, m), got)
+}
+
+// appear checks that entries begin and end where they are mentioned within a limit, of those that are.
+func (d *dated) appear(point string, shown *view.View, entries []annotator.Entry) {
+	d.Helper()
+	for i := range entries {
+		e := &entries[i]
+		found, _, err := shown.Mentions(d.ctx, e.ID, 0, 0)
+		d.ok(err)
+		if len(found) == 0 {
+			continue
+		}
+		if first, last := found[0].Place, found[len(found)-1].Place; e.First != first || e.Last != last {
+			d.Fatalf("as of %s, %s is from %d to %d, and mentioned from %d to %d", point, e.Term, e.First, e.Last,
+				first, last)
+		}
 	}
 }
 
