@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -43,6 +44,8 @@ type vault struct {
 	quoted  map[int64][]int   // the starts of quotations by post
 	blocks  map[string]string // links to the paragraphs of quotations, by blockKey
 	threads []string          // the paths of threads, without .md
+	scene   annotator.Order   // of the last post that was written
+	named   map[int64]bool    // entries with a link in that scene
 }
 
 // writeObsidian writes a codex as a vault of Obsidian: notes of the entries, notes of the threads with their posts, an
@@ -159,11 +162,19 @@ func (v *vault) writeThreads(ctx context.Context) error {
 		v.threads = append(v.threads, name)
 		var text bytes.Buffer
 		fmt.Fprintf(&text, "---\nthread: %d\n---\n", thread.ID)
+		then, err := v.Text.MentionsThen(ctx, thread.ID)
+		if err != nil {
+			return err
+		}
+		now, err := v.Text.Mentions(ctx, thread.ID)
+		if err != nil {
+			return err
+		}
 		for post, err := range v.Text.Posts(ctx, thread.ID) {
 			if err != nil {
 				return err
 			}
-			v.post(&text, name, post)
+			v.post(&text, name, post, v.names(then[post.Place], now[post.Place]))
 		}
 		if err := v.writeNote(name, text.String()); err != nil {
 			return err
@@ -172,9 +183,42 @@ func (v *vault) writeThreads(ctx context.Context) error {
 	return nil
 }
 
+// names returns the mentions that have a note, in the order of the text; of those that begin together, the longest is
+// the first. A name leads to the entry that had it then, or to the one that has it now, if that one was merged since.
+func (v *vault) names(then, now []Mention) []Mention {
+	chosen := map[Mention]int64{} // by mentions without entries
+	for _, mentions := range [][]Mention{then, now} {
+		found := map[Mention]int64{}
+		for _, m := range mentions {
+			of := Mention{Start: m.Start, End: m.End}
+			if known, ok := found[of]; ok && known != m.Entry {
+				found[of] = 0 // a name of several entries
+			} else if v.notes[m.Entry] != "" {
+				found[of] = m.Entry
+			}
+		}
+		for of, entry := range found {
+			if _, ok := chosen[of]; !ok {
+				chosen[of] = entry
+			}
+		}
+	}
+	var names []Mention
+	for of, entry := range chosen {
+		if entry != 0 {
+			names = append(names, Mention{entry, of.Start, of.End})
+		}
+	}
+	slices.SortFunc(names, func(a, b Mention) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+	return names
+}
+
 // post writes the paragraphs of a post. The first has the block id of the post. A paragraph in which a quotation begins
-// has its own id.
-func (v *vault) post(text *bytes.Buffer, note string, p *Post) {
+// has its own id. The first name of each entry in a scene is a link.
+func (v *vault) post(text *bytes.Buffer, note string, p *Post, names []Mention) {
+	if order := p.Place.Order(); v.named == nil || v.scene != order {
+		v.scene, v.named = order, map[int64]bool{}
+	}
 	paragraphs := paragraphsOf(p.Body)
 	for i, paragraph := range paragraphs {
 		block := fmt.Sprintf("post-%d", p.ID)
@@ -191,7 +235,8 @@ func (v *vault) post(text *bytes.Buffer, note string, p *Post) {
 				linked = true
 			}
 		}
-		fmt.Fprintf(text, "\n%s", escapeMarkdown(paragraph.text))
+		text.WriteString("\n")
+		v.paragraph(text, &paragraph, names)
 		if linked {
 			fmt.Fprintf(text, " ^%s", block)
 		}
@@ -201,10 +246,54 @@ func (v *vault) post(text *bytes.Buffer, note string, p *Post) {
 
 func blockKey(post int64, start int) string { return fmt.Sprintf("%d:%d", post, start) }
 
+// paragraph writes a paragraph of the story with links.
+func (v *vault) paragraph(b *bytes.Buffer, p *paragraph, names []Mention) {
+	written := 0
+	for _, name := range names {
+		start, begins := slices.BinarySearch(p.at, name.Start)
+		last, ends := slices.BinarySearch(p.at, name.End-1)
+		if !begins || !ends || start < written || v.named[name.Entry] {
+			continue
+		}
+		v.named[name.Entry] = true
+		b.WriteString(escapeInline(string(p.text[written:start])))
+		writeLink(b, linkTo(v.notes[name.Entry], string(p.text[start:last+1])))
+		written = last + 1
+	}
+	b.WriteString(escapeInline(string(p.text[written:])))
+}
+
+// writeLink writes a link. A ! before it would make it an embedded note or an image.
+func writeLink(b *bytes.Buffer, link string) {
+	if bytes.HasSuffix(b.Bytes(), []byte("!")) {
+		b.Truncate(b.Len() - 1)
+		b.WriteString(`\!`)
+	}
+	b.WriteString(link)
+}
+
 // paragraph is a run of lines that are not blank. Start is its offset in the text, in code points.
 type paragraph struct {
-	text  string
+	text  []rune // its lines without surrounding space and without blank lines
+	at    []int  // the offset of each code point in the text
 	start int
+}
+
+// add appends a line that has an offset in the text.
+func (p *paragraph) add(line string, at int) {
+	for part := range strings.SplitAfterSeq(line, "\r") {
+		begin := at + utf8.RuneCountInString(part) - utf8.RuneCountInString(strings.TrimLeftFunc(part, unicode.IsSpace))
+		at += utf8.RuneCountInString(part)
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		if p.text != nil {
+			p.text, p.at = append(p.text, '\n'), append(p.at, p.at[len(p.at)-1]+1)
+		}
+		for i, r := range []rune(part) {
+			p.text, p.at = append(p.text, r), append(p.at, begin+i)
+		}
+	}
 }
 
 func paragraphsOf(body string) []paragraph {
@@ -213,16 +302,14 @@ func paragraphsOf(body string) []paragraph {
 	for line := range strings.Lines(body) {
 		if strings.TrimSpace(line) == "" {
 			open = false
-		} else if open {
-			list[len(list)-1].text += line
 		} else {
-			list = append(list, paragraph{line, at})
-			open = true
+			if !open {
+				list = append(list, paragraph{start: at})
+				open = true
+			}
+			list[len(list)-1].add(line, at)
 		}
-		at += len([]rune(line))
-	}
-	for i := range list {
-		list[i].text = strings.TrimSpace(list[i].text)
+		at += utf8.RuneCountInString(line)
 	}
 	return list
 }
@@ -343,7 +430,7 @@ func (v *vault) claim(b *strings.Builder, e *Entry, c *Claim) {
 
 // linked returns a text of the codex with links to notes. Links to unknown entries become plain text.
 func (v *vault) linked(text string) string {
-	var b strings.Builder
+	var b bytes.Buffer
 	plain := func(part string) { b.WriteString(escapeInline(part)) }
 	codex.ReplaceLinks(oneParagraph(text), plain, func(name, shown string) {
 		id := v.byName[codex.Normalize(name)]
@@ -352,7 +439,9 @@ func (v *vault) linked(text string) string {
 			return
 		}
 		before, after, _ := strings.Cut(shown, strings.TrimSpace(shown))
-		b.WriteString(before + linkTo(v.notes[id], shown) + after)
+		b.WriteString(before)
+		writeLink(&b, linkTo(v.notes[id], shown))
+		b.WriteString(after)
 	})
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"annotator"
 	"annotator/exporters"
@@ -143,7 +144,7 @@ func TestVaultHasNoDanglingLink(t *testing.T) {
 	})
 }
 
-// TestPostsOfAVaultAreUnchanged: Markdown shows the text of a post unchanged.
+// TestPostsOfAVaultAreUnchanged: Markdown shows the text of a post unchanged, with links in any places.
 func TestPostsOfAVaultAreUnchanged(t *testing.T) {
 	t.Parallel()
 	tags := regexp.MustCompile(`<[^>]*>`)
@@ -155,10 +156,22 @@ func TestPostsOfAVaultAreUnchanged(t *testing.T) {
 			rapid.StringOf(rapid.SampledFrom([]rune("a1. \n#*_-+>[]()!`<>&\\$%=~^|\"':;/\t"))),
 			rapid.StringMatching(`([a-z]{0,3}(\*\*|<b>|\[\[x\]\]|1\. |- |# |> |&amp;|~~|==|%%|\$)){1,6}`),
 		).Draw(t, "body")
-		doc := exporters.Build(exporters.Story{}, nil, position)
+		var entries []annotator.Entry
+		var mentions []exporters.Mention
+		for id := range int64(3) {
+			entries = append(entries, annotator.Entry{ID: id + 1, Term: fmt.Sprintf("Name %d", id), First: 1})
+			start := rapid.IntRange(0, utf8.RuneCountInString(body)).Draw(t, "start")
+			end := rapid.IntRange(start, utf8.RuneCountInString(body)).Draw(t, "end")
+			if name := string([]rune(body)[start:end]); strings.TrimSpace(name) == name && name != "" &&
+				!strings.Contains(name, "\n\n") {
+				mentions = append(mentions, exporters.Mention{Entry: id + 1, Start: start, End: end})
+			}
+		}
+		doc := exporters.Build(exporters.Story{}, entries, position)
 		codex := &exporters.Codex{Document: &doc, Text: &storyOf{
-			threads: []exporters.Thread{{ID: 1, Title: "One"}},
-			posts:   map[int64][]exporters.Post{1: {{Post: annotator.Post{ID: 7, Thread: 1, Body: body}}}},
+			threads:  []exporters.Thread{{ID: 1, Title: "One"}},
+			posts:    map[int64][]exporters.Post{1: {{Post: annotator.Post{ID: 7, Thread: 1, Body: body}}}},
+			mentions: map[annotator.Place][]exporters.Mention{0: mentions},
 		}}
 		var out, shown bytes.Buffer
 		format := named(t, "obsidian")
@@ -171,6 +184,7 @@ func TestPostsOfAVaultAreUnchanged(t *testing.T) {
 			}
 			_, note, _ := strings.Cut(string(file.Data), "\n---\n")
 			note, _, _ = strings.Cut(blockID.ReplaceAllString(note, ""), "\n%% ")
+			note = wikiLink.ReplaceAllString(note, "[$2](x)") // so that Markdown knows it
 			if err := goldmark.Convert([]byte(note), &shown); err != nil {
 				t.Fatal(err)
 			}
@@ -178,11 +192,65 @@ func TestPostsOfAVaultAreUnchanged(t *testing.T) {
 				words(body); got != want {
 				t.Fatalf("%q reads %q", want, got)
 			}
-			if n := strings.Count(shown.String(), "<") - 2*strings.Count(shown.String(), "<p>"); n != 0 {
+			if n := strings.Count(shown.String(), "<") - 2*strings.Count(shown.String(), "<p>") -
+				2*strings.Count(shown.String(), "<a href="); n != 0 {
 				t.Fatalf("%q has markup: %s", body, shown.String())
 			}
 		}
 	})
+}
+
+// TestNamesInAVaultAreLinks: the first name of each entry in a scene leads to the entry that had it then, or to the one
+// that has it now. A name of two entries leads nowhere, and no link is an embedded note.
+func TestNamesInAVaultAreLinks(t *testing.T) {
+	t.Parallel()
+	doc := exporters.Build(exporters.Story{Title: "T"}, []annotator.Entry{
+		{ID: 1, Term: "Mik", Tags: []string{"person"}}, {ID: 2, Term: "Dawn", Tags: []string{"ship"}},
+	}, position)
+	at := annotator.PlaceAt
+	post := func(id int64, scene int, body string) exporters.Post {
+		return exporters.Post{
+			Post: annotator.Post{ID: id, Thread: 1, Body: body}, Place: at(annotator.Order(scene), int(id)), Scene: scene,
+		}
+	}
+	then, now := map[annotator.Place][]exporters.Mention{}, map[annotator.Place][]exporters.Mention{}
+	story := &thenAndNow{storyOf{threads: []exporters.Thread{{ID: 1, Title: "One"}}, mentions: now}, then}
+	story.posts = map[int64][]exporters.Post{1: {
+		post(1, 1, "A *storm*.\n\n  Ah!Mik's\n  dawn, said Mik."), post(2, 1, "Mik and Sorrel."), post(3, 2, "Sorrel, Mik."),
+		post(4, 3, "The lady."),
+	}}
+	then[at(1, 1)] = []exporters.Mention{{1, 17, 20}, {2, 25, 29}, {1, 36, 39}}
+	then[at(1, 2)] = []exporters.Mention{{1, 0, 3}, {9, 8, 14}} // entry 9 was merged
+	then[at(2, 3)] = []exporters.Mention{{9, 0, 6}, {2, 8, 11}}
+	now[at(2, 3)] = []exporters.Mention{{1, 0, 6}, {1, 8, 11}}
+	then[at(3, 4)] = []exporters.Mention{{1, 4, 8}, {2, 4, 8}}
+	var out bytes.Buffer
+	format := named(t, "obsidian")
+	if err := format.WriteOne(t.Context(), &out, &exporters.Codex{Document: &doc, Text: story}); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range unzip(t, out.Bytes()) {
+		if !strings.HasPrefix(file.Name, "Threads/") {
+			continue
+		}
+		_, got, _ := strings.Cut(string(file.Data), "\n---\n")
+		want := "\nA \\*storm\\*. ^post-1\n\nAh\\!" + `[[Codex/People/Mik|Mik]]'s` + "\n" +
+			`[[Codex/Objects/Dawn|dawn]], said Mik.` + "\n\nMik and Sorrel. ^post-2\n\n" +
+			`[[Codex/People/Mik|Sorrel]], [[Codex/Objects/Dawn|Mik]]. ^post-3` + "\n\nThe lady. ^post-4\n"
+		if got, _, _ = strings.Cut(got, "\n%% "); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	}
+}
+
+// thenAndNow is a story whose names once were those of other entries.
+type thenAndNow struct {
+	storyOf
+	then map[annotator.Place][]exporters.Mention
+}
+
+func (s *thenAndNow) MentionsThen(context.Context, int64) (map[annotator.Place][]exporters.Mention, error) {
+	return s.then, nil
 }
 
 func TestQuotationsLeadToTheirParagraph(t *testing.T) {
