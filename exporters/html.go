@@ -33,6 +33,7 @@ type htmlPage struct {
 	Script                template.JS
 	StyleHash, ScriptHash string // for the Content Security Policy
 
+	threads map[int64]string // their titles
 	ranks   map[nameKey]int
 	targets []pageTarget          // of the links in texts, which have their numbers
 	numbers map[string]int        // of targets, by the normalised name
@@ -76,7 +77,8 @@ func (c *Codex) newPage(ctx context.Context) (*htmlPage, error) {
 	style, script := pageFile("page.css"), pageFile("page.js")
 	p := &htmlPage{
 		Document: c.Document, Last: max(1, c.Story.Scenes), Style: template.CSS(style), Script: template.JS(script),
-		StyleHash: hashOf(style), ScriptHash: hashOf(script), numbers: map[string]int{}, named: map[string]pageTarget{},
+		StyleHash: hashOf(style), ScriptHash: hashOf(script), threads: c.titles(), numbers: map[string]int{},
+		named: map[string]pageTarget{},
 	}
 	if c.AsOf != nil {
 		isLast := func(s annotator.SceneOrder) bool { return s.N == c.AsOf.Scene }
@@ -135,9 +137,38 @@ func (p *htmlPage) opening(claims []*pageClaim) []*pageClaim {
 	return open
 }
 
-// others returns the other claims as they are told.
-func (p *htmlPage) others(claims []*pageClaim) []*pageClaim {
-	return slices.DeleteFunc(slices.Clone(claims), func(c *pageClaim) bool { return c.Opens.in(p.Last) })
+// toldClaim is a claim with the heading above it at the last scene; "" if it has none.
+type toldClaim struct {
+	Claim   *pageClaim
+	Heading string
+}
+
+// others returns the other claims of an entry as they are told.
+func (p *htmlPage) others(e *pageEntry) (others []toldClaim) {
+	known, told, at := Entry{}, []Claim{}, []int{}
+	for _, title := range e.Titles {
+		if title.In.in(p.Last) {
+			known.Term = title.Value.Name
+		}
+	}
+	for _, c := range e.Claims {
+		shown := Claim{As: c.As, From: annotator.Position{Thread: c.Thread, Scene: c.From}}
+		if c.In.in(p.Last) {
+			known.Claims = append(known.Claims, shown)
+		}
+		if c.Opens.in(p.Last) {
+			continue
+		}
+		if c.In.in(p.Last) {
+			told, at = append(told, shown), append(at, len(others))
+		}
+		others = append(others, toldClaim{Claim: c})
+	}
+	for _, passage := range known.passages(told, p.threads) {
+		others[at[0]].Heading = passage.Heading()
+		at = at[len(passage.Claims):]
+	}
+	return others
 }
 
 // sort ranks all titles, sorts the entries by their last titles, and collects the entries of each name.

@@ -161,3 +161,49 @@ func TestValuesOfAPageHaveIntervals(t *testing.T) {
 		t.Errorf("the targets %s, not %s", targets, want)
 	}
 }
+
+// TestPageHasHeadingsWithoutScript: the facts of an entry stand below the chapters in which they are told, and below
+// the name under which the entry was known. A fact that is not shown at the last scene has no heading.
+func TestPageHasHeadingsWithoutScript(t *testing.T) {
+	t.Parallel()
+	fact := func(id int64, scene annotator.Order, as string) annotator.Revision {
+		at := annotator.PlaceAt(scene, 0)
+		c := annotator.Claim{ID: id, Text: fmt.Sprintf("Fact %d.", id), Kind: annotator.Narrated, From: at, As: as}
+		return annotator.Revision{
+			Entry: 1, Seen: scene, At: at, Field: annotator.FieldClaim, New: annotator.EncodeJSON(c),
+		}
+	}
+	wrong := fact(4, 6, "")
+	wrong.Old, wrong.Seen = wrong.New, 8
+	wrong.New = strings.Replace(wrong.New, `{`, `{"ended":"wrong",`, 1)
+	doc := exporters.Document{
+		Story: exporters.Story{Scenes: 9},
+		Chapters: []exporters.Chapter{
+			{Thread: 1, Title: "I & you", FromScene: 1, ToScene: 4},
+			{Thread: 2, Title: "II", FromScene: 5, ToScene: 6},
+			{Thread: 3, Title: "III", FromScene: 7, ToScene: 9},
+		},
+	}
+	history := &memoryHistory{revisions: map[int64][]annotator.Revision{1: {
+		{Entry: 1, Seen: 2, At: annotator.PlaceAt(2, 0), Field: annotator.FieldTerm, New: "Mik"},
+		fact(1, 2, ""), fact(2, 3, ""), fact(3, 4, "Sorrel"), fact(4, 6, ""), fact(5, 7, ""), wrong, fact(6, 9, ""),
+	}}}
+	page := write(t, "html", &exporters.Codex{Document: &doc, Scenes: someScenes(), History: history})
+	var got []string
+	for _, e := range elements(t, page, atom.Li) {
+		hidden := slices.ContainsFunc(e.Attr, func(a html.Attribute) bool { return a.Key == "hidden" })
+		if attribute(e, "data-n")+attribute(e, "class") != "" && !hidden {
+			text := textOf(e)
+			if attribute(e, "class") == "" {
+				text, _, _ = strings.Cut(text, " scene ")
+			}
+			got = append(got, text)
+		}
+	}
+	want := []string{
+		"Fact 1.", "I & you", "Fact 2.", "as Sorrel, scene 4", "Fact 3.", "III", "Fact 5.", "Fact 6.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -209,7 +209,9 @@ func (v *vault) names(then, now []Mention) []Mention {
 			names = append(names, Mention{entry, of.Start, of.End})
 		}
 	}
-	slices.SortFunc(names, func(a, b Mention) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+	slices.SortFunc(names, func(a, b Mention) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
 	return names
 }
 

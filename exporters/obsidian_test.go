@@ -200,8 +200,8 @@ func TestPostsOfAVaultAreUnchanged(t *testing.T) {
 	})
 }
 
-// TestNamesInAVaultAreLinks: the first name of each entry in a scene leads to the entry that had it then, or to the one
-// that has it now. A name of two entries leads nowhere, and no link is an embedded note.
+// TestNamesInAVaultAreLinks: the first name of an entry in a scene is a link. It leads to the entry that had the name
+// then, or to the one that has it now. A name of two entries leads nowhere, and no link is an embedded note.
 func TestNamesInAVaultAreLinks(t *testing.T) {
 	t.Parallel()
 	doc := exporters.Build(exporters.Story{Title: "T"}, []annotator.Entry{
@@ -210,14 +210,15 @@ func TestNamesInAVaultAreLinks(t *testing.T) {
 	at := annotator.PlaceAt
 	post := func(id int64, scene int, body string) exporters.Post {
 		return exporters.Post{
-			Post: annotator.Post{ID: id, Thread: 1, Body: body}, Place: at(annotator.Order(scene), int(id)), Scene: scene,
+			Post: annotator.Post{ID: id, Thread: 1, Body: body}, Scene: scene,
+			Place: at(annotator.Order(scene), int(id)),
 		}
 	}
 	then, now := map[annotator.Place][]exporters.Mention{}, map[annotator.Place][]exporters.Mention{}
 	story := &thenAndNow{storyOf{threads: []exporters.Thread{{ID: 1, Title: "One"}}, mentions: now}, then}
 	story.posts = map[int64][]exporters.Post{1: {
-		post(1, 1, "A *storm*.\n\n  Ah!Mik's\n  dawn, said Mik."), post(2, 1, "Mik and Sorrel."), post(3, 2, "Sorrel, Mik."),
-		post(4, 3, "The lady."),
+		post(1, 1, "A *storm*.\n\n  Ah!Mik's\n  dawn, said Mik."), post(2, 1, "Mik and Sorrel."),
+		post(3, 2, "Sorrel, Mik."), post(4, 3, "The lady."),
 	}}
 	then[at(1, 1)] = []exporters.Mention{{1, 17, 20}, {2, 25, 29}, {1, 36, 39}}
 	then[at(1, 2)] = []exporters.Mention{{1, 0, 3}, {9, 8, 14}} // entry 9 was merged

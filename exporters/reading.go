@@ -41,7 +41,11 @@ func (e *Entry) reading(titles map[int64]string, kept func(*Claim) bool) Reading
 	if opening == 0 && len(shown) > 0 && shown[0].Until == nil {
 		opening = 1
 	}
-	r, told := Reading{Opening: slices.Clip(shown[:opening])}, shown[opening:]
+	return Reading{Opening: slices.Clip(shown[:opening]), Passages: e.passages(shown[opening:], titles)}
+}
+
+// passages divides facts of the entry, in the order of the story, at their headings.
+func (e *Entry) passages(told []Claim, titles map[int64]string) (passages []Passage) {
 	ofOthers := func(c Claim) bool { return c.From.Thread != told[0].From.Thread }
 	severalChapters, names, as := slices.ContainsFunc(told, ofOthers), e.formerNames(), ""
 	for i, c := range told {
@@ -55,12 +59,12 @@ func (e *Entry) reading(titles map[int64]string, kept func(*Claim) bool) Reading
 			as, p.As = known, cmp.Or(known, "as "+e.Term)
 		}
 		if i == 0 || p.Chapter+p.As != "" {
-			r.Passages = append(r.Passages, p)
+			passages = append(passages, p)
 		}
-		last := &r.Passages[len(r.Passages)-1]
+		last := &passages[len(passages)-1]
 		last.Claims = append(last.Claims, c)
 	}
-	return r
+	return passages
 }
 
 // formerNames returns what is said of claims that were noted under another name: "as Sorrel, scenes 9 to 26".
