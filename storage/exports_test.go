@@ -288,7 +288,7 @@ func (x *exported) shown(scene int) []string {
 			switch {
 			case child.Type == html.TextNode:
 				b.WriteString(child.Data)
-			case hidden(child):
+			case hidden(child), attribute(child, "class") == "heading": // the script writes headings anew
 			case attribute(child, "data-to") != "":
 				number, _ := strconv.Atoi(attribute(child, "data-to"))
 				b.WriteString(text(child))
