@@ -90,17 +90,26 @@ func TestChaptersAreNamed(t *testing.T) {
 			{"1", "Chapter I"}, {"2", "Chapter II"}, {"3", "Chapter III"}, {"12", "Chapter XII"}, {"21", "Chapter XXI"},
 		},
 		"volumes": {
-			{`"Prologue"`, "Prologue"}, {"1.1", "Volume I, Chapter 1"}, {"1.2", "Volume I, Chapter 2"},
-			{"2.1", "Volume II, Chapter 1"}, {"2.2", "Volume II, Chapter 2"},
+			{`"Prologue"`, "Prologue"},
+			{"1.1", "Volume I, Chapter 1"},
+			{"1.2", "Volume I, Chapter 2"},
+			{"2.1", "Volume II, Chapter 1"},
+			{"2.2", "Volume II, Chapter 2"},
 			{`"FIRST EPILOGUE: 1813-20, CHAPTER I"`, "FIRST EPILOGUE: 1813-20, Chapter I"},
 		},
 		"letters": {
-			{`"Letter 1"`, "Letter 1"}, {`"Letter 2"`, "Letter 2"}, {"1", "Chapter One"}, {"2", "Chapter Two"},
+			{`"Letter 1"`, "Letter 1"},
+			{`"Letter 2"`, "Letter 2"},
+			{"1", "Chapter One"},
+			{"2", "Chapter Two"},
 			{`"Part 2"`, "Part 2"},
 		},
 		"stories": {
-			{`"A Scandal in Bohemia"`, "A Scandal in Bohemia"}, {`"The Château d’If"`, "The Château d’If"},
-			{`"The Red-Headed League"`, "The Red-Headed League"}, {`"1984"`, "1984"}, {"#5", "thread 104"},
+			{`"A Scandal in Bohemia"`, "A Scandal in Bohemia"},
+			{`"The Château d’If"`, "The Château d’If"},
+			{`"The Red-Headed League"`, "The Red-Headed League"},
+			{`"1984"`, "1984"},
+			{"#5", "thread 104"},
 		},
 	} {
 		chapters := chaptersOf(novels[novel])

@@ -151,7 +151,8 @@ func (list *entryList) fillSettings(r *request) error {
 		return nil
 	}
 	for _, s := range []setting{
-		{Label: "how often they appear", URL: byWeight}, {Label: "name", URL: byName},
+		{Label: "how often they appear", URL: byWeight},
+		{Label: "name", URL: byName},
 		{Label: "where they appear first", URL: byFirst},
 	} {
 		s.Current, s.URL = s.URL == list.Sort, link(list.Tag, s.URL, list.Letter)

@@ -208,7 +208,7 @@ func (o *evalOptions) countNames(ctx context.Context, v *codexView, gold *eval.G
 	if err != nil || posts == nil {
 		return nil, err
 	}
-	defer posts.Close()
+	defer func() { _ = posts.Close() }()
 	counter, text := eval.NewCounter(gold, entries), &storyText{view: v.View, corpus: posts}
 	threads, err := text.Threads(ctx)
 	for i := range threads {

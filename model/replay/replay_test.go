@@ -224,7 +224,9 @@ func TestDifferencesAreReported(t *testing.T) {
 		want     string
 	}{
 		{
-			"text", []string{"a", "b", "the Kühe here"}, []string{"a", "b", "the Köhe here"},
+			"text",
+			[]string{"a", "b", "the Kühe here"},
+			[]string{"a", "b", "the Köhe here"},
 			`message 3 (user), at byte 6: recorded "the Kühe here", now "the Köhe here"`,
 		},
 		{"more", []string{"a"}, []string{"a", "b"}, "message 2 (assistant), which the recorded one does not have"},
