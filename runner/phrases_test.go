@@ -8,14 +8,14 @@ import (
 	"annotator/internal/scripted"
 )
 
-// harbour are threads in which the narration goes on calling two entries the Watch, and nobody the fire.
+// harbour are threads in which the narration goes on calling two entries the Watch, and nobody the clerk.
 func harbour() (threads [][]string) {
 	for n := range 2 {
 		var scenes []string
 		for i := range 4 {
 			told := days[4*n+i] + " Nobody but the Watch was about."
 			if i%2 == 0 {
-				told += " The silent nun came by. Then the silent nun sat at the fire, as the Watch did."
+				told += " The silent nun came by. The silent nun sat. The clerk slept. The clerk woke."
 			}
 			scenes = append(scenes, told)
 		}
@@ -62,14 +62,14 @@ func naming(t *testing.T, answer func(question string) string) (s *stage, asked 
 func TestPhrasesBecomeNames(t *testing.T) {
 	t.Parallel()
 	s, asked := naming(t, func(string) string {
-		return `<name of="Agnes">the silent nun</name><name of="1; 2">the Watch</name><name of="nobody">the fire</name>` +
+		return `<name of="Agnes">the silent nun</name><name of="1; 2">the Watch</name><name of="nobody">the clerk</name>` +
 			`<name of="1">something else</name>`
 	})
 	if err := s.run("named"); err != nil {
 		t.Fatal(err)
 	}
 	s.lawful("named")
-	for phrase, want := range map[string]int{`text="the silent nun"`: 1, `text="Watch"`: 1, `text="the fire"`: 1} {
+	for phrase, want := range map[string]int{`text="the silent nun"`: 1, `text="Watch"`: 1, `text="the clerk"`: 1} {
 		if n := strings.Count(strings.Join(*asked, ""), phrase); n != want {
 			t.Errorf("the phrase %s was asked about %d times in %q", phrase, n, *asked)
 		}
@@ -77,7 +77,7 @@ func TestPhrasesBecomeNames(t *testing.T) {
 	if !strings.Contains((*asked)[0], "1: Harbour Watch") {
 		t.Errorf("the question shows no similar entries: %s", (*asked)[0])
 	}
-	for name, owners := range map[string]string{"the silent nun": "[3]", "watch": "[1 2]", "the fire": "[]"} {
+	for name, owners := range map[string]string{"the silent nun": "[3]", "watch": "[1 2]", "the clerk": "[]"} {
 		got := s.column("named", fmt.Sprintf(`SELECT entry_id FROM glossary_alias WHERE name_normalized = %q
 			AND from_scene = 1 ORDER BY entry_id`, name))
 		if fmt.Sprint(got) != owners {
@@ -89,7 +89,7 @@ func TestPhrasesBecomeNames(t *testing.T) {
 // TestPhrasesWithoutAnAnswer are not asked about again, and name nothing.
 func TestPhrasesWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
-	s, asked := naming(t, func(string) string { return `<name of="99">the Watch</name><name of="">the fire</name>` })
+	s, asked := naming(t, func(string) string { return `<name of="99">the Watch</name><name of="">the clerk</name>` })
 	if err := s.run("unnamed"); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (x *Index) Recurring(scenes []string, usage *Usage, skip func(key string) b
 	r.extend()
 	var found []*recurrent
 	for _, p := range r.phrases {
-		if p.scenes >= phraseScenes && p.ends > 0 && !p.extended && !r.common(p.last()) && r.score(p) >= phraseScore &&
+		if p.scenes >= phraseScenes && p.ends > 0 && !p.extended && !r.common(p.last()) && r.nameLike(p) &&
 			!skip(p.key) && !x.isName(p.form()) && !x.isName(p.text()) {
 			found = append(found, p)
 		}
@@ -82,6 +82,8 @@ type recurring struct {
 	words    int
 	total    map[string]int  // occurrences of a word
 	nouns    map[string]bool // words that follow an article somewhere
+	leads    map[string]int  // occurrences of a word before an article
+	led      int             // of all these words
 	link     string          // the word that most often follows these, as "of" does; empty for none
 	phrases  map[string]*recurrent
 }
@@ -95,6 +97,7 @@ type token struct {
 	capital    bool
 	inside     bool // of a sentence
 	follows    bool // a single space is between the word before and it
+	dotted     bool // a full stop and a space are
 	name       int  // 1 and more: the occurrence of a name to which it belongs
 }
 
@@ -106,6 +109,9 @@ type recurrent struct {
 	forms    map[string]int // how it is written without that
 	ends     int            // occurrences that neither a noun nor "of" follows
 	starts   int            // of these, those that begin a sentence
+	all      int            // occurrences behind an article
+	led      int            // of these, those behind a word that leads to articles
+	dotted   int            // of ends, those that a full stop and a capital follow
 	extended bool           // a longer phrase is there as often, or a shorter one more often
 	scenes   int            // that have it
 	newest   int            // of these, from 1
@@ -117,7 +123,8 @@ func (p *recurrent) last() string { return p.words[len(p.words)-1] }
 
 func newRecurring(x *Index, usage *Usage) *recurring {
 	return &recurring{
-		index: x, usage: usage, total: map[string]int{}, nouns: map[string]bool{}, phrases: map[string]*recurrent{},
+		index: x, usage: usage, total: map[string]int{}, nouns: map[string]bool{},
+		leads: map[string]int{}, phrases: map[string]*recurrent{},
 	}
 }
 
@@ -136,7 +143,7 @@ func (r *recurring) read(scenes []string) {
 		for i := range tokens {
 			switch {
 			case r.article(&tokens[i]):
-				r.definite(n, tokens[i:])
+				r.definite(n, tokens, i)
 			case i == 0 || !r.article(&tokens[i-1]) || !tokens[i].follows:
 				r.capitalised(n, tokens, i)
 			}
@@ -144,7 +151,8 @@ func (r *recurring) read(scenes []string) {
 	}
 }
 
-// findNouns collects the words that follow an article, and finds the one that most often follows these.
+// findNouns collects the words that follow an article, and those before it. It finds the one that most often follows
+// the former.
 func (r *recurring) findNouns() {
 	following := map[string]int{}
 	for _, tokens := range r.scenes {
@@ -153,6 +161,10 @@ func (r *recurring) findNouns() {
 				continue
 			}
 			r.nouns[tokens[i].folded] = true
+			if i > 1 && tokens[i-1].follows {
+				r.leads[tokens[i-2].folded]++
+				r.led++
+			}
 			if i+1 < len(tokens) && tokens[i+1].follows {
 				next := tokens[i+1].folded
 				following[next]++
@@ -178,6 +190,7 @@ func (r *recurring) tokens(text string) []token {
 		t := token{
 			start: s.start, end: s.end, folded: string(bare(s.folded)), capital: s.capitalised(), inside: s.inside,
 			follows: len(list) > 0 && (text[end:s.start] == " " || text[end:s.start] == "\n"),
+			dotted:  len(list) > 0 && text[end:s.start] == ". ",
 		}
 		end = s.end
 		if at < len(occurrences) && occurrences[at].Start <= s.start {
@@ -260,13 +273,29 @@ func (r *recurring) capitalsMatter() bool {
 	return capital*capitalNouns < inside
 }
 
-// definite adds the phrases that begin with an article.
-func (r *recurring) definite(scene int, tokens []token) {
+// A word leads to articles if it is before more than one of leadShare of them, as prepositions are, and leastLeads.
+const leadShare, leastLeads = 40, 3
+
+// leadsTo reports whether a word leads to articles.
+func (r *recurring) leadsTo(folded string) bool {
+	n := r.leads[folded]
+	return n >= leastLeads && n*leadShare > r.led
+}
+
+// definite adds the phrases that begin with the article at an index.
+func (r *recurring) definite(scene int, all []token, at int) {
+	led := at > 0 && all[at].follows && r.leadsTo(all[at-1].folded)
+	tokens := all[at:]
 	for n := 1; n <= phraseWords && n < len(tokens) && tokens[n].follows; n++ {
 		if tokens[n].folded == elided || r.article(&tokens[n]) {
 			break
 		}
-		r.add(scene, tokens[1:n+1], tokens[n+1:], tokens[0].inside).article = tokens[0].folded
+		p := r.add(scene, tokens[1:n+1], tokens[n+1:], tokens[0].inside)
+		p.article = tokens[0].folded
+		p.all++
+		if led {
+			p.led++
+		}
 		if tokens[n].possessive {
 			break
 		}
@@ -325,6 +354,9 @@ func (r *recurring) add(scene int, words, after []token, inside bool) *recurrent
 	if !inside {
 		p.starts++
 	}
+	if len(after) > 0 && after[0].dotted && after[0].capital {
+		p.dotted++
+	}
 	p.forms[strings.Join(form, " ")]++
 	return p
 }
@@ -376,6 +408,18 @@ func (r *recurring) extend() {
 			}
 		}
 	}
+}
+
+// A scene that means one thing by a description comes back to it: descriptionDensity times on average.
+const descriptionDensity = 2
+
+// nameLike reports whether a phrase is used as a name is. No name is an abbreviation before names, as "Mr." is. A
+// description without capitals names somebody if scenes come back to it, and mostly as what acts, not as a place.
+func (r *recurring) nameLike(p *recurrent) bool {
+	w := r.usage.of(p.last())
+	written := r.capitals && w.capital > w.lower
+	return r.score(p) >= phraseScore && 3*p.dotted <= 2*p.ends &&
+		(written || p.ends >= descriptionDensity*p.scenes && 2*p.led < p.all)
 }
 
 // score is how much a phrase is used as a name is. It is often there, in many scenes, and in these rather than

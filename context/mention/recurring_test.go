@@ -33,25 +33,30 @@ func TestRecurringFindsWhatTheNarrationCallsThings(t *testing.T) {
 	}{
 		"a title and a description": {
 			scenes: []string{
-				"The silent nun came to the gate. The Watch let her pass. Then the silent nun was gone.",
-				"In the yard stood the silent nun. Two men of the Watch waited by a fire, and a fire is warm.",
-				"The Watch slept. The silent nun did not, for it was the night.",
+				"The silent nun came to the gate. Mr. Bell of the Watch let her pass. Then the silent nun was gone " +
+					"by the road.",
+				"In the yard stood the silent nun. Two men of the Watch waited by a fire, and a fire is warm. " +
+					"Mr. Bell was late. The silent nun went to the road, and on the road she ran.",
+				"The Watch slept. The silent nun did not, at night. Mr. Bell saw the silent nun on the road," +
+					" and from the road to the gate and on the road he came with her.",
 			},
-			want: []string{"the silent nun", "Watch"}, not: []string{"the silent", "the silent nun was"},
+			want: []string{"the silent nun", "Watch"}, not: []string{"the silent", "the nun was", "Mr", "the road"},
 		},
 		"French": {
 			scenes: []string{
-				"L’archiviste ferma la porte. On vit la sœur muette avec l’archiviste dans le couloir.",
-				"Voilà que l’archiviste parla, et la sœur muette rit. Le soir tombait sur la ville.",
-				"La sœur muette regarda l’archiviste et les autres.",
+				"L’archiviste ferma la porte. On vit la sœur muette avec l’archiviste dans le couloir. " +
+					"La sœur muette rit.",
+				"Voilà que l’archiviste parla, et la sœur muette rit. Le soir tombait sur la ville. " +
+					"La sœur muette dormit. L’archiviste entra.",
+				"La sœur muette regarda l’archiviste et les autres. La sœur muette pria, mais l’archiviste partit.",
 			},
 			want: []string{"l'archiviste", "la sœur muette"},
 		},
 		"German, whose nouns have capitals": {
 			scenes: []string{
 				"Der Hauptmann trat in den Hof. Im Hof stand der Wagen, und der Hauptmann sah die Sonne.",
-				"Da rief der Hauptmann in die Nacht, und das Tor ging auf. Die Nacht war kalt.",
-				"Der Hauptmann schwieg. Die Leute sahen den Mond und das Tor der Stadt.",
+				"Da rief der Hauptmann in die Nacht, und das Tor ging auf. Die Nacht war kalt. Der Hauptmann fror.",
+				"Der Hauptmann schwieg, und dann ging der Hauptmann. Die Leute sahen den Mond und das Tor der Stadt.",
 			},
 			want: []string{"Hauptmann"},
 		},
@@ -76,9 +81,9 @@ func TestRecurringFindsWhatTheNarrationCallsThings(t *testing.T) {
 func TestRecurringLeavesOutNames(t *testing.T) {
 	t.Parallel()
 	scenes := []string{
-		"The Captain called the Harbour Watch. The Watch came late.",
-		"Again the Captain called, and again the Watch was late. So said the Captain.",
-		"The Captain slept. The Watch was there.",
+		"The Captain called the Harbour Watch. The Watch came late. The Captain said no more. The Watch waited.",
+		"Again the Captain called, and again the Watch was late. So said the Captain. The Watch did not hear it.",
+		"The Captain slept. The Watch was there. Then the Captain rose, and the Watch with him.",
 	}
 	x := mention.New()
 	if got := recurring(x, scenes...); !slices.Contains(got, "Captain") || !slices.Contains(got, "Watch") {
