@@ -73,7 +73,7 @@ func (r *Runner) unanswered(ctx context.Context, u *model.Unanswered, limit int)
 		return r.quarantine(u.Fault)
 	}
 	r.scene.forceCompaction, r.scene.overflow = true, u.Fault
-	if limit > b.Reply() && u.Fault.Message != "" {
+	if limit > b.Reply() && u.Message != "" {
 		r.scene.forceCompaction = false
 		if b.Context() == before { // the server does not report its context
 			b.Replies = b.Reply()

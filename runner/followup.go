@@ -61,9 +61,9 @@ func (r *followUps) needAfter(reply int, believed bool) need {
 		}
 		refused = refused || call.outcome == tools.Refused
 	}
+	keptOpen := done && r.scene.history.keptOpen(reply)
 	switch {
-	case !edits, // a declaration of intent alone
-		refused && !(done && r.scene.history.keptOpen(reply)):
+	case !edits, refused && !keptOpen: // without edits, it only declared an intent
 		return needRequest
 	case done && believed:
 		return needNone

@@ -115,7 +115,7 @@ func (n *Name) takeGeneration(words []string) []string {
 }
 
 // particles are words inside a name that some forms of it leave out.
-var particles = setOf("de d di da del della dei du des des la le les von van der den zu zum zur of the")
+var particles = setOf("de d di da del della dei du des la le les von van der den zu zum zur of the")
 
 // epithets precede a name without meaning.
 var epithets = setOf("dear poor little good great honest brave my")

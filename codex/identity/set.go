@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The kinds of things that a Set distinguishes. Others may be given, too. The empty kind agrees with each.
+// Person is the kind of thing of which a Set knows more. Others may be given, too. The empty kind agrees with each.
 const Person = "person"
 
 // Set joins names into groups of which each is one thing. What it is told may come in any order.

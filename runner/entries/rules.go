@@ -95,7 +95,8 @@ func (c *check) refused(ctx context.Context) (annotator.Field, error) {
 	}
 	for i := range c.Revisions {
 		v := &c.Revisions[i]
-		if codex.Destructive(c.Revisions[i:i+1]) && !(mergeable && v.Field == annotator.FieldMerge) && !c.mayTake(v) {
+		allowed := mergeable && v.Field == annotator.FieldMerge || !codex.Destructive(c.Revisions[i:i+1])
+		if !allowed && !c.mayTake(v) {
 			return v.Field, nil
 		}
 	}
