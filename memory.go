@@ -47,6 +47,9 @@ type Episode struct {
 	Trace      int64   `json:"trace"`                // id of the journal row it was made with
 }
 
+// NoStory is the summary of a story so far by a model that tells none. It is no summary for readers.
+const NoStory = "This model tells no story so far."
+
 // Scenes names the scenes that it covers: "12-15".
 func (e *Episode) Scenes() string { return fmt.Sprintf("%d-%d", e.FromScene, e.ToScene) }
 

@@ -169,7 +169,8 @@ func (v *View) wholeScene() annotator.Order {
 	return v.m.whole
 }
 
-// Story returns the newest story so far that was made before anything after the limit was read; nil for none.
+// Story returns the newest story so far that was made before anything after the limit was read; nil for none. A model
+// that tells none does not replace what another one told.
 func (v *View) Story(ctx context.Context) (*annotator.Episode, error) {
 	return first(v.episodes(ctx, annotator.EpisodeCumulative, 0))
 }
@@ -198,8 +199,9 @@ func (v *View) episodes(ctx context.Context, kind annotator.EpisodeKind, thread 
 	within, bound := v.writtenWithin(`?3`)
 	return readAll(ctx, v, "read the summaries", storage.ScanEpisode, `SELECT `+storage.EpisodeColumns+` FROM episode
 		WHERE id IN
-		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2) AND `+within+` GROUP BY thread_id)
-		ORDER BY (SELECT ord FROM scene WHERE n = from_scene), id`, kind, thread, bound)
+		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2) AND summary <> ?4 AND `+within+`
+		 GROUP BY thread_id)
+		ORDER BY (SELECT ord FROM scene WHERE n = from_scene), id`, kind, thread, bound, annotator.NoStory)
 }
 
 // writtenWithin is a condition on episodes: they were made before anything after the limit was read. It has one

@@ -25,7 +25,7 @@ type member struct {
 	genders map[Gender]bool
 	count   int // of its mentions, as far as it was told
 	group   *group
-	fits    []*group // if they are several, of which it belongs to none
+	fits    []*group // if they are several
 }
 
 // group is a thing. After a union its members have another group.
@@ -107,7 +107,7 @@ type Groups struct{ members map[string]*member }
 // with the only group that it fits. A name that fits several groups is alone.
 func (s *Set) Resolve() *Groups {
 	for _, m := range s.members {
-		m.group, m.fits = &group{[]*member{m}}, nil
+		m.group = &group{[]*member{m}}
 		if m.Title == "" {
 			m.Gender = only(m.genders)
 		}
@@ -125,7 +125,35 @@ func (s *Set) Resolve() *Groups {
 			s.place(m, least)
 		}
 	}
+	for _, m := range specific {
+		m.fits = s.fitting(m)
+	}
 	return &Groups{s.members}
+}
+
+// fitting returns the groups that a name by itself may mean, if they are several. That which it belongs to is one of
+// them if it has a longer name. A group that is named far less often than another one does not count. Women do not
+// where a name without title may be a man's.
+func (s *Set) fitting(m *member) (fits []*group) {
+	for _, longer := range append(s.candidates(m, Place), s.candidates(m, Diminutive)...) {
+		g := longer.group
+		if !slices.Contains(fits, g) && (g == m.group || s.mayJoin(&group{[]*member{m}}, g)) {
+			fits = append(fits, g)
+		}
+	}
+	fits = dominant(fits)
+	if len(fits) < 2 || len(m.group.members) > 1 && !slices.Contains(fits, m.group) {
+		return nil
+	}
+	if m.Title == "" && slices.ContainsFunc(fits, func(g *group) bool { return g.has(Man) }) {
+		fits = slices.DeleteFunc(fits, func(g *group) bool { return g.has(Woman) })
+	}
+	return fits
+}
+
+// has reports whether a name of a group is of a gender.
+func (g *group) has(gender Gender) bool {
+	return slices.ContainsFunc(g.members, func(m *member) bool { return m.Gender == gender })
 }
 
 // specificity orders names by how much they tell: by their whole words, then initials, then a title.
@@ -144,10 +172,8 @@ func (s *Set) place(m *member, pass Evidence) {
 	fits, mutual := s.families(m, pass)
 	fits = dominant(fits)
 	switch {
-	case slices.Contains(fits, m.group):
-	case len(fits) > 1:
-		m.fits = fits
-	case len(fits) == 1 && mutual && (m.Title != "" || !fits[0].wife()):
+	case len(fits) != 1 || fits[0] == m.group || !mutual:
+	case m.Title != "" || !fits[0].wife():
 		s.union(m, fits[0].members[0])
 	}
 }
@@ -294,7 +320,8 @@ func (g *Groups) Of(text string) []string {
 	return m.group.names()
 }
 
-// Fits returns the groups that a name fits, each with its names, if they are several.
+// Fits returns the groups that a name by itself may mean, each with its names. It returns none if the name is a form of
+// the names of one group at most.
 func (g *Groups) Fits(text string) (fits [][]string) {
 	m := g.members[Read(text).key]
 	if m == nil {

@@ -51,7 +51,6 @@ type arguments struct {
 	Close   []closing `json:"close,omitempty"`
 	Tags    []string  `json:"tags,omitempty"`
 	Aliases []string  `json:"aliases,omitempty"`
-	Drop    []string  `json:"drop_aliases,omitempty"`
 	Done    bool      `json:"done,omitempty"` // the last edit of a scene
 }
 
@@ -90,16 +89,12 @@ const minMentions = 2
 func (b *book) create(g *glossary, gr *group) (proposal, bool) {
 	kind := b.kindOf(gr.names)
 	sentences, count := b.sentences(gr.names, kind), gr.mentions()
-	if count < minMentions && sentences[0].score < toldScore {
+	if count == 0 || count < minMentions && sentences[0].score < toldScore {
 		return proposal{}, false
 	}
 	p := proposal{tool: toolCreate, weight: count}
 	p.arguments.Term = gr.term(b)
-	for _, written := range gr.forms(p.arguments.Term) {
-		if _, taken := g.byForm[normal(written)]; !taken {
-			p.arguments.Aliases = append(p.arguments.Aliases, written)
-		}
-	}
+	p.arguments.Aliases = append(g.free(gr.forms(p.arguments.Term)), (&entry{}).lacks(gr.shared)...)
 	if kind != "" {
 		p.arguments.Tags = []string{kind}
 	}
@@ -113,18 +108,20 @@ func (b *book) create(g *glossary, gr *group) (proposal, bool) {
 	return p, true
 }
 
-func (s *sentence) fact() fact { return fact{s.text, s.quote, s.post, s.defines()} }
+func (s *sentence) fact() fact { return fact{Text: s.text, Quote: s.quote, PostID: s.post} }
 
-// choose returns the best sentences, at most limit of them, which the entry may have.
+// choose returns the best sentences, at most limit of them, which the entry may have. Only the best one opens it.
 func (g *glossary) choose(sentences []sentence, limit int, entry int64) (facts []fact) {
 	for i := range sentences {
 		s := &sentences[i]
-		if s.score < leastScore || len(facts) == limit {
+		if s.score < fillScore || len(facts) == limit {
 			break
 		}
 		told := func(f fact) bool { return f.Text == s.text }
 		if g.takes(s, entry) && !slices.ContainsFunc(facts, told) {
-			facts = append(facts, s.fact())
+			f := s.fact()
+			f.Identity = len(facts) == 0 && s.defines()
+			facts = append(facts, f)
 		}
 	}
 	return facts
@@ -134,24 +131,17 @@ func (g *glossary) choose(sentences []sentence, limit int, entry int64) (facts [
 // of a thread that names it, its facts are chosen again.
 func (b *book) update(g *glossary, gr *group, e *entry, scene int) (proposal, bool) {
 	p := proposal{tool: toolUpdate, arguments: arguments{EntryID: e.ID}, weight: gr.mentions()}
-	if gr.former != "" {
-		p.arguments.Drop = []string{gr.former}
-		return p, true
-	}
 	a := &p.arguments
-	for _, written := range gr.forms("") {
-		if _, taken := g.byForm[normal(written)]; !taken {
-			a.Aliases = append(a.Aliases, written)
-		}
-	}
+	a.Aliases = append(g.free(gr.forms("")), e.lacks(gr.shared)...)
 	if term := gr.term(b); b.better(gr, term, e) {
 		a.Term = term
 	}
 	kind := cmp.Or(b.kindOf(gr.names), e.kind())
-	if kind != e.kind() {
+	known := b.names[identity.Read(e.names()[0]).Key()] != nil
+	if kind != e.kind() && (known || e.kind() == "") { // a short name alone may be a namesake's
 		a.Tags = e.tagsWith(kind)
 	}
-	if b.due(gr, scene) {
+	if few := len(e.facts) > 0 && len(e.facts) < firstFacts; few || b.due(gr, scene) {
 		b.define(g, gr, e, kind, a)
 	}
 	return p, len(a.Aliases)+len(a.Facts)+len(a.Tags) > 0 || a.Term != ""
@@ -186,27 +176,36 @@ func (b *book) due(gr *group, scene int) bool {
 }
 
 // define adds the best sentences of the window to an entry. Facts that are worse give way to them, once there are more
-// than maxFacts.
+// than maxFacts. A sentence opens the entry if it defines it better than all others do.
 func (b *book) define(g *glossary, gr *group, e *entry, kind string, a *arguments) {
 	held := slices.Clone(e.facts)
 	for i := range held {
 		held[i].score = b.lex.rate(held[i].text, e.names(), kind)
 	}
 	slices.SortStableFunc(held, func(x, y heldFact) int { return cmp.Compare(x.score, y.score) })
+	best := leastScore
+	if len(held) > 0 {
+		best = held[len(held)-1].score
+	}
 	for _, s := range b.sentences(gr.names, kind) {
 		has := func(h heldFact) bool { return h.text == s.text }
 		switch {
-		case s.score < leastScore || len(a.Facts) == firstFacts:
+		case s.score < fillScore || len(a.Facts) == firstFacts:
 			return
 		case slices.ContainsFunc(held, has) || !g.takes(&s, e.ID):
 			continue
 		case len(e.facts)+len(a.Facts) < firstFacts:
+		case s.score < leastScore:
+			return
 		case s.defines() && len(e.facts)+len(a.Facts)-len(a.Close) < maxFacts:
 		case len(held) > 0 && held[0].score < s.score:
 		default:
 			return
 		}
-		a.Facts = append(a.Facts, s.fact())
+		f := s.fact()
+		f.Identity = s.defines() && s.score > best
+		best = max(best, s.score)
+		a.Facts = append(a.Facts, f)
 		if len(held) > 0 && held[0].score < min(s.score, leastScore) ||
 			len(e.facts)+len(a.Facts)-len(a.Close) > maxFacts && len(held) > 0 {
 			a.Close = append(a.Close, closing{held[0].number, len(a.Facts), "confirmed"})
@@ -221,7 +220,14 @@ func (b *book) glued(n *name) bool {
 	for i := 1; i < len(written); i++ {
 		one := b.names[identity.Read(strings.Join(written[:i], " ")).Key()]
 		other := b.names[identity.Read(strings.Join(written[i:], " ")).Key()]
-		if one != nil && other != nil && len(n.places)*20 < min(len(one.places), len(other.places)) {
+		if one == nil || other == nil {
+			continue
+		}
+		share := 20
+		if len(one.Words)+len(other.Words) > 2 {
+			share = 4 // neither is a first name with its surname
+		}
+		if len(n.places)*share < min(len(one.places), len(other.places)) {
 			return true
 		}
 	}

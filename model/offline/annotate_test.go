@@ -184,9 +184,10 @@ func TestFurtherFormsBecomeAliases(t *testing.T) {
 			`<entry id="7" term="Marrow">x</entry>`, "They saw Ysolde Marrow there.",
 			[]string{"7:Ysolde Marrow"},
 		},
-		"ambiguous": {
+		"shared": {
 			`<entry id="7" term="Ysolde Marrow">x</entry><entry id="8" term="Tobin Marrow">x</entry>`,
-			"They saw Marrow there, and Marrow saw them.", nil,
+			"They saw Marrow there, and Marrow saw them.",
+			[]string{"8:Marrow", "7:Marrow"},
 		},
 		"a namesake": {
 			`<entry id="7" term="Ysolde Marrow" aliases="Marrow">x</entry>`,

@@ -49,6 +49,9 @@ func (r *reader) kindOf(names []*name) string {
 		if kind := r.typeOf(n); kind != "" {
 			return kind
 		}
+		if n.titled > 1 && !n.Office {
+			return tagPerson // a town of the same name does not count against it
+		}
 		if n.person() || n.titled > 0 && !n.Office || len(n.Words) > 1 && identity.IsFirstName(n.Words[0]) {
 			all[tagPerson] += strong
 		}

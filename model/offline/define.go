@@ -19,12 +19,13 @@ const (
 )
 
 // Scores of a sentence about a name. One that tells who or what it is has at least definingScore. One that has less
-// than leastScore is chosen only if there is no other.
+// than leastScore is chosen only if there are few others.
 const (
 	definingScore = 9
 	toldScore     = 8 // of a sentence of which the name is the subject, with "was" or the like
 	leastScore    = 0
-	spokenPenalty = 6 // narration comes before address
+	fillScore     = -3 // of one that is chosen while the entry has fewer than firstFacts
+	spokenPenalty = 6  // narration comes before address
 )
 
 // sentence is a sentence about a name.
@@ -100,7 +101,9 @@ const (
 var (
 	copula = regexp.MustCompile(`^(?:, who)?` + ofName + ` ` + toBe +
 		`(?: once| now| then| also| still| indeed| only| formerly| really)?(?: ` + articles + `| —|)` + nounWords)
-	anyCopula  = regexp.MustCompile(`^` + ofName + ` ` + toBe + ` `)
+	anyCopula  = regexp.MustCompile(`^` + ofName + ` ` + toBe + ` (\p{L}+)`)
+	ownAfter   = regexp.MustCompile(`^(?:,|,? who)?(?: ` + toBe + `)? (?:my|your|our) `)
+	ownBefore  = regexp.MustCompile(`\b(?:[Mm]y|[Yy]our|[Oo]ur)(?: [\p{Ll}-]+){1,3},? $`)
 	apposition = regexp.MustCompile(`^(?:,| \(|—) ?(?:once |formerly )?(?:an?|the|one of the|his|her|their|une?|le|` +
 		`la|ein|eine|der|die|das|el|il)` + nounWords)
 	relation   = regexp.MustCompile(`^,()((?: [\p{Ll}-]+){1,2}) (?:of|at|to) `)
@@ -114,12 +117,12 @@ var (
 const kinNouns = `(?:father|mother|son|daughter|brother|sister|wife|husband|widow|uncle|aunt|nephew|niece|cousin|` +
 	`friend|betrothed|servant|master|partner|secretary|steward)\b`
 
-// tells reports whether the words that a pattern finds in a text have, before a preposition, a noun of what somebody or
-// something is.
-func (l *lexicon) tells(pattern *regexp.Regexp, text string, nouns []set) bool {
+// tells returns the noun of what somebody or something is in the words that a pattern finds in a text. It returns none
+// if they have none before a preposition.
+func (l *lexicon) tells(pattern *regexp.Regexp, text string, nouns []set) string {
 	found := pattern.FindStringSubmatch(text)
 	if found == nil {
-		return false
+		return ""
 	}
 	for word := range strings.FieldsSeq(found[len(found)-1]) {
 		bare := strings.TrimRight(word, ",")
@@ -127,13 +130,28 @@ func (l *lexicon) tells(pattern *regexp.Regexp, text string, nouns []set) bool {
 		if slices.ContainsFunc(nouns, func(s set) bool {
 			return s[noun] || s["man"] && endsWithAny(noun, workers...)
 		}) {
-			return true
+			return noun
 		}
 		if prepositions[bare] || strings.HasSuffix(word, ",") && endsWithAny(bare, "ing", "ed", "ly") {
-			return false
+			return ""
 		}
 	}
-	return false
+	return ""
+}
+
+// explains returns the noun with which the words before a name end: "the editor of the paper, Marrow" but not "the
+// governor spoke bareheaded, Marrow".
+func (l *lexicon) explains(pattern *regexp.Regexp, text string, nouns []set) string {
+	noun := l.tells(pattern, text, nouns)
+	if noun == "" {
+		return ""
+	}
+	rest := strings.TrimLeft(text[strings.LastIndex(text, noun)+len(noun):], ",")
+	next, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	if next = strings.Trim(next, ","); next == "" || prepositions[next] || next == "named" || next == "called" {
+		return noun
+	}
+	return ""
 }
 
 // prepositions, conjunctions and denials end the words of a noun.
@@ -165,18 +183,28 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 	before = before[max(0, runeStart(before, max(0, len(before)-nearby))):]
 	nouns, score := l.nouns(kind), 0
 	switch {
-	case l.tells(copula, after, nouns), l.tells(apposition, after, nouns), l.tells(relation, after, nouns):
+	case l.tells(copula, after, nouns) != "":
+		score += l.weigh(20, l.tells(copula, after, nouns))
+	case l.tells(apposition, after, nouns) != "":
+		score += l.weigh(20, l.tells(apposition, after, nouns))
+	case l.tells(relation, after, nouns) != "":
 		score += 20
-	case l.tells(nounBefore, before, nouns) && closes(before, after) && (!speech || l.tells(nounInside, before, nouns)):
-		score += 18
-	case kind != tagPerson && l.tells(ofBefore, before, nouns):
+	case l.explains(nounBefore, before, nouns) != "" && closes(before, after) &&
+		(!speech || l.explains(nounInside, before, nouns) != ""):
+		score += l.weigh(18, l.explains(nounBefore, before, nouns))
+	case kind != tagPerson && l.tells(ofBefore, before, nouns) != "":
 		score += 14
-	case l.tells(roleBefore, before, nouns):
+	case l.explains(roleBefore, before, nouns) != "":
 		score += 9
 	case kinAfter.MatchString(after):
 		score += 6
-	case anyCopula.MatchString(after):
+	case l.tells(copula, after, []set{l.roles, l.places, l.groups, l.things, l.vessels}) != "":
+		score -= 20 // it tells of a namesake of another kind
+	case states(after):
 		score += 3
+	}
+	if ownBefore.MatchString(before) || ownAfter.MatchString(after) {
+		score -= vaguePenalty // of somebody whom the sentence does not name
 	}
 	if strings.TrimLeft(sentence[:start], "“\"«’ ") == "" {
 		score += 5 // the name is the subject
@@ -184,10 +212,28 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 	return score + form(sentence)
 }
 
+// states reports whether "was" behind a name begins a statement, not a deed: "was rich", but not "was sitting".
+func states(after string) bool {
+	found := anyCopula.FindStringSubmatch(after)
+	return found != nil && !prepositions[found[1]] && !endsWithAny(found[1], "ing", "ed")
+}
+
+// weigh lowers the score of a sentence whose noun is said of anybody: a man, a friend.
+func (l *lexicon) weigh(score int, noun string) int {
+	if l.vague[noun] {
+		return score - vaguePenalty
+	}
+	return score
+}
+
+// vaguePenalty is how much less a vague noun tells than an office.
+const vaguePenalty = 6
+
 // closes reports whether a name behind a noun and a comma ends there, as one does that explains the noun. Else the
 // comma ends a clause: "On seeing her father, Valentine rose."
 func closes(before, after string) bool {
-	return !strings.HasSuffix(before, ", ") || after == "" || strings.ContainsAny(after[:1], ",.;:!?)") ||
+	return !strings.HasSuffix(before, ", ") || after == "" || !strings.HasPrefix(after, ", who") &&
+		strings.ContainsAny(after[:1], ",.;:!?)") ||
 		strings.HasPrefix(after, "”") || strings.HasPrefix(after, "’") || strings.HasPrefix(after, "—")
 }
 
@@ -213,7 +259,7 @@ func form(sentence string) (score int) {
 	case strings.HasSuffix(trimmed, "!"):
 		score -= 6
 	case !endsWithAny(trimmed, ".", "…"), strings.Contains(sentence, "?"):
-		score -= 8
+		score -= 14
 	}
 	if strings.ContainsAny(sentence, quotationMarks) {
 		score -= spokenPenalty

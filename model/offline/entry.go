@@ -54,6 +54,18 @@ func (e *entry) names() []string {
 	return append([]string{term}, e.Aliases...)
 }
 
+// lacks returns the most frequent form of each name that an entry does not have.
+func (e *entry) lacks(shared []*name) (lacking []string) {
+	for _, n := range shared {
+		written := n.written()[0]
+		has := func(own string) bool { return normal(own) == normal(written) }
+		if !slices.ContainsFunc(e.names(), has) {
+			lacking = append(lacking, written)
+		}
+	}
+	return lacking
+}
+
 // readEntries reads the entries in a text, in order, with the quotations after each.
 func readEntries(text string) []entry {
 	var all []entry

@@ -48,32 +48,78 @@ func (g *glossary) tells(fact string, entry int64) {
 	g.told[fact] = entry
 }
 
+// free returns the names that no entry has.
+func (g *glossary) free(names []string) (free []string) {
+	for _, written := range names {
+		if _, taken := g.byForm[normal(written)]; !taken {
+			free = append(free, written)
+		}
+	}
+	return free
+}
+
 // takes reports whether an entry may have a fact. One that another has must tell of both.
 func (g *glossary) takes(s *sentence, entry int64) bool {
 	other, known := g.told[s.text]
 	return !known || other == entry || s.defines()
 }
 
-// group is one thing: its names in the book, and the entries that have one of them.
+// group is one thing: its names in the book, the names that it shares with others, and the entries that have one of its
+// own.
 type group struct {
 	names   []*name
+	shared  []*name
 	entries []*entry
-	former  string // a name that the entries have and that may be of several things now
 }
 
 // groups returns the things that a scene names: what the book and the entries have names for. A name that may be of
-// several is of none.
+// several is a shared name of each; with a title, it is of none.
 func (b *book) groups(g *glossary, scene int) (all []*group) {
-	set := identity.NewSet()
-	owners := map[string][]*entry{} // by a name's key
 	present := b.in(scene)
+	found, owners := b.resolve(g, present)
+	things := map[string]*group{} // by the first of their names
+	thing := func(names []string) *group {
+		gr := things[names[0]]
+		if gr == nil {
+			gr = b.group(names, owners)
+			things[names[0]] = gr
+			all = append(all, gr)
+		}
+		return gr
+	}
+	for _, n := range present {
+		written := n.written()[0]
+		names := found.Of(written)
+		if len(names) == 0 {
+			continue
+		}
+		fits := b.bearers(n, g.byForm[normal(written)], found.Fits(written))
+		if len(fits) == 0 {
+			thing(names)
+		}
+		for _, names := range fits {
+			if n.Title != "" && len(fits) > 1 {
+				break // a title with a surname tells more than the surname: it is of one of them
+			}
+			gr := thing(names)
+			gr.shared = append(gr.shared, n)
+		}
+	}
+	return slices.DeleteFunc(all, func(gr *group) bool { return len(gr.names)+len(gr.entries) == 0 })
+}
+
+// resolve joins the names of the book and of the entries that share a word with those of a scene. It also returns the
+// entries of each name that belongs to one alone, by its key. What a shared name means is decided anew.
+func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, owners map[string][]*entry) {
+	set := identity.NewSet()
+	owners = map[string][]*entry{}
 	for _, e := range g.sharing(present) {
 		names := e.names()
 		set.Count(names[0], entryMentions)
 		for _, written := range names {
-			id := identity.Read(written)
 			set.Add(written, e.kind(), identity.Unknown)
-			if written == names[0] || !b.firstNameOfOthers(id, e) { // what that means is decided anew
+			id := identity.Read(written)
+			if written == names[0] || g.byForm[normal(written)] != nil && !b.firstNameOfOthers(id, e) {
 				set.Join(names[0], written)
 				owners[id.Key()] = append(owners[id.Key()], e)
 			}
@@ -91,27 +137,31 @@ func (b *book) groups(g *glossary, scene int) (all []*group) {
 	for pair := range b.apart {
 		set.PartKnown(pair[0], pair[1])
 	}
-	found := set.Resolve()
-	seen := map[string]bool{}
-	for _, n := range present {
-		written := n.written()[0]
-		names := found.Of(written)
-		switch {
-		case len(names) == 0 || seen[names[0]]:
-		case b.ambiguous(n, found.Fits(written), owners):
-			if e := g.byForm[normal(written)]; e != nil && normal(e.names()[0]) != normal(written) {
-				all = append(all, &group{entries: []*entry{e}, former: written})
-			}
-		default:
-			seen[names[0]] = true
-			all = append(all, b.group(names, owners))
-		}
-	}
-	return all
+	return set.Resolve(), owners
 }
 
 // entryMentions is how many mentions an entry stands for, since the window may show few of its scenes.
 const entryMentions = 40
+
+// ownShare is how much more often a short name is mentioned than all things together that it fits, if it means another
+// thing. So Ali is a servant, and neither Ali Pasha nor Ali Baba.
+const ownShare = 3
+
+// bearers returns the things that share a name, each with its names; none if it belongs to one alone. A name that one
+// entry has stays with it.
+func (b *book) bearers(n *name, owner *entry, fits [][]string) [][]string {
+	total := 0
+	for _, names := range fits {
+		if owner != nil && slices.Contains(names, owner.names()[0]) {
+			return [][]string{names}
+		}
+		total += b.count(names, n)
+	}
+	if owner != nil || total > 0 && len(n.places) > ownShare*total {
+		return nil
+	}
+	return fits
+}
 
 // firstNameOfOthers reports whether a name is a word with which a full name begins that an entry does not have. One
 // that was met once does not count.
@@ -126,24 +176,16 @@ func (b *book) firstNameOfOthers(id *identity.Name, e *entry) bool {
 	})
 }
 
-// ownShare is how much more often a short name is mentioned than all things together that it fits, if it means another
-// thing. So Ali is a servant, and neither Ali Pasha nor Ali Baba.
-const ownShare = 3
-
-// ambiguous reports whether a name may be of several things, of which none is its own.
-func (b *book) ambiguous(n *name, fits [][]string, owners map[string][]*entry) bool {
-	total := 0
-	for _, names := range fits {
-		for _, written := range names {
-			if owners[identity.Read(written).Key()] != nil {
-				return len(fits) > 1
-			}
-			if other := b.names[identity.Read(written).Key()]; other != nil {
-				total += other.forms[written]
-			}
+// count returns how often the book mentions some names, but for one.
+func (b *book) count(names []string, except *name) (count int) {
+	seen := map[*name]bool{except: true}
+	for _, written := range names {
+		if n := b.names[identity.Read(written).Key()]; n != nil && !seen[n] {
+			seen[n] = true
+			count += len(n.places)
 		}
 	}
-	return len(fits) > 1 && (total == 0 || len(n.places) < ownShare*total)
+	return count
 }
 
 // group returns the thing that has some names.

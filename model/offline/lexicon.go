@@ -29,6 +29,7 @@ type lexicon struct {
 	motion    set // verbs and nouns before "to" or "from" and the name of a place
 	vessels   set // precede the name of a ship
 	roles     set // what somebody is: sailor, widow
+	vague     set // those of them that tell little: man, friend
 }
 
 func newLexicon() *lexicon {
@@ -38,7 +39,7 @@ func newLexicon() *lexicon {
 		ranks: readSet("ranks"), particles: readSet("particles"), places: readSet("places"), groups: readSet("groups"),
 		things: readSet("things"), speech: readSet("speech"), owned: readSet("owned"), kin: readSet("kin"),
 		within: readSet("within"), motion: readSet("motion"), vessels: readSet("vessels"),
-		roles: readSet("roles"),
+		roles: readSet("roles"), vague: readSet("vague"),
 	}
 }
 

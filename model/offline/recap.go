@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"annotator"
 )
 
 // maxCast is how many people, and how many places, a summary names.
@@ -35,7 +37,7 @@ func (m *Model) recap(w *window) string {
 			fmt.Fprintf(&b, "<thread id=\"%d\">%s</thread>\n", id, m.outline(w, own))
 		}
 	}
-	fmt.Fprintf(&b, "<cumulative>%s</cumulative>\n", noStory)
+	fmt.Fprintf(&b, "<cumulative>%s</cumulative>\n", annotator.NoStory)
 	if chunk := wantedChunk.FindStringSubmatch(w.instruction); chunk != nil {
 		from, to := number(chunk[1]), number(chunk[2])
 		inside := func(s *scene) bool { return from <= int64(s.number) && int64(s.number) <= to }
@@ -43,9 +45,6 @@ func (m *Model) recap(w *window) string {
 	}
 	return b.String()
 }
-
-// noStory stands for the story so far.
-const noStory = "The embedded model tells no story so far; each chapter says who appears in it."
 
 // outline says who appears in some scenes and where, and quotes their first and last sentence. It is escaped.
 func (m *Model) outline(w *window, of func(*scene) bool) string {

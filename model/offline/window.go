@@ -135,9 +135,7 @@ func (w *window) readResult(text string, call arguments, known map[int64]entry) 
 		return
 	}
 	former := known[e.ID]
-	e.Aliases = slices.DeleteFunc(slices.Concat(former.Aliases, e.Aliases, call.Aliases), func(name string) bool {
-		return slices.Contains(call.Drop, name)
-	})
+	e.Aliases = slices.Concat(former.Aliases, e.Aliases, call.Aliases)
 	e.Tags = former.Tags
 	if call.Tags != nil {
 		e.Tags = call.Tags
