@@ -86,6 +86,8 @@ type Closing struct {
 	By   int64 // the id of the claim that took its place; 0 for none
 	// Ended says how it ends: confirmed, refuted, over or wrong. Empty: as claims of its kind most often do.
 	Ended annotator.Ending
+	// Elsewhere says that a fact of another entry confirms the claim, so that none of this entry has to take its place.
+	Elsewhere bool
 }
 
 // MaxFact is the most code points of one fact, and MaxFacts that of all facts of an entry that hold.
@@ -254,8 +256,8 @@ func (r *reviser) closings() {
 			continue
 		}
 		claim := r.entry.Claims[at]
-		claim.Ended, claim.ReplacedBy = cmp.Or(c.Ended, ending(&claim, c.By != 0)), c.By
-		if err := checkEnding(&claim, c.By != 0 && r.entry.Claims[by].Earlier); err != nil {
+		claim.Ended, claim.ReplacedBy = cmp.Or(c.Ended, ending(&claim, c.By != 0 || c.Elsewhere)), c.By
+		if err := checkEnding(&claim, c.Elsewhere, c.By != 0 && r.entry.Claims[by].Earlier); err != nil {
 			r.fail(err)
 			continue
 		}
@@ -264,13 +266,16 @@ func (r *reviser) closings() {
 }
 
 // checkEnding refuses a way in which a claim cannot end. A confirmed claim leaves the entry, so another one has to say
-// it. What is of an earlier time ends nothing that the story's present holds.
-func checkEnding(c *annotator.Claim, byEarlier bool) error {
+// it, there or elsewhere. What is of an earlier time ends nothing that the story's present holds.
+func checkEnding(c *annotator.Claim, elsewhere, byEarlier bool) error {
 	switch {
 	case !slices.Contains(endings, c.Ended):
 		return refuse("ENDING", "%.40q is no way in which a fact ends", c.Ended)
-	case c.Ended == annotator.EndConfirmed && c.ReplacedBy == 0:
-		return refuse("ENDING", "fact %d is not shown once it is confirmed: name the fact that confirms it", c.ID)
+	case elsewhere && (c.Kind != annotator.Inferred || c.Ended != annotator.EndConfirmed):
+		return refuse("ENDING", "a fact of another entry can only confirm a guess, which fact %d does not end as", c.ID)
+	case c.Ended == annotator.EndConfirmed && c.ReplacedBy == 0 && !elsewhere:
+		return refuse("ENDING", "fact %d is not shown once it is confirmed: name the fact that confirms it, by its "+
+			"number, or the entry that has it, with by_entry", c.ID)
 	case byEarlier && (c.State || c.Ended == annotator.EndOver):
 		return refuse("ENDING", "fact %d is of an earlier time, so fact %d is not over by it: leave it, or close it "+
 			"by what is told of the story's present", c.ReplacedBy, c.ID)

@@ -102,6 +102,25 @@ func TestFactsSayMore(t *testing.T) {
 	}
 }
 
+// TestConfirmedByAnotherEntry: a guess is confirmed by another entry that has a narrated fact, and only a guess.
+func TestConfirmedByAnotherEntry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.do("glossary_create", `{"term":"Dawn","tags":[],"facts":[{"text":"She is perhaps Mik's.","kind":"inferred"},{"text":"She sails."}]}`)
+	w.do("glossary_create", `{"term":"Mik","tags":[],"facts":[{"text":"Mik owns the Dawn."}]}`)
+	w.do("glossary_create", `{"term":"Ann","tags":[],"facts":[{"text":"Ann saw it.","speaker":"Bob"}]}`)
+	for code, closing := range map[string]string{
+		"ENDING":    `{"fact":1,"ended":"confirmed"},{"fact":2,"by_entry":2,"ended":"confirmed"},{"fact":1,"by_entry":2,"ended":"refuted"}`,
+		"NOT_FOUND": `{"fact":1,"by_entry":1},{"fact":1,"by_entry":3},{"fact":1,"by_entry":"Nobody"}`,
+	} {
+		w.refused(code, "glossary_update", `{"entry_id":1,"close":[`+closing+`]}`)
+	}
+	w.do("glossary_update", `{"entry_id":1,"close":[{"fact":1,"by_entry":"Mik"}]}`)
+	if c := w.claim(1, 1); c.Ended != annotator.EndConfirmed || c.ReplacedBy != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestCorrections: facts are reworded and moved, in a call and in a block, and nothing is done that is refused.
 func TestCorrections(t *testing.T) {
 	t.Parallel()

@@ -203,7 +203,25 @@ func (ed *editor) holds(fact int64) bool {
 
 func (ed *editor) close(c closeArguments, by int64, at annotator.Place) {
 	closing := codex.Closing{Fact: c.Fact, By: by, Ended: c.Ended}
+	if by == 0 && c.ByEntry != "" {
+		if err := ed.tells(c.ByEntry); err != nil {
+			ed.refuse(refusedPart{Close: c.Fact}, err)
+			return
+		}
+		closing.Elsewhere = true
+	}
 	ed.take(refusedPart{Close: c.Fact}, codex.Edit{Close: []codex.Closing{closing}, At: at})
+}
+
+// tells returns an error unless a reference is to another entry, with a narrated fact that holds.
+func (ed *editor) tells(ref entryRef) error {
+	other, err := ed.env.entryBy(ed.ctx, ref)
+	if err == nil && (other.ID == ed.entry.ID || !slices.ContainsFunc(other.Claims, func(c annotator.Claim) bool {
+		return c.Until == 0 && c.Kind == annotator.Narrated
+	})) {
+		err = failf(NotFound, "by_entry is another entry with a narrated fact, and entry %d is none", other.ID)
+	}
+	return err
 }
 
 // editAnswer says what was done. It does not repeat the entry, whose facts the window holds.
