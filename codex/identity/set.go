@@ -87,16 +87,9 @@ func (s *Set) member(text string) *member {
 // Join says that two names are of one thing: an entry has both, or the story says so. A veto takes precedence.
 func (s *Set) Join(a, b string) { s.joins[pair(s.member(a).key, s.member(b).key)] = true }
 
-// Part says that two names are of two things: a person says so, or the story names both in one breath.
-func (s *Set) Part(a, b string) { s.parts[pair(s.member(a).key, s.member(b).key)] = true }
-
-// PartKnown says so of two names if both were added.
-func (s *Set) PartKnown(a, b string) {
-	one, other := s.members[Read(a).key], s.members[Read(b).key]
-	if one != nil && other != nil {
-		s.parts[pair(one.key, other.key)] = true
-	}
-}
+// Part says that two names are of two things: a person says so, or the story names both in one breath. It adds
+// neither.
+func (s *Set) Part(a, b string) { s.parts[pair(Read(a).key, Read(b).key)] = true }
 
 func pair(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }
 
@@ -295,20 +288,6 @@ func (s *Set) veto(a, b *member) Veto {
 	}
 	_, v := Compare(a.Name, b.Name)
 	return v
-}
-
-// All returns the names of each group as they were added, sorted.
-func (g *Groups) All() [][]string {
-	var all [][]string
-	seen := map[*group]bool{}
-	for _, m := range g.members {
-		if !seen[m.group] {
-			seen[m.group] = true
-			all = append(all, m.group.names())
-		}
-	}
-	slices.SortFunc(all, slices.Compare[[]string])
-	return all
 }
 
 // Of returns the names of the group of a name; none for a name that was not added.

@@ -135,7 +135,7 @@ func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, ow
 		}
 	}
 	for pair := range b.apart {
-		set.PartKnown(pair[0], pair[1])
+		set.Part(pair[0], pair[1])
 	}
 	return set.Resolve(), owners
 }
