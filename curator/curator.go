@@ -60,6 +60,9 @@ type Curator struct {
 	// Phrases returns what the story has kept calling things since it was last asked, at most MaxPhrases. It is nil
 	// where none are asked about, and reads the database like Recap.
 	Phrases func(ctx context.Context) ([]Phrase, error)
+	// ShortForms returns the short forms of names that the last scenes use, at most MaxShortForms, and how often they
+	// name each entry. It is nil where they become no names.
+	ShortForms func(ctx context.Context) (forms []ShortForm, named map[int64]int, err error)
 	// Named returns the live entries with a name.
 	Named func(ctx context.Context, name string) ([]annotator.Entry, error)
 
@@ -116,6 +119,9 @@ type Scenes interface {
 // is left is not worth a question. No question is asked about entries that the narration shows. The error is of kind
 // Interrupted if it was stopped.
 func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) error {
+	if err := c.nameShortForms(ctx); err != nil {
+		return err
+	}
 	open, err := c.confirmShown(ctx, open)
 	if err != nil {
 		return err

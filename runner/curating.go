@@ -35,6 +35,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	}
 	if !r.config.Curator.Off {
 		c.Outdated, c.Phrases, c.States = q.outdated, q.phrases, states{q, q.last}
+		c.ShortForms = q.shortForms
 	}
 	return annotator.EventCurated, c.Curate(ctx, open)
 }

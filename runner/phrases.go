@@ -48,11 +48,7 @@ func (q *curation) phrases(ctx context.Context) ([]curator.Phrase, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts := make([]string, len(scenes))
-	for i := range scenes {
-		text := annotator.Bodies(scenes[i].Posts)
-		texts[i] = text[:min(len(text), maxPhraseBytes)]
-	}
+	texts := textsOf(scenes)
 	found := index.Recurring(texts, usage, func(key string) bool { return asked[key] }, curator.MaxPhrases)
 	list := make([]curator.Phrase, len(found))
 	for i, p := range found {
@@ -63,6 +59,41 @@ func (q *curation) phrases(ctx context.Context) ([]curator.Phrase, error) {
 		}
 	}
 	return list, nil
+}
+
+// shortForms returns the short forms of names in the scenes of the thread that has ended, or in the newest ones if these
+// are few. They do not depend on what was asked before: a form that has become a name is none of them.
+func (q *curation) shortForms(ctx context.Context) (list []curator.ShortForm, named map[int64]int, err error) {
+	scenes, err := q.newestScenes(ctx, q.scene.row.Thread.Order-1)
+	if err != nil {
+		return nil, nil, err
+	}
+	index, err := q.names.Index(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	usage, err := q.names.Usage(ctx, q.scene.row.Order)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, named := index.ShortForms(textsOf(scenes), usage, curator.MaxShortForms)
+	for _, f := range found {
+		scene := &scenes[f.Scene]
+		list = append(list, curator.ShortForm{
+			ShortForm: f, At: annotator.PlaceAt(scene.Order, rankAt(scene.Posts, f.Start)),
+		})
+	}
+	return list, named, nil
+}
+
+// textsOf returns the texts of scenes, within the bound of their length.
+func textsOf(scenes []annotator.Scene) []string {
+	texts := make([]string, len(scenes))
+	for i := range scenes {
+		text := annotator.Bodies(scenes[i].Posts)
+		texts[i] = text[:min(len(text), maxPhraseBytes)]
+	}
+	return texts
 }
 
 // newestScenes reads the scenes after an order up to the present one, within the bounds of their number.

@@ -1,0 +1,133 @@
+package curator
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/codex/identity"
+	"annotator/context/mention"
+	"annotator/context/tokens"
+)
+
+// MaxShortForms is how many short forms are compared with entries at a thread's end.
+const MaxShortForms = 24
+
+// ShortForm is a short form of a name that the story uses.
+type ShortForm struct {
+	mention.ShortForm
+	At annotator.Place // of its first occurrence
+}
+
+// nameShortForms gives people the short forms of their names that the story uses, by rule: those that fit one entry.
+func (c *Curator) nameShortForms(ctx context.Context) error {
+	if c.ShortForms == nil {
+		return nil
+	}
+	forms, named, err := c.ShortForms(ctx)
+	if err != nil || len(forms) == 0 {
+		return err
+	}
+	var ids []int64
+	for i := range forms {
+		ids = append(ids, forms[i].Holders...)
+	}
+	slices.Sort(ids)
+	entries, err := c.entries(ctx, slices.Compact(ids))
+	if err != nil {
+		return err
+	}
+	var given []string
+	revisions := map[int64][]annotator.Revision{}
+	for i := range forms {
+		e := owner(&forms[i], entries, named)
+		if e == nil {
+			continue
+		}
+		changed, err := revised(e, codex.Edit{
+			Actor: annotator.ActorRule, At: max(forms[i].At, e.First), Aliases: []string{forms[i].Text},
+		})
+		if err == nil && len(changed) > 0 {
+			revisions[e.ID] = append(revisions[e.ID], changed...)
+			given = append(given, forms[i].Text+" ("+e.Name()+")")
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	var all []annotator.Revision
+	for _, id := range slices.Sorted(maps.Keys(revisions)) {
+		all = append(all, revisions[id]...)
+	}
+	text := "Names without a question, because they fit nobody else: " + strings.Join(given, ", ") + "."
+	note := &annotator.Trace{Kind: annotator.TraceNote, Content: text, Tokens: tokens.EstimateMessage(text)}
+	if err := c.Store(ctx, nil, note, all, nil); err != nil {
+		return err
+	}
+	c.Names.Invalidate(slices.Collect(maps.Keys(revisions))...)
+	return nil
+}
+
+// owner returns the entry of which a form is a short form; nil unless it is exactly one. A place that has the word in
+// its name may be meant by it, too.
+func owner(f *ShortForm, entries map[int64]*annotator.Entry, named map[int64]int) *annotator.Entry {
+	set := identity.NewSet()
+	set.Add(f.Text, "", identity.Unknown)
+	var former []string // names of other entries
+	for _, id := range f.Holders {
+		kind, own := kindOf(entries[id]), ownNames(entries[id])
+		if kind == placeTag && !strings.Contains(f.Text, " ") {
+			return nil
+		}
+		for _, name := range own {
+			set.Add(name, kind, identity.Unknown)
+			set.Join(own[0], name)
+			for _, other := range former {
+				set.Part(name, other)
+			}
+		}
+		former = append(former, own...)
+		if len(own) > 0 {
+			set.Count(own[0], named[id])
+		}
+	}
+	group := set.Resolve().Of(f.Text)
+	var found *annotator.Entry
+	for _, id := range f.Holders {
+		if !slices.ContainsFunc(ownNames(entries[id]), func(name string) bool { return slices.Contains(group, name) }) {
+			continue
+		}
+		if kind := kindOf(entries[id]); found != nil || kind != identity.Person && kind != "" {
+			return nil
+		}
+		found = entries[id]
+	}
+	return found
+}
+
+// ownNames returns the names of an entry, the one of most words first. Without those that say whose it is: "Orrin's
+// wife" is no name of an Orrin.
+func ownNames(e *annotator.Entry) []string {
+	own := slices.DeleteFunc(names(e), func(name string) bool {
+		return strings.Contains(name, "'s ") || strings.Contains(name, "’s ")
+	})
+	slices.SortStableFunc(own, func(a, b string) int { return len(strings.Fields(b)) - len(strings.Fields(a)) })
+	return own
+}
+
+// placeTag is the tag of a place.
+const placeTag = "place"
+
+// kindOf returns what kind of thing an entry is, by its tags; empty if they do not say.
+func kindOf(e *annotator.Entry) string {
+	switch {
+	case slices.Contains(e.Tags, identity.Person), slices.Contains(e.Tags, "character"):
+		return identity.Person
+	case len(e.Tags) == 0:
+		return ""
+	}
+	return e.Tags[0]
+}

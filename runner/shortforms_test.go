@@ -1,0 +1,51 @@
+package runner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"annotator/internal/scripted"
+)
+
+// TestShortFormsBecomeNames tests that a form that fits one entry is its name, from its first occurrence on and by rule.
+// One that fits two is nobody's.
+func TestShortFormsBecomeNames(t *testing.T) {
+	t.Parallel()
+	scene := func(n int) string {
+		return days[n] + " Nobody heard Mr. Marrow, but for Marrow and Tallow. Rain fell on Miss Tallow."
+	}
+	s := newTale(t, [][]string{
+		{days[0], scene(1), scene(2)}, {scene(3), scene(4)},
+	}, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		if strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, `<scene number="1"`) {
+			return calls(
+				toolCall("glossary_create", `{"term":"Orrin Marrow","tags":["person"],"facts":[{"text":"He waits."}]}`),
+				toolCall("glossary_create", `{"term":"Jane Tallow","tags":["person"],"facts":[{"text":"She waits."}]}`),
+				toolCall("glossary_create", `{"term":"Lydia Tallow","tags":["person"],"facts":[{"text":"She runs."}]}`))
+		}
+		if r.MayCall() {
+			return scripted.Reply{Text: "Read."}
+		}
+		return scripted.Annotate(r)
+	}})
+	if err := s.run("short"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("short")
+	for name, want := range map[string]string{ // ten times the entry, plus the scene
+		"marrow": "[12]", "mr. marrow": "[12]", "tallow": "[]", "miss tallow": "[]",
+	} {
+		got := s.column("short", fmt.Sprintf(`SELECT 10 * entry_id + from_scene FROM glossary_alias
+			WHERE name_normalized = '%s'`, name))
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s is a name of %v, not of %s", name, got, want)
+		}
+	}
+	if n := s.count("short", `SELECT count(*) FROM revision WHERE field = 'alias' AND actor = 'rule'`); n != 2 {
+		t.Errorf("%d names by rule", n)
+	}
+	if n := s.count("short", `SELECT count(*) FROM trace WHERE content LIKE 'Names without a question%'`); n != 1 {
+		t.Errorf("%d notes", n)
+	}
+}
