@@ -71,8 +71,9 @@ func (c *Curator) nameShortForms(ctx context.Context) error {
 	return nil
 }
 
-// owner returns the entry of which a form is a short form; nil unless it is exactly one. A place that has the word in
-// its name may be meant by it, too.
+// owner returns the entry of which a form is a short form; nil unless it is exactly one. The scenes must name it
+// otherwise, too: long after Giovanni Rossi, a Giovanni is another one. A place that has the word in its name may be
+// meant by it, too.
 func owner(f *ShortForm, entries map[int64]*annotator.Entry, named map[int64]int) *annotator.Entry {
 	set := identity.NewSet()
 	set.Add(f.Text, "", identity.Unknown)
@@ -100,7 +101,7 @@ func owner(f *ShortForm, entries map[int64]*annotator.Entry, named map[int64]int
 		if !slices.ContainsFunc(ownNames(entries[id]), func(name string) bool { return slices.Contains(group, name) }) {
 			continue
 		}
-		if kind := kindOf(entries[id]); found != nil || kind != identity.Person && kind != "" {
+		if kind := kindOf(entries[id]); found != nil || named[id] == 0 || kind != identity.Person && kind != "" {
 			return nil
 		}
 		found = entries[id]

@@ -61,8 +61,8 @@ func (q *curation) phrases(ctx context.Context) ([]curator.Phrase, error) {
 	return list, nil
 }
 
-// shortForms returns the short forms of names in the scenes of the thread that has ended, or in the newest ones if these
-// are few. They do not depend on what was asked before: a form that has become a name is none of them.
+// shortForms returns the short forms of names in the scenes of the thread that has ended, or in the newest ones if
+// these are few. They do not depend on what was asked before: a form that has become a name is none of them.
 func (q *curation) shortForms(ctx context.Context) (list []curator.ShortForm, named map[int64]int, err error) {
 	scenes, err := q.newestScenes(ctx, q.scene.row.Thread.Order-1)
 	if err != nil {

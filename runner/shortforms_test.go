@@ -8,12 +8,13 @@ import (
 	"annotator/internal/scripted"
 )
 
-// TestShortFormsBecomeNames tests that a form that fits one entry is its name, from its first occurrence on and by rule.
-// One that fits two is nobody's.
+// TestShortFormsBecomeNames tests that a form that fits one entry is its name, from its first occurrence on and by
+// rule. One that fits two is nobody's.
 func TestShortFormsBecomeNames(t *testing.T) {
 	t.Parallel()
 	scene := func(n int) string {
-		return days[n] + " Nobody heard Mr. Marrow, but for Marrow and Tallow. Rain fell on Miss Tallow."
+		return days[n] + " Nobody heard Mr. Marrow, but for Marrow and Tallow. " +
+			"Rain fell on Miss Tallow, and on Orrin Marrow."
 	}
 	s := newTale(t, [][]string{
 		{days[0], scene(1), scene(2)}, {scene(3), scene(4)},

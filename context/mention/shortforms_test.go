@@ -33,12 +33,16 @@ func TestShortForms(t *testing.T) {
 		scenes     []string
 	}{
 		{"a surname", "Marrow 2 0:8 [1]", []string{"We saw, Marrow and I.", "The oars and Marrow's boat sank."}},
-		{"a title with a point", "Mr. Marrow 2 0:3 [1]", []string{"So Mr. Marrow left, so Mr.\nMarrow came, Marrow's way, so."}},
+		{"a title with a point", "Mr. Marrow 2 0:3 [1]", []string{
+			"So Mr. Marrow left, so Mr.\nMarrow came, Marrow's way, so.",
+		}},
 		{"a title before a name", "Miss Wren 2 0:6 [2]", []string{"where Miss Wren is, Miss Wren is."}},
 		{"a whole name", "", []string{"There Orrin Marrow sat, and Orrin Marrow ate."}},
 		{"a word of the language", "", []string{"The marrow and marrow and marrow, and Marrow, Marrow."}},
 		{"once", "", []string{"There Marrow sat."}},
-		{"the beginning of a sentence", "Marrow 2 0:20 [1]", []string{"It sank but so. But Marrow swam, and Marrow sank."}},
+		{"the beginning of a sentence", "Marrow 2 0:20 [1]", []string{
+			"It sank but so. But Marrow swam, and Marrow sank.",
+		}},
 	} {
 		if got := shortFormsOf(people, test.scenes...); got != test.want {
 			t.Errorf("%s: %q, not %q", test.name, got, test.want)
