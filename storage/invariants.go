@@ -38,7 +38,7 @@ var invariants = [...]invariant{
 		    AND c.id < r.id)`,
 	},
 	{
-		// An answer with present statements also ends states, which are claims.
+		// An answer with present statements also ends states, which are claims. One about phrases adds names.
 		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; " +
 			"every one by the curator with its answer",
 		`WITH answered AS MATERIALIZED (SELECT trace_id, purpose FROM call
@@ -49,7 +49,8 @@ var invariants = [...]invariant{
 		    AND t.turn = v.turn)
 		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v
 		  WHERE v.actor = 'curator' AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.trace_id = v.trace_id
-		    AND (a.purpose = 'curate' OR a.purpose = 'summarise' AND v.field IN ('present', 'claim')))
+		    AND (a.purpose = 'curate' OR a.purpose = 'summarise' AND (v.field IN ('present', 'claim') OR v.field = 'alias'
+		      AND EXISTS (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND instr(t.parsed, '"phrases"') > 0))))
 		 UNION ALL SELECT 'revision ' || id || ' has a row of the journal that is not there' FROM revision
 		  WHERE trace_id NOT IN (SELECT id FROM trace)`,
 	},

@@ -130,7 +130,8 @@ func packDemo(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 		for _, local := range []string{filepath.Dir(path), hostname(t)} {
-			if local != "" && bytes.Contains(content, []byte(local)) {
+			// Shorter names are in any text.
+			if len(local) > 4 && bytes.Contains(content, []byte(local)) {
 				t.Errorf("%s names %s", file, local)
 			}
 		}

@@ -45,18 +45,18 @@ var replayFigures = []replayFigure{
 	{"facts with a quotation", `SELECT (SELECT count(DISTINCT entry_id || '/' || claim_id) FROM evidence) * 1.0 /
 		(SELECT count(*) FROM claim)`, true, .95},
 	{"quotations with no word of their fact", `SELECT (SELECT count(*) FROM evidence WHERE weak) * 1.0 /
-		(SELECT count(*) FROM evidence)`, false, .02},
+		(SELECT count(*) FROM evidence)`, false, .06},
 	{"facts that another entry has by the same quotation", `SELECT (` + quotedTwice + `) * 1.0 /
-		(SELECT count(*) FROM claim WHERE until_at = 0)`, false, .2},
+		(SELECT count(*) FROM claim WHERE until_at = 0)`, false, .15},
 	{"open states of retired entries", endedHolders, false, 0},
 	{"requests a scene, for scenes", `SELECT (SELECT count(*) FROM call WHERE purpose = 'annotate') * 1.0 /
 		(SELECT count(*) FROM scene)`, false, 1.2},
-	{"requests a scene, in all", `SELECT (SELECT count(*) FROM call) * 1.0 /
-		(SELECT count(*) FROM scene)`, false, 1.45},
+	{"requests a scene, in all, of those that were recorded", `SELECT (SELECT count(*) FROM call WHERE outcome = 'ok')
+		* 1.0 / (SELECT count(*) FROM scene)`, false, 1.35},
 	{"output tokens a fact, in all", `SELECT (SELECT sum(completion_tokens) FROM call) * 1.0 /
-		(SELECT count(*) FROM claim)`, false, 130},
+		(SELECT count(*) FROM claim)`, false, 85},
 	{"output tokens a fact, of scenes", `SELECT (SELECT sum(completion_tokens) FROM call WHERE purpose = 'annotate')
-		* 1.0 / (SELECT count(*) FROM claim)`, false, 95},
+		* 1.0 / (SELECT count(*) FROM claim)`, false, 75},
 }
 
 // TestReplayFigures replays the recording of the sample story, and prints what it shows without a judge.
