@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,7 +63,8 @@ func (q *curation) phrases(ctx context.Context) ([]curator.Phrase, error) {
 }
 
 // shortForms returns the short forms of names in the scenes of the thread that has ended, or in the newest ones if
-// these are few. They do not depend on what was asked before: a form that has become a name is none of them.
+// these are few. They do not depend on what was asked before: a form that has become a name is none of them. A form
+// that was taken from an entry which it fits is not given back.
 func (q *curation) shortForms(ctx context.Context) (list []curator.ShortForm, named map[int64]int, err error) {
 	scenes, err := q.newestScenes(ctx, q.scene.row.Thread.Order-1)
 	if err != nil {
@@ -78,6 +80,13 @@ func (q *curation) shortForms(ctx context.Context) (list []curator.ShortForm, na
 	}
 	found, named := index.ShortForms(textsOf(scenes), usage, curator.MaxShortForms)
 	for _, f := range found {
+		former, err := q.Store.Curation.Former(ctx, f.Text)
+		if err != nil {
+			return nil, nil, err
+		}
+		if slices.ContainsFunc(f.Holders, func(id int64) bool { return slices.Contains(former, id) }) {
+			continue
+		}
 		scene := &scenes[f.Scene]
 		list = append(list, curator.ShortForm{
 			ShortForm: f, At: annotator.PlaceAt(scene.Order, rankAt(scene.Posts, f.Start)),

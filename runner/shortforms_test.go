@@ -50,3 +50,37 @@ func TestShortFormsBecomeNames(t *testing.T) {
 		t.Errorf("%d notes", n)
 	}
 }
+
+// TestRemovedShortFormStaysRemoved tests that a name which the model took from an entry is not given back by rule.
+func TestRemovedShortFormStaysRemoved(t *testing.T) {
+	t.Parallel()
+	scene := func(n int) string {
+		return days[n] + " Nobody heard Marrow, but for Marrow. Rain fell on Orrin Marrow."
+	}
+	s := newTale(t, [][]string{
+		{days[0], scene(1)}, {scene(2), scene(3)}, {scene(4)},
+	}, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		text := r.Messages[len(r.Messages)-1].Content
+		switch {
+		case strings.HasPrefix(text, `<scene number="1"`):
+			return calls(
+				toolCall("glossary_create", `{"term":"Orrin Marrow","tags":["person"],"facts":[{"text":"He waits."}]}`))
+		case strings.Contains(text, `<scene number="3"`):
+			return calls(toolCall("glossary_update", `{"entry_id":1,"drop_aliases":["Marrow"]}`))
+		case r.MayCall():
+			return scripted.Reply{Text: "Read."}
+		}
+		return scripted.Annotate(r)
+	}})
+	if err := s.run("removed"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("removed")
+	const alias = ` FROM value WHERE field = 'alias' AND key = 'marrow'`
+	if n := s.count("removed", `SELECT count(*)`+alias+` AND ended_by IS NOT NULL`); n != 1 {
+		t.Errorf("%d names were removed", n)
+	}
+	if n := s.count("removed", `SELECT count(*)`+alias); n != 1 {
+		t.Errorf("it was a name %d times", n)
+	}
+}

@@ -49,8 +49,9 @@ var invariants = [...]invariant{
 		    AND t.turn = v.turn)
 		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v
 		  WHERE v.actor = 'curator' AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.trace_id = v.trace_id
-		    AND (a.purpose = 'curate' OR a.purpose = 'summarise' AND (v.field IN ('present', 'claim') OR v.field = 'alias'
-		      AND EXISTS (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND instr(t.parsed, '"phrases"') > 0))))
+		    AND (a.purpose = 'curate' OR a.purpose = 'summarise' AND (v.field IN ('present', 'claim')
+		      OR v.field = 'alias' AND EXISTS
+		      (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND instr(t.parsed, '"phrases"') > 0))))
 		 UNION ALL SELECT 'revision ' || id || ' has a row of the journal that is not there' FROM revision
 		  WHERE trace_id NOT IN (SELECT id FROM trace)`,
 	},

@@ -6,7 +6,14 @@ import (
 	"encoding/json"
 
 	"annotator"
+	"annotator/codex"
 )
+
+// Former returns the entries from which a name was taken.
+func (s *Curation) Former(ctx context.Context, name string) ([]int64, error) {
+	return readAll(ctx, s.db, "read whose name it was", ScanValue[int64], `SELECT DISTINCT entry_id FROM value
+		WHERE field = 'alias' AND key = ? AND ended_by IS NOT NULL`, codex.Normalize(name))
+}
 
 // Phrases returns what the curator has answered about phrases, oldest first.
 func (s *Curation) Phrases(ctx context.Context) ([]annotator.Phrases, error) {
