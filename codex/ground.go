@@ -87,10 +87,15 @@ func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence,
 			}
 		}
 	}
+	return nil, whyNotFound(posts, quotes)
+}
+
+// whyNotFound returns why no post holds a quotation, in any of its forms; "" where that is not known.
+func whyNotFound(posts []annotator.Post, quotes []string) string {
 	for _, quote := range quotes {
 		for i := range posts {
 			if endsApart(posts[i].Body, quote) {
-				return nil, fmt.Sprintf("post %d has these words, but the passage from the first to the last "+
+				return fmt.Sprintf("post %d has these words, but the passage from the first to the last "+
 					"has more than %d characters; quote a part of it", posts[i].ID, MaxQuote)
 			}
 		}
@@ -99,10 +104,10 @@ func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence,
 	if HasWord(bare) && slices.ContainsFunc(posts, func(p annotator.Post) bool {
 		return strings.Contains(fold(p.Body).text, bare)
 	}) {
-		why = "a quote begins and ends with whole words, and has more than one unless that is a whole sentence or " +
+		return "a quote begins and ends with whole words, and has more than one unless that is a whole sentence or " +
 			"utterance"
 	}
-	return nil, why
+	return ""
 }
 
 // groundAcross finds a quotation that runs from the end of a post into the next one.

@@ -225,14 +225,7 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	if err != nil && !errors.Is(err, errNoRoom) && !errors.As(err, new(*model.Unanswered)) {
 		return nil, err
 	}
-	text, noReply := "", err
-	switch {
-	case err != nil:
-	case len(reply.Calls) > 0:
-		noReply = errors.New("it calls a tool")
-	default:
-		text = reply.Text
-	}
+	text, noReply := answerOf(reply, err)
 	summaries, text, failed := c.readSummaries(ctx, q, text)
 	if failed != nil {
 		return nil, failed
@@ -276,6 +269,17 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: body, Tokens: tokens.EstimateMessage(body)}
 	note.Parsed.Phrases = names.record
 	return decisions, c.Store(ctx, call, note, revisions, summaries)
+}
+
+// answerOf returns the text of a reply, or why there is none.
+func answerOf(reply *model.Reply, failed error) (text string, why error) {
+	switch {
+	case failed != nil:
+		return "", failed
+	case len(reply.Calls) > 0:
+		return "", errors.New("it calls a tool")
+	}
+	return reply.Text, nil
 }
 
 // changedBy returns the entries that decisions change otherwise than by confirming them.

@@ -243,7 +243,7 @@ func (p *posts) readScene(ctx context.Context, order annotator.Order, distance i
 	switch {
 	case annotator.KindOf(err) == annotator.NotFound:
 		err = nil
-	case err == nil && row.State == annotator.SceneRecorded && row.Order <= p.Curator.Scene.Order:
+	case err == nil && row.State == annotator.SceneRecorded && row.Order <= p.Scene.Order:
 		s, err = p.read(ctx, row)
 	}
 	if err == nil {

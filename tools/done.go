@@ -15,6 +15,7 @@ type closing struct {
 // Outcome is what the answer of a call leaves to do.
 type Outcome int
 
+// The outcomes.
 const (
 	Taken   Outcome = iota // nothing
 	Refused                // the call, or a part of it, was refused; the model may correct it

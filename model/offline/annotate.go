@@ -133,7 +133,7 @@ func (b *book) update(g *glossary, gr *group, e *entry, scene int) (proposal, bo
 	p := proposal{tool: toolUpdate, arguments: arguments{EntryID: e.ID}, weight: gr.mentions()}
 	a := &p.arguments
 	a.Aliases = append(g.free(gr.forms("")), e.lacks(gr.shared)...)
-	if term := gr.term(b); b.better(gr, term, e) {
+	if term := gr.term(b); b.better(term, e) {
 		a.Term = term
 	}
 	kind := cmp.Or(b.kindOf(gr.names), e.kind())
@@ -148,7 +148,7 @@ func (b *book) update(g *glossary, gr *group, e *entry, scene int) (proposal, bo
 }
 
 // better reports whether a term tells more than that of an entry: a full name more than one word.
-func (b *book) better(gr *group, term string, e *entry) bool {
+func (b *book) better(term string, e *entry) bool {
 	own, other := identity.Read(e.names()[0]), identity.Read(term)
 	full := func(n *identity.Name) bool { return len(n.Words) > 1 && n.Title == "" || n.Office }
 	n := b.names[other.Key()]
