@@ -48,14 +48,15 @@ type pageClaim struct {
 	last     annotator.Claim
 }
 
-// claimText is the text of a claim, with its place in the story.
+// claimText is the text of a claim, with its place in the story. A claim that is quoted later has another place.
 type claimText struct {
 	ID     int64
 	Text   string
 	Origin string
 	As     string
 	Thread int64
-	From   int // scene
+	From   int    // scene
+	Quoted [2]int // where its first quotation begins and ends
 }
 
 // newPageEntry collects the values of an entry over the story.
@@ -146,7 +147,10 @@ func changedClaims(revisions []annotator.Revision) (map[int64]bool, error) {
 // claim sets the values of a claim at the end of a scene.
 func (p *pageEntry) claim(scene int, told *annotator.Claim, position func(annotator.Place) annotator.Position) {
 	c := NewClaim(*told, position)
-	text := claimText{c.ID, c.Text, c.Origin(), c.As, c.From.Thread, c.From.Scene}
+	text := claimText{ID: c.ID, Text: c.Text, Origin: c.Origin(), As: c.As, Thread: c.From.Thread, From: c.From.Scene}
+	if len(c.Evidence) > 0 {
+		text.Quoted = [2]int{c.Evidence[0].Start, c.Evidence[0].End}
+	}
 	var now *pageClaim
 	for _, version := range p.claims[c.ID] {
 		if version.In.set(scene, version.claimText == text && c.Shown()); version.claimText == text {
