@@ -460,7 +460,7 @@ func (l *lookThrough) pages(a *app, db *storage.DB) {
 		queue = append(queue, fmt.Sprintf("/story/post/%d?%s", 10*n, limit),
 			"/story/entries?q="+url.QueryEscape(figure(n))+"&"+limit)
 	}
-	most := longtest.Pick(1500, 1<<30)
+	most := longtest.Pick(1500, 3_000) // the lists have a link for each order, kind and letter
 	for pages := 0; len(queue) > 0 && pages < most; {
 		path := queue[0]
 		queue = queue[1:]
@@ -493,7 +493,7 @@ func (l *lookThrough) pages(a *app, db *storage.DB) {
 		}
 		for _, found := range pageLinks.FindAllStringSubmatch(w.Body.String(), -1) {
 			to, _, _ := strings.Cut(html.UnescapeString(found[1]), "#")
-			if strings.HasPrefix(to, "/story/") && strings.Contains(to, limit) {
+			if strings.HasPrefix(to, "/story/") && strings.Contains(to, limit) && !seen[to] {
 				queue = append(queue, to)
 			}
 		}
