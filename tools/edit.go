@@ -370,12 +370,14 @@ func (ed *editor) added() []int64 {
 // maxClosed is how many characters of a closed fact an answer repeats, so that a wrong number is noticed.
 const maxClosed = 40
 
-// closed returns the facts that held before the call and do not after it, with the numbers of those in their place.
+// closed returns the facts that held before the call and do not after it. A reworded one has its new number.
 func (ed *editor) closed() []string {
-	holds, replaced := map[int64]bool{}, map[int64]int64{}
+	holds, reworded := map[int64]bool{}, map[int64]int64{}
 	for i := range ed.entry.Claims {
 		c := &ed.entry.Claims[i]
-		holds[c.ID], replaced[c.ID] = c.Until == 0, c.ReplacedBy
+		if holds[c.ID] = c.Until == 0; c.Ended == annotator.EndReworded {
+			reworded[c.ID] = c.ReplacedBy
+		}
 	}
 	var facts []string
 	used, more := 0, 0
@@ -385,7 +387,7 @@ func (ed *editor) closed() []string {
 			continue
 		}
 		fact := fmt.Sprintf("%d: %s", c.ID, beginning(c.Text, maxClosed))
-		if by := replaced[c.ID]; by != 0 {
+		if by := reworded[c.ID]; by != 0 {
 			fact = fmt.Sprintf("%d, now %d: %s", c.ID, by, beginning(c.Text, maxClosed))
 		}
 		if used += jsonLength(fact); used > maxClosings {
