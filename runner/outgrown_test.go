@@ -61,11 +61,16 @@ func (o *outgrown) reply(r scripted.Request) scripted.Reply {
 	return scripted.Annotate(r)
 }
 
-// add adds a fact to a scene.
+// add adds a fact to a scene. Those of an entry are one update, since a reply has a bounded number of them.
 func (o *outgrown) add(scene int, entry, text string, state bool) {
-	o.facts[scene] = append(o.facts[scene], map[string]any{
-		"term": entry, "facts": []map[string]any{{"text": text, "state": state}},
-	})
+	fact := map[string]any{"text": text, "state": state}
+	for _, u := range o.facts[scene] {
+		if u["term"] == entry {
+			u["facts"] = append(u["facts"].([]map[string]any), fact)
+			return
+		}
+	}
+	o.facts[scene] = append(o.facts[scene], map[string]any{"term": entry, "facts": []map[string]any{fact}})
 }
 
 // unpackDemo writes the recorded run of the sample story to a path, and returns the path of its corpus.
