@@ -15,7 +15,7 @@ import (
 // How much a question asks about open states.
 const (
 	maxStates      = 40    // states
-	maxSuspects    = 24    // of these, those that newer facts may have ended
+	maxSuspects    = 30    // of these, those that newer facts may have ended
 	statesShown    = 3_000 // tokens of them and of the newer facts
 	statesTokens   = 200   // of the reply, at least
 	tokensPerState = 16    // of the reply
