@@ -2,14 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"annotator"
-	"annotator/corpus/ingest"
 	"annotator/runner"
 	"annotator/storage"
 
@@ -40,13 +35,6 @@ print what the server sent for a quarantined scene.`, exitMisused, exitHalted, e
 
 // rawReply is what a server sent. A terminal gets it without control sequences.
 type rawReply string
-
-func (r rawReply) print(w io.Writer) {
-	if fileOf(w) != nil && terminalWidth(w) > 0 {
-		r = rawReply(clean(string(r)) + "\n")
-	}
-	_, _ = io.WriteString(w, string(r))
-}
 
 // status is the state of a run. Fields of its JSON are only ever added.
 type status struct {
@@ -264,188 +252,4 @@ func ratio(part, whole int) float64 {
 		return 0
 	}
 	return float64(part) / float64(whole)
-}
-
-// print prints the status for people. It omits rows without a text.
-func (s *status) print(w io.Writer) {
-	rows := [][]string{
-		{"story", shorten(s.Story.Title, 100)},
-		{"database", oneLine(s.Database)},
-		{"corpus", oneLine(s.Story.Corpus)},
-		{"import", shorten(s.Story.Import, 300)},
-		{"run", shorten(s.run(), 300)},
-		{"model", oneLine(s.modelAndEndpoint())},
-		{"scenes", s.scenes()},
-		{"not asked", s.unasked()},
-		{"threads", fmt.Sprintf("%d of %d", s.Story.ThreadsDone, s.Story.Threads)},
-		{"entries", s.entries()},
-		{"quotes", s.quotes()},
-		{"calls", fmt.Sprintf("%d ok, %d failed, %d lost", s.Calls.OK, s.Calls.Failed, s.Calls.Lost)},
-		{"tokens", strings.Replace(tokens(s.Tokens.usage()), " tokens", "", 1)},
-		{"probes", s.probes()},
-		{"per scene", s.average()},
-		{"follow-ups", s.followUps()},
-		{"compactions", s.compactions()},
-		{"started", localTime(s.Started.UnixMilli())},
-		{"updated", localTime(s.Updated.UnixMilli())},
-	}
-	for _, warning := range s.Warnings {
-		rows = append(rows, []string{"warning", shorten(warning, 300)})
-	}
-	if s.SecondsLeft > 0 {
-		left := seconds(s.SecondsLeft)
-		rows = append(rows, []string{"time", timeLeft(left, s.Ends.Add(-left).Local())})
-	}
-	if wait := s.Waiting; wait != nil {
-		rows = append(rows, []string{"waiting", shorten("since "+localTime(wait.Since.UnixMilli())+": "+wait.Reason,
-			300)})
-	}
-	printTable(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
-	s.printQuarantined(w)
-}
-
-// probes counts the probes; empty if there were none.
-func (s *status) probes() string {
-	if s.Probes.Calls == 0 {
-		return ""
-	}
-	return annotator.Quantity(s.Probes.Calls, "call") + ", " + tokens(s.Probes.Tokens.usage())
-}
-
-// importSummary returns how much of its source a corpus has; "" if the corpus is missing or does not record it.
-func importSummary(ctx context.Context, run *storage.RunStatus, database string) string {
-	path := corpusOfRun(run, database)
-	if path == "" {
-		return ""
-	}
-	account, err := ingest.AccountOf(ctx, path)
-	if err != nil {
-		return ""
-	}
-	return account.Summary()
-}
-
-func (s *status) run() string {
-	switch {
-	case s.Running && s.Scenes.Open > 0:
-		return fmt.Sprintf("running (%s), %s in scene %d", s.Holder, s.State, s.Scenes.Open)
-	case s.Running:
-		return fmt.Sprintf("in use by %s", s.Holder)
-	case s.Halted != "":
-		return "halted: " + s.Halted
-	case s.Scenes.Left == 0:
-		return "finished"
-	}
-	return "stopped; run again to resume"
-}
-
-// scenes counts quarantined scenes as done.
-func (s *status) scenes() string {
-	done, of := s.Scenes.Recorded+s.Scenes.Quarantined, ""
-	if s.Scenes.Quarantined > 0 {
-		of = " of them"
-	}
-	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, percent(done, s.Scenes.Total),
-		s.Scenes.Quarantined, of)
-}
-
-// unasked counts the scenes that were recorded without a request; empty if there are none.
-func (s *status) unasked() string {
-	var reasons []string
-	for _, r := range s.Scenes.Unasked {
-		reasons = append(reasons, fmt.Sprintf("%s with %s", annotator.Quantity(r.Count, "scene"), r.Reason))
-	}
-	return strings.Join(reasons, ", ")
-}
-
-// followUps describes the results of follow-up requests; empty if there were none.
-func (s *status) followUps() string {
-	f := &s.FollowUps
-	if f.Edits+f.Nothing+f.LeftOut == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("%d brought edits, %d nothing, %d left out", f.Edits, f.Nothing, f.LeftOut)
-	if f.End {
-		text += "; they are left out now, and tried again in every tenth scene"
-	}
-	return text
-}
-
-func (s *status) modelAndEndpoint() string {
-	switch s.Endpoint {
-	case "":
-		return "none has been found yet"
-	case offlineEndpoint:
-		return s.Model + ", the embedded baseline"
-	}
-	return s.Model + " at " + s.Endpoint
-}
-
-func (s *status) entries() string {
-	counts := make([]string, len(statuses))
-	for i, status := range statuses {
-		counts[i] = fmt.Sprintf("%d %s", s.Entries[status], status)
-	}
-	return strings.Join(counts, ", ") + "; " + annotator.Quantity(s.Revisions, "revision")
-}
-
-// quotes counts the quotations; empty if there are none.
-func (s *status) quotes() string {
-	switch q := s.Quotes; {
-	case q.Total == 0:
-		return ""
-	case q.Weak == 0:
-		return fmt.Sprintf("%d, none weak", q.Total)
-	default:
-		return fmt.Sprintf("%d, %d weak (%d %%): no word or name in common with their fact", q.Total, q.Weak,
-			percent(q.Weak, q.Total))
-	}
-}
-
-func (s *status) average() string {
-	a := &s.PerScene
-	number := func(n float64) string { return shortNumber(int(n)) }
-	uncached := ""
-	if a.Uncached != nil {
-		uncached = " (" + number(*a.Uncached) + " uncached)"
-	}
-	text := fmt.Sprintf("%.1f calls, %s tokens in%s, %s out", a.Calls, number(a.Prompt), uncached, number(a.Completion))
-	if a.Seconds > 0 { // known after two scenes
-		text += ", " + duration(seconds(a.Seconds))
-	}
-	return text
-}
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-func (s *status) printQuarantined(w io.Writer) {
-	if len(s.Quarantined) == 0 {
-		return
-	}
-	const shown = 20
-	rows := [][]string{{"quarantined"}}
-	for _, q := range s.Quarantined[:min(len(s.Quarantined), shown)] {
-		rows = append(rows, []string{
-			fmt.Sprintf("scene %d", q.Scene), fmt.Sprintf("thread %d", q.Thread),
-			shorten(q.Reason, 160),
-		})
-	}
-	if more := len(s.Quarantined) - shown; more > 0 {
-		rows = append(rows, []string{fmt.Sprintf("and %d more; --json lists all", more)})
-	}
-	fmt.Fprintln(w)
-	printTable(w, rows)
-	fmt.Fprintf(w, "\nretry them with: annotator retry --db %s\n", quoted(s.Database))
-}
-
-// compactions returns the number of compactions by tier, with the average tokens before and after.
-func (s *status) compactions() string {
-	var tiers []string
-	for _, t := range s.ByTier {
-		tiers = append(tiers, fmt.Sprintf("tier %s: %d, from %d to %d tokens", t.Tier, t.Count, t.Before, t.After))
-	}
-	if len(tiers) == 0 {
-		return "0"
-	}
-	return fmt.Sprintf("%d (%s)", s.Compactions, strings.Join(tiers, "; "))
 }
