@@ -115,7 +115,8 @@ func TestRepeatsNeedsEveryWord(t *testing.T) {
 			t.Fatalf("%q is not found in %q", factText, toldText)
 		}
 		more := rapid.SampledFrom([]string{"Cora", "1905", "bell"}).Draw(t, "more")
-		if x.Repeats(factText+" "+more, of, toldText, by, mention.NewUsage()) && len(fact) < 6 {
+		mayLack := more == "bell" && len(fact)+1 >= 6 // one of six words, but neither a name nor a number
+		if x.Repeats(factText+" "+more, of, toldText, by, mention.NewUsage()) && !mayLack {
 			t.Fatalf("%q is found in %q", factText+" "+more, toldText)
 		}
 		if x.Repeats(factText, of, strings.ReplaceAll(toldText, "Anna", "She"), by, mention.NewUsage()) {
