@@ -96,7 +96,7 @@ func TestCostIsFlat(t *testing.T) {
 	middle := grown(t, t.TempDir(), 1_000, 4_000)
 	for _, whole := range wholes {
 		a, b := processorTime(t, middle, 1_000, whole.do), processorTime(t, long, 10_000, whole.do)
-	if b > 25*a {
+		if b > 25*a {
 			t.Errorf("%s: %v of the processor for 1000 scenes, %v for 10000", whole.name, a, b)
 		}
 	}

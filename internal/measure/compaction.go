@@ -37,15 +37,18 @@ type cost struct {
 	tiers     map[string]int
 }
 
-// smallReply is the most tokens of a reply in a window too small for the default.
-const smallReply = 1_024
+// In a window too small for replies of the usual length they are shorter. The numbers are tokens.
+const (
+	smallWindow = 16_384
+	smallReply  = 1_024
+)
 
 // run reads the story.
 func (t policyRun) run(ctx context.Context) (c *cost, err error) {
 	config := runner.Defaults()
 	config.ContextBudget, config.Compaction, config.Curator.Off, config.Limit = t.budget, t.policy, true, t.scenes
 	config.NoThreadSummaries = true
-	if t.budget < 4*config.MaxTokens {
+	if t.budget < smallWindow {
 		config.MaxTokens = smallReply
 	}
 	err = withRun(ctx, t.corpus, config, narrate, func(db string) (err error) {
