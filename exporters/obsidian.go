@@ -402,8 +402,7 @@ func (v *vault) index() string {
 
 // vaultBase is a Base with all entries in a table, and by status.
 const vaultBase = `filters:
-
-and:
+  and:
     - file.inFolder("` + codexFolder + `")
 properties:
   file.name:
