@@ -36,7 +36,7 @@ func (b Batch) Read(reply string) []Answer {
 			continue
 		}
 		count[at]++
-		answers[at].Decision, answers[at].Err = b[at].read(fields)
+		answers[at] = b[at].read(fields)
 	}
 	for i := range answers {
 		switch {
@@ -81,31 +81,45 @@ func (c *Candidate) hasName(name string) bool {
 }
 
 // read reads the decision of an object.
-func (c *Candidate) read(fields map[string]json.RawMessage) (Decision, error) {
-	d := Decision{}
+func (c *Candidate) read(fields map[string]json.RawMessage) (a Answer) {
+	d := &a.Decision
 	action, err := text(fields, "decision")
 	if err != nil {
-		return d, err
+		return Answer{Err: err}
 	}
 	d.Action = Action(strings.ToUpper(action))
 	if d.Reason, err = text(fields, "reason"); err != nil {
-		return d, err
+		return Answer{Err: err}
 	}
 	d.Reason = annotator.Clip(d.Reason, MaxReason, "")
 	switch d.Action {
 	case Confirm:
 	case Reject:
 		if !codex.HasWord(d.Reason) {
-			return d, errors.New("REJECT needs a reason")
+			a.Err = errors.New("REJECT needs a reason")
 		}
 	case Merge:
-		d.Target, err = c.target(fields["target"])
+		c.readTarget(&a, fields)
 	case Revise:
-		err = c.readWording(&d, fields)
+		a.Err = c.readWording(d, fields)
 	default:
-		err = fmt.Errorf("the decision %q is none of CONFIRM, REJECT, MERGE and REVISE", action)
+		a.Err = fmt.Errorf("the decision %q is none of CONFIRM, REJECT, MERGE and REVISE", action)
 	}
-	return d, err
+	return a
+}
+
+// readTarget reads the entry into which one is merged: an id, or a name.
+func (c *Candidate) readTarget(a *Answer, fields map[string]json.RawMessage) {
+	id, err := number(fields["target"])
+	if err == nil {
+		if a.Decision.Target = id; id == c.Entry.ID {
+			a.Err = errors.New("an entry cannot be merged into itself")
+		}
+		return
+	}
+	if a.Into, err = text(fields, "target"); err != nil || !codex.HasWord(a.Into) {
+		a.Err = errors.New("MERGE needs the id or the term of another entry as its target")
+	}
 }
 
 // readWording reads the changes of REVISE: facts and closings, or all facts as one definition. The definition closes
@@ -188,21 +202,6 @@ func listOf(raw json.RawMessage, name string) (elements []json.RawMessage, err e
 		return nil, fmt.Errorf("%s is not a list", name)
 	}
 	return elements, nil
-}
-
-// target reads the id of one of the similar entries.
-func (c *Candidate) target(raw json.RawMessage) (int64, error) {
-	id, err := number(raw)
-	if err != nil {
-		return 0, errors.New("MERGE needs the id of one of the similar entries as its target")
-	}
-	if id == c.Entry.ID {
-		return 0, errors.New("an entry cannot be merged into itself")
-	}
-	if c.similar(id) == nil {
-		return 0, fmt.Errorf("the target %d is none of the similar entries shown", id)
-	}
-	return id, nil
 }
 
 // number reads an id: a number, or its digits as a string.

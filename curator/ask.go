@@ -246,6 +246,9 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	if err := c.findPlaces(ctx, q.batch, answers); err != nil {
 		return nil, err
 	}
+	if err := c.findTargets(ctx, q.batch, answers); err != nil {
+		return nil, err
+	}
 	decisions, revisions := q.batch.Resolve(answers, fallback, c.Scene.Thread.ID, at)
 	changed := changedBy(revisions)
 	names, failed := c.names(ctx, q.phrases, named, changed)

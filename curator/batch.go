@@ -2,6 +2,7 @@ package curator
 
 import (
 	"fmt"
+	"maps"
 
 	"annotator"
 	"annotator/codex"
@@ -13,6 +14,7 @@ type Batch []*Candidate
 // Answer is what a reply says of one candidate: a decision, or an error that says why there is no usable one.
 type Answer struct {
 	Decision Decision
+	Into     string // of MERGE: a name of the target, where the answer gives no id
 	Err      error
 }
 
@@ -28,7 +30,7 @@ func (b Batch) Unanswered(err error) []Answer {
 // Resolve returns what is stored of answers. This is a decision on each candidate, made at a place and after a thread
 // has ended, and the revisions that all of them cause. If there is no decision that can be carried out, the action is
 // the fallback, AskAgain or Keep, with the reason. A decision is not carried out on an entry that an earlier decision
-// of the reply changes, since the model has not seen the change.
+// of the reply changes, since the model has not seen the change. To confirm an entry is no such change.
 func (b Batch) Resolve(
 	answers []Answer, fallback Action, thread int64, at annotator.Place,
 ) (decisions []Decision, all []annotator.Revision) {
@@ -42,9 +44,7 @@ func (b Batch) Resolve(
 			}
 			revisions = []annotator.Revision{c.record(d, at)}
 		} else {
-			for j := range revisions {
-				changed[revisions[j].Entry] = true
-			}
+			maps.Copy(changed, changedBy(revisions))
 		}
 		decisions, all = append(decisions, d), append(all, revisions...)
 	}

@@ -81,12 +81,13 @@ func TestResolve(t *testing.T) {
 			meets := slices.ContainsFunc(ids, func(id int64) bool { return touched[id] })
 			switch {
 			case d.Action == curator.AskAgain && d.Reason != "" &&
-				(answers[i].Err != nil || touched[ids[0]] || touched[answers[i].Decision.Target]):
+				(answers[i].Err != nil || !shown(b[i], answers[i].Decision.Target) ||
+					touched[ids[0]] || touched[answers[i].Decision.Target]):
 			case !d.Action.ByModel() || answers[i].Err != nil || meets || d.Thread != 7:
 				t.Errorf("entry %d: %+v after %+v", ids[0], d, answers[i])
 			default:
 				for _, id := range ids {
-					touched[id] = true
+					touched[id] = d.Action != curator.Confirm
 				}
 			}
 		}
@@ -103,6 +104,11 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%d decisions and %d records on %d candidates", len(decisions), records, n)
 		}
 	})
+}
+
+// shown reports whether an entry was shown with a candidate, if it is not 0.
+func shown(c *curator.Candidate, id int64) bool {
+	return id == 0 || slices.ContainsFunc(c.Similar, func(e annotator.Entry) bool { return e.ID == id })
 }
 
 // anyAnswer is what a model might say of some of n candidates, of none of them, or of one twice.

@@ -306,7 +306,7 @@ func TestSlipsAreRead(t *testing.T) {
 		{`{"decision":"MERGE"}`, curator.Decision{}, "needs the id"},
 		{`{"decision":"MERGE","target":2.5}`, curator.Decision{}, "needs the id"},
 		{`{"decision":"MERGE","target":1}`, curator.Decision{}, "into itself"},
-		{`{"decision":"MERGE","target":7}`, curator.Decision{}, "none of the similar"},
+		{`{"decision":"MERGE","target":""}`, curator.Decision{}, "needs the id or the term"},
 	} {
 		reply := model.Reply{Text: test.answer}
 		reply.Normalize(&model.Request{})
