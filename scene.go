@@ -43,3 +43,6 @@ type UndecidedEntry struct {
 	Entry       int64
 	RetryReason string // why a question is about it alone; empty at first
 }
+
+// MajorChange is how much a change of a claim counts that may change what an entry is now. Other changes count for 1.
+const MajorChange = 5

@@ -57,15 +57,15 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 		}
 		return c.inquire(parts{batch: batch}, open[at].RetryReason)
 	}
-	present, due, err := c.outdated(ctx)
+	present, due, err := c.dueStatements(ctx)
 	if err != nil {
 		return nil, err
 	}
-	states, statesDue, err := c.openStates(ctx)
+	states, statesDue, err := c.dueStates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !urgent && !due && !statesDue && len(open) < max(1, c.Least) {
+	if !urgent && !due && !statesDue && len(open) < c.least() {
 		return nil, nil
 	}
 	phrases, err := c.duePhrases(ctx)
@@ -77,7 +77,7 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 		return nil, err
 	}
 	q, full, err := c.fullest(parts{batch, recap, present, phrases, states}, urgent)
-	if full || urgent || c.Least < 2 || len(open) > maxWaiting*c.Least {
+	if full || urgent || c.least() < 2 || len(open) > maxWaiting*c.least() {
 		return q, err
 	}
 	return nil, err
@@ -102,12 +102,21 @@ func (c *Curator) fullest(p parts, urgent bool) (q *inquiry, full bool, err erro
 	return q, full, err
 }
 
-// dueRecap returns the summaries that are due, and whether they cannot wait.
-func (c *Curator) dueRecap(ctx context.Context) (*window.Recap, bool, error) {
-	if c.Recap == nil {
+// dueRecap returns the summaries that are due, and whether they cannot wait. They cannot if the corpus has ended, if
+// the window will be compacted before the next thread ends, or if the model was asked before.
+func (c *Curator) dueRecap(ctx context.Context) (recap *window.Recap, urgent bool, err error) {
+	if c.Tasks&Summaries == 0 {
 		return nil, false, nil
 	}
-	return c.Recap(ctx)
+	ended, err := c.Threads.Ended(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if recap, err = c.Window.Recap(ctx, ended); recap == nil || err != nil {
+		return nil, false, err
+	}
+	next, err := c.Threads.ScenesAfter(ctx, c.Scene.Thread.Order)
+	return recap, c.Scene.Last || recap.Alone() || c.Window.FullAfter(next), err
 }
 
 // largest returns the question about as many of the candidates as one may be about. If nothing else is asked for, it is
@@ -271,7 +280,7 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: body, Tokens: tokens.EstimateMessage(body)}
 	note.Parsed.Phrases = names.record
-	return decisions, c.Store(ctx, call, note, revisions, summaries)
+	return decisions, c.Records.Decide(ctx, call, note, revisions, summaries)
 }
 
 // answerOf returns the text of a reply, or why there is none.
@@ -317,7 +326,7 @@ func (c *Curator) recapByRule(ctx context.Context, recap *window.Recap) error {
 		return err
 	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: text, Tokens: tokens.EstimateMessage(text)}
-	return c.Store(ctx, nil, note, nil, summaries)
+	return c.Records.Decide(ctx, nil, note, nil, summaries)
 }
 
 // errNoRoom is the error of a question that is too long for the context. Its text is stored as the reason of a
@@ -349,7 +358,7 @@ func (c *Curator) carryOut(
 		Kind: annotator.TraceReply, Content: reply.Text, Reasoning: reply.Reasoning,
 		Tokens: tokens.Estimate(reply.Text), Parsed: annotator.Parsed{Phrases: phrases},
 	}
-	if err := c.Store(ctx, reply.Call, row, revisions, summaries); err != nil {
+	if err := c.Records.Decide(ctx, reply.Call, row, revisions, summaries); err != nil {
 		return err
 	}
 	for i := range revisions {

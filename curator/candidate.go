@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"annotator"
-	"annotator/context/mention"
 )
 
 // Candidate is a tentative entry with what a question shows of it.
@@ -31,7 +30,7 @@ const (
 
 // candidates gathers what a question shows of entries.
 func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntry) (Batch, error) {
-	index, err := c.Names.Index(ctx)
+	index, usage, err := c.words(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +39,6 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 		ids[i] = open[i].Entry
 	}
 	entries, err := c.entries(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	usage, err := c.usage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +72,6 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 
 // findPlaces looks up where the posts of candidates are whose answers have facts of their own.
 func (c *Curator) findPlaces(ctx context.Context, batch Batch, answers []Answer) (err error) {
-	if c.PlaceOf == nil {
-		return nil
-	}
 	for i, candidate := range batch {
 		if len(answers[i].Decision.Facts) == 0 {
 			continue
@@ -87,7 +79,7 @@ func (c *Curator) findPlaces(ctx context.Context, batch Batch, answers []Answer)
 		candidate.places = map[int64]annotator.Place{}
 		for j := range candidate.Posts {
 			id := candidate.Posts[j].ID
-			candidate.places[id], err = c.PlaceOf(ctx, id)
+			candidate.places[id], err = c.Scenes.PlaceOf(ctx, id)
 			if err != nil && annotator.KindOf(err) != annotator.NotFound {
 				return err
 			}
@@ -96,17 +88,9 @@ func (c *Curator) findPlaces(ctx context.Context, batch Batch, answers []Answer)
 	return nil
 }
 
-// usage returns how the story uses words.
-func (c *Curator) usage(ctx context.Context) (*mention.Usage, error) {
-	if c.Usage == nil {
-		return mention.NewUsage(), nil
-	}
-	return c.Usage(ctx)
-}
-
 // entries returns entries by id. They must be in the glossary.
 func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	found, err := c.Entries(ctx, ids)
+	found, err := c.Entries.Entries(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"annotator"
-	"annotator/context/mention"
 	"annotator/context/window"
 	"annotator/model"
 )
@@ -35,62 +34,44 @@ type Settings struct {
 	States      string // what a question about open states begins with
 }
 
+// Task is a kind of thing that the curator asks for, apart from decisions on entries.
+type Task uint
+
+// The tasks.
+const (
+	Summaries Task = 1 << iota // of threads that have ended
+	Present                    // statements of what entries are now
+	States                     // which open states no longer hold
+	Names                      // whose names phrases and short forms are
+)
+
 // Curator asks about entries one question after another, each at the end of the same window: no question is in the
 // window of the next.
 type Curator struct {
+	Sources
 	Settings Settings
+	Tasks    Task
 	Scene    *annotator.SceneRow // the newest that was read
+	Final    bool                // no later question is sure to follow, so that nothing waits
 	Window   *window.Window
-	Turn     int64 // the questions follow the window as it was before this turn; 0: all of it
-	Posts    Posts
-	Names    *mention.Cache
+	Turn     int64                            // the questions follow the window before this turn; 0: all of it
 	Decided  func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was
 	Stopped  func() bool                      // reports whether to stop before the next question
-	// with fewer entries than this no further question is due; below 2: with none
-	Least int
-	// Recap returns the summaries that are due, and whether they cannot wait for a question about entries. It is nil,
-	// or returns nil, where none are. It reads the database, so that a resumed run asks the same as an uninterrupted
-	// one.
-	Recap func(ctx context.Context) (recap *window.Recap, urgent bool, err error)
-
-	// Outdated returns the entries whose present statement is out of date, at most limit, and whether they cannot wait
-	// for others. It is nil where none is asked for, and reads the database like Recap.
-	Outdated func(ctx context.Context, limit int) (ids []int64, urgent bool, err error)
-
-	// Phrases returns what the story has kept calling things since it was last asked, at most MaxPhrases. It is nil
-	// where none are asked about, and reads the database like Recap.
-	Phrases func(ctx context.Context) ([]Phrase, error)
-	// ShortForms returns the short forms of names that the last scenes use, at most MaxShortForms, and how often they
-	// name each entry. It is nil where they become no names.
-	ShortForms func(ctx context.Context) (forms []ShortForm, named map[int64]int, err error)
-	// Named returns the live entries with a name.
-	Named func(ctx context.Context, name string) ([]annotator.Entry, error)
-
-	// States reads the open states that may have ended. It is nil where none is asked about, and reads the database
-	// like Recap.
-	States States
 
 	// Ask gets the answer to a question, as the retry policy says. The question is stored before it is sent, with the
 	// fork if there is one. The caller fills in the rest of the fork. The curator ends the reply's call. The error is a
 	// *model.Unanswered if there is no reply.
 	Ask func(ctx context.Context, purpose annotator.CallPurpose, q *window.Question, fork *Fork) (*model.Reply, error)
-	// Entries returns the entries with the ids, by id. Ids without an entry are left out.
-	Entries func(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
-	// Usage returns how the story uses words. If it is nil, no word is common.
-	Usage func(ctx context.Context) (*mention.Usage, error)
-	// PlaceOf returns the place of a post of the story. If it is nil, what a question adds has the place of the scene's
-	// end.
-	PlaceOf func(ctx context.Context, post int64) (annotator.Place, error)
-	// Scenes reads the scenes of the run.
-	Scenes Scenes
-	// Store stores a row of the journal, revisions and summaries, and ends the call, if there is one, in one
-	// transaction.
-	Store func(
-		ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision,
-		s *annotator.Summaries,
-	) error
 
 	above map[int64]bool // the posts that the window shows above the next question
+}
+
+// least is the number of entries for which a question is due.
+func (c *Curator) least() int {
+	if c.Final {
+		return 1
+	}
+	return max(1, c.Settings.Batch)
 }
 
 // Fork says what a question about entries shows apart from itself.
@@ -98,21 +79,6 @@ type Fork struct {
 	Before int64  // the turns of the window before this one; 0: all
 	Alone  bool   // nothing
 	System string // the system prompt that replaces the run's, and its tools; empty: the run's
-}
-
-// Posts reads the story.
-type Posts interface {
-	Post(ctx context.Context, id int64) (*annotator.Post, error)
-	// Scene returns posts of a thread, in the order of their ids given.
-	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
-}
-
-// Scenes reads the scenes of a run, as storage.Scenes does.
-type Scenes interface {
-	// At returns the scene with an order.
-	At(ctx context.Context, order annotator.Order) (*annotator.SceneRow, error)
-	// Neighbor returns the scene that is some scenes after another in story order, or before it; NotFound for none.
-	Neighbor(ctx context.Context, order annotator.Order, distance int) (*annotator.SceneRow, error)
 }
 
 // Curate asks about entries until there is a decision on each, and for the summaries that are due. It stops when what

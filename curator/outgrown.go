@@ -2,7 +2,6 @@ package curator
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 
@@ -10,25 +9,6 @@ import (
 	"annotator/codex"
 	"annotator/context/mention"
 )
-
-// States reads the open states that a question may be about, and the facts that may have ended some of them.
-type States interface {
-	// Waiting returns states that have been open for some threads and that no question was about, at most limit.
-	Waiting(ctx context.Context, limit int) (*WaitingStates, error)
-	// Added returns the facts that were added since the last question about states, the newest first.
-	Added(ctx context.Context, limit int) ([]annotator.ClaimRef, error)
-	// Naming returns open states in whose texts one of some names occurs, the newest first. There the names may mean
-	// something else.
-	Naming(ctx context.Context, names []string, limit int) ([]annotator.ClaimRef, error)
-}
-
-// WaitingStates are states that have been open for some threads and that no question was about.
-type WaitingStates struct {
-	States []annotator.ClaimRef // the oldest first; not all if they are as many as was asked for
-	Before int64                // the revision up to which states were asked about
-	All    int64                // the revision up to which states have been open for as long
-	Last   bool                 // no later question follows, so that all open states are waiting
-}
 
 // How many facts and states are compared at the end of a thread, at any length of the story.
 const (

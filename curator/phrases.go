@@ -17,14 +17,14 @@ import (
 
 // How much a question asks about phrases.
 const (
-	MaxPhrases   = 6  // phrases
+	maxPhrases   = 6  // phrases
 	phraseTokens = 25 // of the reply, for each
 	phraseLike   = 3  // entries with similar names that one is shown with
 	maxOwners    = 4  // entries that share a phrase
 )
 
-// Phrase is what the story keeps calling something, and no name of an entry.
-type Phrase struct {
+// phrase is what the story keeps calling something, and no name of an entry.
+type phrase struct {
 	mention.Phrase
 	At     annotator.Place // of its first occurrence
 	Sample string          // the words around that
@@ -33,14 +33,14 @@ type Phrase struct {
 }
 
 // phrases are those of a question that asks whose names they are.
-type phrases []Phrase
+type phrases []phrase
 
-// duePhrases returns the phrases that a question asks about.
+// duePhrases returns the phrases that a question asks about, with the names of similar entries.
 func (c *Curator) duePhrases(ctx context.Context) (phrases, error) {
-	if c.Phrases == nil {
+	if c.Tasks&Names == 0 {
 		return nil, nil
 	}
-	list, err := c.Phrases(ctx)
+	list, err := c.recurring(ctx)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -56,6 +56,45 @@ func (c *Curator) duePhrases(ctx context.Context) (phrases, error) {
 		}
 		for _, id := range ids {
 			list[i].similar = append(list[i].similar, strings.TrimSpace(prompt.Names(entries[id])))
+		}
+	}
+	return list, nil
+}
+
+// recurring returns what the story has kept calling things since the last question about that, without the phrases that
+// were asked about before.
+func (c *Curator) recurring(ctx context.Context) (phrases, error) {
+	answers, err := c.Records.Phrases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	asked, now := map[string]bool{}, c.Scene.Order
+	var since annotator.Order
+	for i := range answers {
+		since = max(since, answers[i].Scene)
+		for _, a := range answers[i].Answers {
+			asked[a.Key] = true
+		}
+	}
+	if since >= now {
+		return nil, nil
+	}
+	scenes, err := c.recentScenes(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	index, usage, err := c.words(ctx)
+	if err != nil {
+		return nil, err
+	}
+	texts := textsOf(scenes)
+	found := index.Recurring(texts, usage, func(key string) bool { return asked[key] }, maxPhrases)
+	list := make(phrases, len(found))
+	for i, p := range found {
+		scene := &scenes[p.Scene]
+		list[i] = phrase{
+			Phrase: p, At: annotator.PlaceAt(scene.Order, rankAt(scene.Posts, p.Start)),
+			Sample: sample(texts[p.Scene], p.Start),
 		}
 	}
 	return list, nil
@@ -89,7 +128,7 @@ func (p phrases) read(reply string) (owners map[string]string, rest string) {
 	owners = map[string]string{}
 	for _, match := range nameTag.FindAllStringSubmatch(reply, -1) {
 		said := mention.PhraseKey(annotator.Unescape(match[2]))
-		at := slices.IndexFunc(p, func(asked Phrase) bool { return mention.PhraseKey(asked.Text) == said })
+		at := slices.IndexFunc(p, func(asked phrase) bool { return mention.PhraseKey(asked.Text) == said })
 		if at < 0 {
 			continue
 		}
@@ -158,7 +197,7 @@ func (c *Curator) owners(ctx context.Context, of string, entries map[int64]*anno
 			wanted = append(wanted, id)
 			continue
 		}
-		named, err := c.Named(ctx, name)
+		named, err := c.Entries.Named(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +206,7 @@ func (c *Curator) owners(ctx context.Context, of string, entries map[int64]*anno
 		}
 	}
 	missing := slices.DeleteFunc(slices.Clone(wanted), func(id int64) bool { return entries[id] != nil })
-	found, err := c.Entries(ctx, missing)
+	found, err := c.Entries.Entries(ctx, missing)
 	if err != nil {
 		return nil, err
 	}

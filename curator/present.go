@@ -40,13 +40,13 @@ type outdated struct {
 	shown string
 }
 
-// outdated returns the entries whose present statement is due, as many as one question is about, and whether they
+// dueStatements returns the entries whose present statement is due, as many as one question is about, and whether they
 // cannot wait.
-func (c *Curator) outdated(ctx context.Context) (list statements, urgent bool, err error) {
-	if c.Outdated == nil {
+func (c *Curator) dueStatements(ctx context.Context) (list statements, urgent bool, err error) {
+	if c.Tasks&Present == 0 {
 		return nil, false, nil
 	}
-	ids, urgent, err := c.Outdated(ctx, maxStatements)
+	ids, urgent, err := c.outdated(ctx)
 	if err != nil || len(ids) == 0 {
 		return nil, false, err
 	}
@@ -64,7 +64,25 @@ func (c *Curator) outdated(ctx context.Context) (list statements, urgent bool, e
 			list = append(list, outdated{entries[id], text})
 		}
 	}
-	return list, urgent || len(list) >= max(1, min(c.Least, maxStatements)), nil
+	return list, urgent || len(list) >= min(c.least(), maxStatements), nil
+}
+
+// outdated returns the entries whose present statement may be out of date, and whether they have waited for long. At
+// the end of the corpus any new fact suffices, as no other one follows.
+func (c *Curator) outdated(ctx context.Context) (ids []int64, urgent bool, err error) {
+	changes := annotator.MajorChange
+	if c.Scene.Last {
+		changes = 1
+	}
+	if ids, err = c.Records.Outdated(ctx, changes, MinFacts, maxStatements); err != nil || len(ids) == 0 {
+		return nil, false, err
+	}
+	first, err := c.before(ctx, c.Scene.Order, MaxWait-1)
+	if err != nil || first == 0 {
+		return ids, false, err
+	}
+	asked, err := c.Records.Restated(ctx, first-1)
+	return ids, !asked, err
 }
 
 // question returns what the model is asked about the entries, before another question in the same message; that may be

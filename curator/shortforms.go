@@ -13,21 +13,21 @@ import (
 	"annotator/context/tokens"
 )
 
-// MaxShortForms is how many short forms are compared with entries at a thread's end.
-const MaxShortForms = 24
+// maxShortForms is how many short forms are compared with entries at a thread's end.
+const maxShortForms = 24
 
-// ShortForm is a short form of a name that the story uses.
-type ShortForm struct {
+// shortForm is a short form of a name that the story uses.
+type shortForm struct {
 	mention.ShortForm
 	At annotator.Place // of its first occurrence
 }
 
 // nameShortForms gives people the short forms of their names that the story uses, by rule: those that fit one entry.
 func (c *Curator) nameShortForms(ctx context.Context) error {
-	if c.ShortForms == nil {
+	if c.Tasks&Names == 0 {
 		return nil
 	}
-	forms, named, err := c.ShortForms(ctx)
+	forms, named, err := c.shortForms(ctx)
 	if err != nil || len(forms) == 0 {
 		return err
 	}
@@ -64,17 +64,46 @@ func (c *Curator) nameShortForms(ctx context.Context) error {
 	}
 	text := "Names without a question, because they fit nobody else: " + strings.Join(given, ", ") + "."
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: text, Tokens: tokens.EstimateMessage(text)}
-	if err := c.Store(ctx, nil, note, all, nil); err != nil {
+	if err := c.Records.Decide(ctx, nil, note, all, nil); err != nil {
 		return err
 	}
 	c.Names.Invalidate(slices.Collect(maps.Keys(revisions))...)
 	return nil
 }
 
+// shortForms returns the short forms of names in the scenes of the thread that has ended, or in the newest ones if
+// these are few. They do not depend on what was asked before: a form that has become a name is none of them. A form
+// that was taken from an entry which it fits is not given back.
+func (c *Curator) shortForms(ctx context.Context) (list []shortForm, named map[int64]int, err error) {
+	scenes, err := c.recentScenes(ctx, c.Scene.Thread.Order-1)
+	if err != nil {
+		return nil, nil, err
+	}
+	index, usage, err := c.words(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, named := index.ShortForms(textsOf(scenes), usage, maxShortForms)
+	for _, f := range found {
+		former, err := c.Records.Former(ctx, f.Text)
+		if err != nil {
+			return nil, nil, err
+		}
+		if slices.ContainsFunc(f.Holders, func(id int64) bool { return slices.Contains(former, id) }) {
+			continue
+		}
+		scene := &scenes[f.Scene]
+		list = append(list, shortForm{
+			ShortForm: f, At: annotator.PlaceAt(scene.Order, rankAt(scene.Posts, f.Start)),
+		})
+	}
+	return list, named, nil
+}
+
 // owner returns the entry of which a form is a short form; nil unless it is exactly one. The scenes must name it
 // otherwise, too: long after Giovanni Rossi, a Giovanni is another one. A place that has the word in its name may be
 // meant by it, too.
-func owner(f *ShortForm, entries map[int64]*annotator.Entry, named map[int64]int) *annotator.Entry {
+func owner(f *shortForm, entries map[int64]*annotator.Entry, named map[int64]int) *annotator.Entry {
 	set := identity.NewSet()
 	set.Add(f.Text, "", identity.Unknown)
 	var former []string // names of other entries

@@ -40,7 +40,7 @@ func TestOwnerOfShortForm(t *testing.T) {
 		{"Fork", []int64{9}, 0},
 		{"Caul", []int64{10}, 0}, // these scenes do not name him
 	} {
-		form := &ShortForm{ShortForm: mention.ShortForm{Phrase: mention.Phrase{Text: test.form}, Holders: test.holders}}
+		form := &shortForm{ShortForm: mention.ShortForm{Phrase: mention.Phrase{Text: test.form}, Holders: test.holders}}
 		var got int64
 		if e := owner(form, entries, named); e != nil {
 			got = e.ID

@@ -37,7 +37,7 @@ func (c *Curator) confirmShown(
 	decisions, revisions := shown.Resolve(answers, Keep, c.Scene.Thread.ID, at)
 	text := "Confirmed without a question, because the narration shows them: " + strings.Join(names, ", ") + "."
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: text, Tokens: tokens.EstimateMessage(text)}
-	if err := c.Store(ctx, nil, note, revisions, nil); err != nil {
+	if err := c.Records.Decide(ctx, nil, note, revisions, nil); err != nil {
 		return nil, err
 	}
 	for i, d := range decisions {

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,13 +30,13 @@ type openStates struct {
 	shown   string
 }
 
-// openStates returns the open states that are due, and whether they are a reason to ask. Those that newer facts may
-// have ended come first, and then those that have been open for long.
-func (c *Curator) openStates(ctx context.Context) (q *openStates, due bool, err error) {
-	if c.States == nil {
+// dueStates returns the open states that are due, and whether they are a reason to ask. Those that newer facts may have
+// ended come first, and then those that have been open for long.
+func (c *Curator) dueStates(ctx context.Context) (q *openStates, due bool, err error) {
+	if c.Tasks&States == 0 {
 		return nil, false, nil
 	}
-	waiting, err := c.States.Waiting(ctx, maxStates)
+	waiting, err := c.waiting(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -44,24 +45,65 @@ func (c *Curator) openStates(ctx context.Context) (q *openStates, due bool, err 
 		return nil, false, err
 	}
 	suspects := f.suspects(states)
-	old, err := c.read(ctx, f, waiting.States)
+	old, err := c.read(ctx, f, waiting.states)
 	if err != nil {
 		return nil, false, err
 	}
 	if q = c.choose(waiting, old, suspects); q == nil {
 		return nil, false, nil
 	}
-	return q, waiting.Last || len(waiting.States) == maxStates, nil
+	return q, c.Final || len(waiting.states) == maxStates, nil
+}
+
+// waitingStates are states that have been open for some threads and that no question was about.
+type waitingStates struct {
+	states []annotator.ClaimRef // the oldest first, at most maxStates
+	before int64                // the revision up to which states were asked about
+	all    int64                // the revision up to which states have been open for as long
+}
+
+// waiting returns the states that are waiting. All are, if no later question follows.
+func (c *Curator) waiting(ctx context.Context) (w waitingStates, err error) {
+	first := annotator.Order(math.MaxInt64)
+	if !c.Final {
+		if first, err = c.longAgo(ctx); err != nil {
+			return w, err
+		}
+	}
+	if w.before, w.all, err = c.States.Asked(ctx, first); err != nil {
+		return w, err
+	}
+	w.states, err = c.States.Waiting(ctx, w.all, maxStates)
+	return w, err
+}
+
+// stateThreads is for how many ends of threads a state is open before a question is about it, whatever has happened. In
+// long threads it is for MaxWait scenes.
+const stateThreads = 3
+
+// longAgo returns the order of the first scene of the last threads, or of the scene that is MaxWait scenes before the
+// present one.
+func (c *Curator) longAgo(ctx context.Context) (annotator.Order, error) {
+	first := c.Scene.Thread.Order
+	for range stateThreads - 1 {
+		former, err := c.Scenes.Neighbor(ctx, first, -1)
+		if annotator.KindOf(err) == annotator.NotFound {
+			first = 0
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		first = former.Thread.Order
+	}
+	far, err := c.before(ctx, c.Scene.Order, MaxWait-1)
+	return max(first, far), err
 }
 
 // compared returns a finder with the facts that were added since the last question, and the open states that it
 // compares with them. These are the states of the entries that the facts are about, and states that name such an entry.
 func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
-	index, err := c.Names.Index(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	usage, err := c.usage(ctx)
+	index, usage, err := c.words(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,13 +111,13 @@ func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	entries, err := c.Entries(ctx, entriesOf(added))
+	entries, err := c.Entries.Entries(ctx, entriesOf(added))
 	if err != nil {
 		return nil, nil, err
 	}
 	f := newFinder(index, usage, added, entries)
 	named := f.named()
-	if entries, err = c.Entries(ctx, named); err != nil {
+	if entries, err = c.Entries.Entries(ctx, named); err != nil {
 		return nil, nil, err
 	}
 	var refs []annotator.ClaimRef
@@ -101,7 +143,7 @@ func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
 
 // read reads claims as a finder compares them, each once.
 func (c *Curator) read(ctx context.Context, f *finder, refs []annotator.ClaimRef) (list []*fact, err error) {
-	entries, err := c.Entries(ctx, entriesOf(refs))
+	entries, err := c.Entries.Entries(ctx, entriesOf(refs))
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +167,15 @@ func entriesOf(refs []annotator.ClaimRef) (ids []int64) {
 
 // choose returns the states that a question has room for; nil for none. Those that newer facts may have ended come
 // first, and leave room for some of those that have waited.
-func (c *Curator) choose(waiting *WaitingStates, old []*fact, suspects []suspect) *openStates {
+func (c *Curator) choose(waiting waitingStates, old []*fact, suspects []suspect) *openStates {
 	q := &openStates{}
 	for _, s := range suspects[:min(len(suspects), maxSuspects)] {
 		if !c.add(q, s) {
 			break
 		}
 	}
-	q.through = waiting.Before
-	all := len(waiting.States) < maxStates
+	q.through = waiting.before
+	all := len(waiting.states) < maxStates
 	for _, state := range old {
 		if all = c.add(q, suspect{fact: *state}) && all; !q.has(state.ClaimRef) {
 			break
@@ -141,7 +183,7 @@ func (c *Curator) choose(waiting *WaitingStates, old []*fact, suspects []suspect
 		q.through = state.Revision
 	}
 	if all {
-		q.through = waiting.All
+		q.through = waiting.all
 	}
 	if len(q.list) == 0 {
 		return nil

@@ -52,8 +52,8 @@ const isUnlocked = `NOT EXISTS (SELECT 1 FROM value l WHERE l.entry_id = e.id
 
 // Column claims of table entry counts the claims of an entry that hold. Column changes says how much its claims have
 // changed since the last request for a present statement. A change of a state, of who or what the entry is, or of a
-// claim that proved false counts for MajorChange. So does a claim that comes from a merged entry. Other changes count
-// for 1: a new event, or a claim that has settled.
+// claim that proved false counts for annotator.MajorChange. So does a claim that comes from a merged entry. Other
+// changes count for 1: a new event, or a claim that has settled.
 const (
 	claimsHeld = `(SELECT count(*) FROM value v WHERE v.entry_id = entry.id AND v.field = 'claim'
 		AND v.ended_by IS NULL AND v.holds = 1)`
@@ -66,9 +66,6 @@ const (
 	  AND r.id > coalesce((SELECT max(a.set_by) FROM value a WHERE a.entry_id = entry.id
 	    AND (a.field = 'present' OR a.field = 'curator_decision' AND a.json ->> '$.decision' = 'UNSTATED')), 0))`
 )
-
-// MajorChange is how much a change of a claim counts that may change what an entry is now.
-const MajorChange = 5
 
 // changedClaims says how much revisions change the claims after the last request for a present statement. It also
 // reports whether there is such a request.
@@ -89,7 +86,7 @@ func weightOf(r *annotator.Revision) int {
 	var c annotator.Claim
 	err := json.Unmarshal([]byte(r.New), &c)
 	if err == nil && !c.Settled() && (c.State || c.Identity || c.Until != 0 || c.As != "") {
-		return MajorChange
+		return annotator.MajorChange
 	}
 	return 1
 }
@@ -106,8 +103,8 @@ const outdatedEntries = `SELECT id FROM entry e INDEXED BY entry_outdated
 	AND ` + isUnlocked + ` ORDER BY changes DESC, last_at DESC, id LIMIT ?`
 
 // Outdated returns live entries without a lock, with at least the given number of facts. Their facts have changed by as
-// much as given since their present statement was last asked for; see MajorChange. It returns at most limit entries,
-// those that have changed most first.
+// much as given since their present statement was last asked for; see annotator.MajorChange. It returns at most limit
+// entries, those that have changed most first.
 func (s *Curation) Outdated(ctx context.Context, changes, facts, limit int) ([]int64, error) {
 	return readAll(ctx, s.db, "read the entries without a present statement", ScanValue[int64], outdatedEntries,
 		changes, facts, limit)

@@ -1,0 +1,107 @@
+package curator
+
+import (
+	"context"
+
+	"annotator"
+	"annotator/context/mention"
+)
+
+// Sources are what the curator reads, and where it stores what follows. What is due is computed from them alone, so
+// that a resumed run asks the same as an uninterrupted one.
+type Sources struct {
+	Posts   Posts
+	Scenes  Scenes
+	Threads Threads
+	Entries Entries
+	Names   NameIndex
+	Records Records
+	States  OpenStates
+}
+
+// Posts reads the story.
+type Posts interface {
+	Post(ctx context.Context, id int64) (*annotator.Post, error)
+	// Scene returns posts of a thread, in the order of their ids given.
+	Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
+}
+
+// Scenes reads the scenes of a run, as storage.Scenes does.
+type Scenes interface {
+	// At returns the scene with an order.
+	At(ctx context.Context, order annotator.Order) (*annotator.SceneRow, error)
+	// Neighbor returns the scene that is some scenes after another in story order, or before it; NotFound for none.
+	Neighbor(ctx context.Context, order annotator.Order, distance int) (*annotator.SceneRow, error)
+	// After returns the scenes after an order and up to another, in story order, at most limit of them.
+	After(ctx context.Context, after, last annotator.Order, limit int) ([]annotator.SceneRow, error)
+	// PlaceOf returns the place of a post of the story; NotFound for another post.
+	PlaceOf(ctx context.Context, post int64) (annotator.Place, error)
+}
+
+// Threads reads the threads of a run, as storage.Threads does.
+type Threads interface {
+	// Ended returns the threads that have ended and have no summary, or are in the window.
+	Ended(ctx context.Context) ([]annotator.EndedThread, error)
+	// ScenesAfter returns the number of scenes of the thread after a place in story order.
+	ScenesAfter(ctx context.Context, order annotator.Order) (int, error)
+}
+
+// Entries reads entries of the glossary.
+type Entries interface {
+	// Entries returns the entries with the ids, by id. Ids without an entry are left out.
+	Entries(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error)
+	// Named returns the live entries with a name.
+	Named(ctx context.Context, name string) ([]annotator.Entry, error)
+}
+
+// NameIndex finds the entries that texts name, as entries.Names does.
+type NameIndex interface {
+	Index(ctx context.Context) (*mention.Index, error)
+	// Usage returns how the story up to a scene uses words.
+	Usage(ctx context.Context, scene annotator.Order) (*mention.Usage, error)
+	// Invalidate says that entries have changed.
+	Invalidate(ids ...int64)
+}
+
+// Records reads what was asked and what is due, and stores answers, as storage.Curation does.
+type Records interface {
+	// Outdated returns entries with some facts, by whose changes their present statement may be out of date, at most
+	// limit.
+	Outdated(ctx context.Context, changes, facts, limit int) ([]int64, error)
+	// Restated reports whether present statements were asked for after a scene.
+	Restated(ctx context.Context, scene annotator.Order) (bool, error)
+	// Phrases returns what was answered about phrases, oldest first.
+	Phrases(ctx context.Context) ([]annotator.Phrases, error)
+	// Former returns the entries from which a name was taken.
+	Former(ctx context.Context, name string) ([]int64, error)
+	// Decide stores a row of the journal, revisions and summaries, and ends the call, if there is one, in one
+	// transaction.
+	Decide(
+		ctx context.Context, call *annotator.Call, row *annotator.Trace, revisions []annotator.Revision,
+		s *annotator.Summaries,
+	) error
+}
+
+// OpenStates reads the open states of entries, as storage.OpenStates does.
+type OpenStates interface {
+	// Waiting returns the states that were set up to a revision and that no question was about, the oldest first, at
+	// most limit.
+	Waiting(ctx context.Context, through int64, limit int) ([]annotator.ClaimRef, error)
+	// Asked returns the revision up to which states were asked about, and the newest that was made before a scene.
+	Asked(ctx context.Context, scene annotator.Order) (asked, before int64, err error)
+	// Added returns the facts that were added since the last question about states, the newest first.
+	Added(ctx context.Context, limit int) ([]annotator.ClaimRef, error)
+	// Naming returns open states in whose texts one of some names occurs, the newest first. There the names may mean
+	// something else.
+	Naming(ctx context.Context, names []string, limit int) ([]annotator.ClaimRef, error)
+}
+
+// words returns the index of names, and how the story uses words.
+func (c *Curator) words(ctx context.Context) (*mention.Index, *mention.Usage, error) {
+	index, err := c.Names.Index(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	usage, err := c.Names.Usage(ctx, c.Scene.Order)
+	return index, usage, err
+}
