@@ -113,7 +113,7 @@ var wholes = []struct {
 	}},
 }
 
-// processorTime returns what an operation on a story of so many scenes takes of the processor.
+// processorTime returns what an operation on a story of that many scenes takes of the processor.
 func processorTime(t testing.TB, s *story, scenes int64, do func(testing.TB, *story, int64)) time.Duration {
 	start := longtest.ProcessorTime(t)
 	do(t, s, scenes)
