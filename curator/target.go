@@ -36,7 +36,7 @@ func (c *Curator) target(
 	ctx context.Context, source *annotator.Entry, id int64, name string,
 ) (target *annotator.Entry, why, err error) {
 	if id != 0 {
-		found, err := c.Entries(ctx, []int64{id})
+		found, err := c.Entries.Entries(ctx, []int64{id})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -44,7 +44,7 @@ func (c *Curator) target(
 			return nil, fmt.Errorf("there is no live entry %d", id), nil
 		}
 	} else {
-		found, err := c.Named(ctx, codex.Normalize(codex.CleanName(name)))
+		found, err := c.Entries.Named(ctx, codex.Normalize(codex.CleanName(name)))
 		if err != nil {
 			return nil, nil, err
 		}
