@@ -131,12 +131,15 @@ func (c *Candidate) readWording(d *Decision, fields map[string]json.RawMessage) 
 	if d.Close, err = closings(fields["close"]); err != nil {
 		return err
 	}
+	if d.Drop, err = dropped(fields["drop_aliases"]); err != nil {
+		return err
+	}
 	definition, err := text(fields, "definition")
-	if err != nil || len(d.Facts)+len(d.Close) > 0 {
+	if err != nil || len(d.Facts)+len(d.Close)+len(d.Drop) > 0 {
 		return err
 	}
 	if !codex.HasWord(definition) {
-		return errors.New("REVISE needs facts to add or to close")
+		return errors.New("REVISE needs facts to add or to close, or aliases to drop")
 	}
 	for _, sentence := range codex.Sentences(definition) {
 		d.Facts = append(d.Facts, NewFact{Text: sentence})
@@ -194,6 +197,21 @@ func closings(raw json.RawMessage) (list []Closing, err error) {
 		list = append(list, c)
 	}
 	return list, err
+}
+
+// dropped reads a list of names.
+func dropped(raw json.RawMessage) (names []string, err error) {
+	elements, err := listOf(raw, "drop_aliases")
+	for _, element := range elements {
+		var name string
+		if json.Unmarshal(element, &name) != nil {
+			return nil, errors.New("an alias to drop is no string")
+		}
+		if name = codex.Clean(annotator.Unescape(name)); codex.HasWord(name) {
+			names = append(names, name)
+		}
+	}
+	return names, err
 }
 
 // listOf returns the elements of a list; none of null or of a missing field.
@@ -257,7 +275,7 @@ func readFields(object json.RawMessage) (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		name, _ := key.(string)
-		if !slices.Contains([]string{"entry", "term", "decision", "target", "facts", "close", "definition", "reason"},
+		if !slices.Contains([]string{"entry", "term", "decision", "target", "facts", "close", "drop_aliases", "definition", "reason"},
 			name) {
 			return nil, fmt.Errorf("there is no field %q", name)
 		}

@@ -282,6 +282,12 @@ func TestSlipsAreRead(t *testing.T) {
 			},
 			"",
 		},
+		{
+			`{"decision":"REVISE","drop_aliases":["the &lt;girl&gt;",""]}`,
+			curator.Decision{Action: "REVISE", Drop: []string{"the <girl>"}}, "",
+		},
+		{`{"decision":"REVISE","drop_aliases":[7]}`, curator.Decision{}, "no string"},
+		{`{"decision":"REVISE","drop_aliases":[]}`, curator.Decision{}, "aliases to drop"},
 		{`{"decision":"REVISE","close":[{"fact":1,"ended":"moved"}]}`, curator.Decision{}, "no way in which"},
 		{`{"decision":"REVISE","close":["one"]}`, curator.Decision{}, "no number of a fact"},
 		{``, curator.Decision{}, "no JSON object"},
@@ -451,7 +457,7 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestReviseSettles: REVISE adds facts with their source, and ends others as it says.
+// TestReviseSettles: REVISE adds facts with their source, ends others as it says, and drops names.
 func TestReviseSettles(t *testing.T) {
 	t.Parallel()
 	claims := []annotator.Claim{
@@ -460,10 +466,11 @@ func TestReviseSettles(t *testing.T) {
 	}
 	c := curator.Candidate{Entry: annotator.Entry{
 		ID: 1, Term: "Marrow", Status: annotator.Tentative, Claims: claims,
+		Aliases: []annotator.Alias{{Name: "her mother"}, {Name: "Marrow"}},
 	}}
 	answers := curator.Batch{&c}.Read(`[{"entry":1,"term":"Marrow","decision":"REVISE",` +
 		`"facts":[{"text":"She wrote that she is a queen.","speaker":"Marrow","document":"a letter","identity":true}],"close":[{"fact":1,"by":1},` +
-		`{"fact":2,"ended":"wrong"}],"reason":"r"}]`)
+		`{"fact":2,"ended":"wrong"}],"drop_aliases":["Her  mother"],"reason":"r"}]`)
 	if answers[0].Err != nil {
 		t.Fatal(answers[0].Err)
 	}
@@ -484,6 +491,9 @@ func TestReviseSettles(t *testing.T) {
 	if guess.Ended != annotator.EndConfirmed || state.Ended != annotator.EndWrong || letter.Document != "a letter" ||
 		letter.Kind != annotator.Claimed || !letter.Identity {
 		t.Errorf("%+v", e.Claims)
+	}
+	if len(e.Aliases) != 1 || e.Aliases[0].Name != "Marrow" {
+		t.Errorf("it is also called %+v", e.Aliases)
 	}
 }
 

@@ -41,11 +41,12 @@ func (a Action) actor() annotator.Actor {
 // Decision is an action with what it needs. In JSON it is the new value of a curator_decision revision.
 type Decision struct {
 	Action Action    `json:"decision"`
-	Target int64     `json:"target,omitempty"` // of MERGE: the entry that takes its place
-	Facts  []NewFact `json:"facts,omitempty"`  // of REVISE: added
-	Close  []Closing `json:"close,omitempty"`  // of REVISE: facts that are wrong
-	Reason string    `json:"reason,omitempty"` // at most MaxReason characters
-	Thread int64     `json:"thread"`           // that had ended when it was made
+	Target int64     `json:"target,omitempty"`       // of MERGE: the entry that takes its place
+	Facts  []NewFact `json:"facts,omitempty"`        // of REVISE: added
+	Close  []Closing `json:"close,omitempty"`        // of REVISE: facts that are wrong
+	Drop   []string  `json:"drop_aliases,omitempty"` // of REVISE: names that are not its own
+	Reason string    `json:"reason,omitempty"`       // at most MaxReason characters
+	Thread int64     `json:"thread"`                 // that had ended when it was made
 	// of STATES: the states that were asked about, and the revision up to which all that waited were
 	States  []int64 `json:"states,omitempty"`
 	Through int64   `json:"through,omitempty"`
@@ -139,7 +140,7 @@ func (c *Candidate) ground(quote, fact string) *annotator.Evidence {
 
 // reword carries out a REVISE. What is reworded is worth an entry, so it is confirmed.
 func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, error) {
-	edit.Status = new(annotator.Confirmed)
+	edit.Status, edit.DropAliases = new(annotator.Confirmed), d.Drop
 	entry := codex.Clone(&c.Entry)
 	var facts []codex.Fact
 	var added []annotator.Revision

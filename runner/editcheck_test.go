@@ -151,6 +151,38 @@ func TestRenamedIsNotErased(t *testing.T) {
 	}
 }
 
+// TestOneWhoIsRevealedIsRenamed tests a scene that names an entry and shows that it is another one with a name. It may
+// rename the other one, to a name that it has.
+func TestOneWhoIsRevealedIsRenamed(t *testing.T) {
+	t.Parallel()
+	s, all := told{
+		{"The Ferryman rowed. The wickwarden of the Ninth slept. Vane stood by the Gate.", []annotator.ToolCall{
+			makes("Ferryman", "person", `["The Ferryman rowed."]`),
+			makes("wickwarden of the Ninth", "person", `["She slept."]`),
+			makes("Vane", "person", `["Vane stood by."]`),
+		}},
+		{"“Isaura Tallow, wickwarden of the Ninth!” The woman in the boat takes a breath.", []annotator.ToolCall{
+			updates(1, `"term":"Isaura Tallow"`),
+			merges(2, 1),
+			updates(1, `"term":"Nobody"`),
+			updates(1, `"term":"Isaura Tallow"`),
+			updates(3, `"term":"Isaura"`),
+		}},
+	}.read(t, nil)
+	for n, want := range []string{
+		"", "", "",
+		`"error":{"code":"NOT_MENTIONED"`, `"status":"merged"`, `"error":{"code":"NOT_MENTIONED"`,
+		`"ok":true,"entry":{"id":1,"term":"Isaura Tallow"}`, `"error":{"code":"NOT_MENTIONED"`,
+	} {
+		if !strings.Contains(all[n].Result, want) {
+			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
+		}
+	}
+	if names := s.entry(t, 1).Names(); !slices.Contains(names, "Ferryman") {
+		t.Errorf("it is called %q", names)
+	}
+}
+
 // TestStatesAreReplacedWithoutAName tests a scene that calls a thing by another word. It replaces its states by facts
 // that it supports, and removes what it has added itself. It removes nothing else.
 func TestStatesAreReplacedWithoutAName(t *testing.T) {

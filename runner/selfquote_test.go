@@ -44,7 +44,8 @@ func hostileCalls(t *rapid.T) []annotator.ToolCall {
 }
 
 // TestAStoryThatQuotesItself tests that a scene destroys nothing of entries that it does not name, whatever it quotes
-// and in whatever order. It may settle what is open, and merge an entry into one that it names, which keeps all.
+// and in whatever order. It may settle what is open, and merge an entry into one that it names, which keeps all. It may
+// rename an entry into which it has merged the one that it names; the former name stays.
 func TestAStoryThatQuotesItself(t *testing.T) {
 	t.Parallel()
 	var made []annotator.ToolCall
@@ -59,8 +60,10 @@ func TestAStoryThatQuotesItself(t *testing.T) {
 			{strings.Join(selfQuoted, ", ") + ".", made},
 			{"They went down the road. You are the road. The Road! “Hush,” said Voss.", attack},
 		}.read(t, nil)
+		named := s.entry(t, 1)
 		for id, name := range selfQuoted[1:] {
 			e := s.entry(t, int64(id+2))
+			renamed := e.Term != name && named.MergedInto != e.ID
 			held := e
 			for held.MergedInto != 0 {
 				held = s.entry(t, held.MergedInto)
@@ -71,7 +74,7 @@ func TestAStoryThatQuotesItself(t *testing.T) {
 			narrated := slices.ContainsFunc(held.Claims, func(f annotator.Claim) bool {
 				return f.Text == name+" was there." && f.Until == 0
 			})
-			if !held.Status.Live() || !narrated || !slices.Contains(held.Names(), name) || e.Term != name ||
+			if !held.Status.Live() || !narrated || !slices.Contains(held.Names(), name) || renamed ||
 				!slices.Equal(e.Tags, []string{"person"}) {
 				t.Errorf("seed %d: %q is %+v", seed, name, held)
 				for _, call := range all[len(made):] {

@@ -125,7 +125,7 @@ func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
 		result, err := r.perform(ctx, t, &tools.Env{
 			Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check,
-			Bears: r.bears, Repeats: r.repeats, Snapshots: r.snapshots(),
+			Bears: r.bears, Repeats: r.repeats, General: r.general, Snapshots: r.snapshots(),
 		})
 		t.fill(result)
 		return err
@@ -147,6 +147,11 @@ func (r *toolRunner) repeats(
 	ctx context.Context, fact string, of *annotator.Entry, told string, by *annotator.Entry,
 ) (string, error) {
 	return r.names.Repeats(ctx, r.scene.row.Order, fact, of, told, by)
+}
+
+// general reports whether the story calls several people by a name.
+func (r *toolRunner) general(ctx context.Context, name string) (bool, error) {
+	return r.names.General(ctx, r.scene.row.Order, name)
 }
 
 // runBeforeTransaction runs a call that asks the model. It runs before the transaction that records its result, because

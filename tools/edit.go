@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/codex/identity"
 )
 
 // editor applies the parts of a call to an entry one by one, and takes those that the rules allow.
@@ -23,6 +24,8 @@ type editor struct {
 	facts     []int64   // the numbers of the call's facts, in its order; 0 for one that was not taken
 	known     []int64   // the numbers of those that the entry had already
 	elsewhere []elsewhere
+	named     []string // the names of the call that the entry had already
+	general   []string // those that were not taken, since they mean several things
 	refused   []refusedPart
 	first     *Failure // of the refused parts
 	err       error    // of the program; nothing is taken after it
@@ -108,12 +111,32 @@ func (ed *editor) tooMany(list string, n int) {
 // maxWhy is the most characters of the reason why a part was not taken.
 const maxWhy = 400
 
-// names takes further names, each by itself.
+// names takes further names, each by itself. Of a person it leaves out those by which the story means several people.
 func (ed *editor) names(aliases []string, at annotator.Place) {
 	ed.tooMany("aliases", len(aliases))
+	person := slices.Contains(ed.entry.Tags, identity.Person)
 	for _, alias := range taken(aliases) {
-		ed.take(refusedPart{Alias: truncate(alias, maxWhy)}, codex.Edit{Aliases: []string{alias}, At: at})
+		switch {
+		case len(codex.OtherNames([]string{codex.Clean(alias)}, ed.stored.Names()...)) == 0:
+			ed.named = append(ed.named, alias)
+		case person && ed.isGeneral(alias):
+			ed.general = append(ed.general, alias)
+		default:
+			ed.take(refusedPart{Alias: truncate(alias, maxWhy)}, codex.Edit{Aliases: []string{alias}, At: at})
+		}
 	}
+}
+
+// isGeneral reports whether the story calls several things by a name.
+func (ed *editor) isGeneral(name string) bool {
+	if ed.env.General == nil {
+		return false
+	}
+	general, err := ed.env.General(ed.ctx, codex.Clean(name))
+	if err != nil {
+		ed.err = err
+	}
+	return general
 }
 
 // dropNames takes names away, each by itself.
@@ -236,9 +259,11 @@ type editAnswer struct {
 	// the facts that were not added, because another entry has them
 	Elsewhere []elsewhere `json:"elsewhere,omitempty"`
 	// the numbers of facts with which their quotations share no word or name
-	Weak     []int64       `json:"weak,omitempty"`
-	Closed   []string      `json:"closed,omitempty"`    // the facts that no longer hold: their numbers and first words
-	NotTaken []refusedPart `json:"not_taken,omitempty"` // what was not done
+	Weak       []int64       `json:"weak,omitempty"`
+	Closed     []string      `json:"closed,omitempty"`      // the facts that no longer hold: their numbers and first words
+	KnownNames []string      `json:"known_names,omitempty"` // the aliases that it had already
+	General    []string      `json:"general,omitempty"`     // those that were not added, since they mean several people
+	NotTaken   []refusedPart `json:"not_taken,omitempty"`   // what was not done
 }
 
 // entryName names an entry.
@@ -255,7 +280,8 @@ func (ed *editor) answer() (Result, error) {
 	created, result := ed.stored.ID == 0, Result{}
 	answer := editAnswer{
 		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known,
-		Quoted: ed.quoted(), Elsewhere: ed.elsewhere, Weak: ed.weak(), Closed: ed.closed(), NotTaken: shortened(ed.refused),
+		Quoted: ed.quoted(), Elsewhere: ed.elsewhere, Weak: ed.weak(), Closed: ed.closed(),
+		KnownNames: firstNames(ed.named), General: firstNames(ed.general), NotTaken: shortened(ed.refused),
 	}
 	for _, t := range ed.targets {
 		if len(t.revisions) == 0 {
@@ -334,10 +360,21 @@ func weakQuotes(e *annotator.Entry) map[int64]int {
 	return counts
 }
 
-// maxRefused is how many characters of JSON an answer has for what was not taken, maxClosings for what was closed.
+// firstNames returns as many names as an answer has room for, and the number of the others.
+func firstNames(names []string) []string {
+	for i, used := 0, 0; i < len(names); i++ {
+		if used += jsonLength(names[i]); used > maxAnswerNames {
+			return append(names[:i:i], fmt.Sprintf("%d more", len(names)-i))
+		}
+	}
+	return names
+}
+
+// How many characters of JSON an answer has for what was not taken, for what was closed, and for a list of names.
 const (
-	maxRefused  = 4000
-	maxClosings = 2000
+	maxRefused     = 4000
+	maxClosings    = 2000
+	maxAnswerNames = 1000
 )
 
 // shortened returns as many of the refused parts as an answer has room for, and the number of the others.

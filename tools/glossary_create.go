@@ -31,8 +31,8 @@ func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	if !ed.take(refusedPart{Term: a.Term}, codex.Edit{Name: &a.Term, At: at}) {
 		return Result{}, ed.failure()
 	}
-	ed.names(a.Aliases, at)
 	ed.describe(a.Tags, &a.Status, at)
+	ed.names(a.Aliases, at)
 	ed.addFacts(facts, len(a.Facts), nil)
 	if len(a.Facts) == 0 {
 		ed.refuse(refusedPart{Part: "facts"}, failf(Empty, "an entry has facts"))

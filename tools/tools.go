@@ -77,6 +77,9 @@ type Env struct {
 	// link to the entry; empty if it does not say that. Nil takes all facts to differ.
 	Repeats func(ctx context.Context, fact string, of *annotator.Entry, told string, by *annotator.Entry) (string, error)
 
+	// General reports whether the story calls several people by a name. Nil takes all names to be of one.
+	General func(ctx context.Context, name string) (bool, error)
+
 	// Readable reports whether the model may read a post that is not in Scene: later posts are hidden. Nil allows all.
 	Readable func(ctx context.Context, post *annotator.Post) (bool, error)
 }

@@ -128,7 +128,8 @@ func newRecurring(x *Index, usage *Usage) *recurring {
 	}
 }
 
-func (r *recurring) read(scenes []string) {
+// count collects the words of scenes, and finds the articles of their language.
+func (r *recurring) count(scenes []string) {
 	for _, text := range scenes {
 		tokens := r.tokens(text)
 		r.scenes = append(r.scenes, tokens)
@@ -137,7 +138,12 @@ func (r *recurring) read(scenes []string) {
 		}
 		r.words += len(tokens)
 	}
-	r.articles, r.capitals = articlesOf(r.total, r.words), r.capitalsMatter()
+	r.articles = articlesOf(r.total, r.words)
+}
+
+func (r *recurring) read(scenes []string) {
+	r.count(scenes)
+	r.capitals = r.capitalsMatter()
 	r.findNouns()
 	for n, tokens := range r.scenes {
 		for i := range tokens {

@@ -25,6 +25,13 @@ type Names struct {
 	corpus *corpus.DB
 	usage  *mention.Usage  // how the story uses words, up to the scene of the newest question
 	last   annotator.Order // of the scenes that usage has
+	recent recentScenes
+}
+
+// recentScenes are the texts of the newest scenes up to one.
+type recentScenes struct {
+	last  annotator.Order
+	texts []string
 }
 
 // NewNames returns the names of a run's entries.
@@ -101,6 +108,53 @@ func (n *Names) Bears(ctx context.Context, scene annotator.Order, quote, fact st
 		return false, err
 	}
 	return index.Bears(quote, fact, e, usage), nil
+}
+
+// generalScenes is how many of the newest scenes show whether a name means several people.
+const generalScenes = 60
+
+// General reports whether the newest scenes up to one call several people by a name. See mention.General.
+func (n *Names) General(ctx context.Context, scene annotator.Order, name string) (bool, error) {
+	if isName(name) {
+		return false, nil
+	}
+	usage, err := n.Usage(ctx, scene)
+	if err != nil {
+		return false, err
+	}
+	index, err := n.Index(ctx)
+	if err != nil {
+		return false, err
+	}
+	if n.recent.last != scene {
+		texts, err := n.newest(ctx, scene)
+		if err != nil {
+			return false, err
+		}
+		n.recent = recentScenes{scene, texts}
+	}
+	return index.General(name, n.recent.texts, usage), nil
+}
+
+// newest returns the beginnings of the newest scenes up to one.
+func (n *Names) newest(ctx context.Context, scene annotator.Order) (texts []string, err error) {
+	since, err := n.before(ctx, scene, generalScenes)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := n.store.Scenes.After(ctx, since, scene, generalScenes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		posts, err := n.corpus.Scene(ctx, rows[i].Thread.ID, rows[i].Posts)
+		if err != nil {
+			return nil, err
+		}
+		text := annotator.Bodies(posts)
+		texts = append(texts, text[:min(len(text), usageBytes)])
+	}
+	return texts, nil
 }
 
 // Repeats returns the fact of another entry, with a link to an entry, if it says what a fact of that entry says. It is

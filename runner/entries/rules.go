@@ -66,7 +66,7 @@ func instead(field annotator.Field) string {
 	case annotator.FieldMerge:
 		return "first add a fact to it with a quote of this scene; then merge it into one that the scene names"
 	case annotator.FieldTerm:
-		return "give the new name as an alias"
+		return "give the new name as an alias, or merge the entry first with the one of this scene that it is"
 	}
 	return "leave it, or add to it"
 }
@@ -93,10 +93,14 @@ func (c *check) refused(ctx context.Context) (annotator.Field, error) {
 			return "", err
 		}
 	}
+	identified, err := c.identified(ctx)
+	if err != nil {
+		return "", err
+	}
 	for i := range c.Revisions {
 		v := &c.Revisions[i]
 		allowed := mergeable && v.Field == annotator.FieldMerge || !codex.Destructive(c.Revisions[i:i+1])
-		if !allowed && !c.mayTake(v) {
+		if !allowed && !c.mayTake(v, identified) {
 			return v.Field, nil
 		}
 	}
@@ -118,18 +122,34 @@ func (c *check) names(ctx context.Context, e *annotator.Entry) (bool, error) {
 			return false, err
 		}
 	}
+	sources, named, err := c.merged(ctx, e)
+	return named == sources, err
+}
+
+// merged returns how many entries the scene has merged into one, and how many of these it names.
+func (c *check) merged(ctx context.Context, into *annotator.Entry) (sources, named int, err error) {
 	for i := range c.own {
-		if v := &c.own[i]; v.Field == annotator.FieldMerge && v.New == strconv.FormatInt(e.ID, 10) {
+		if v := &c.own[i]; v.Field == annotator.FieldMerge && v.New == strconv.FormatInt(into.ID, 10) {
 			source, err := c.Glossary.Entry(ctx, v.Entry)
 			if err != nil {
-				return false, err
+				return 0, 0, err
 			}
-			if named, err := c.names(ctx, source); !named || err != nil {
-				return false, err
+			is, err := c.names(ctx, source)
+			if err != nil {
+				return 0, 0, err
+			}
+			if sources++; is {
+				named++
 			}
 		}
 	}
-	return true, nil
+	return sources, named, nil
+}
+
+// identified reports whether the scene has merged entries that it names into the entry, and no others.
+func (c *check) identified(ctx context.Context) (bool, error) {
+	sources, named, err := c.merged(ctx, c.Before)
+	return sources > 0 && named == sources, err
 }
 
 // gives reports whether some revisions give an entry a name.
@@ -154,16 +174,17 @@ func (c *check) has(evidence annotator.Evidence) bool {
 }
 
 // mayTake reports whether a scene may take away a value of an entry that it does not name. It may take what it has
-// added. A fact that it quotes may replace what is still open: a state, a claim or a guess. A description may give way
-// to a name that the scene has, and stays as an alias.
-func (c *check) mayTake(v *annotator.Revision) bool {
+// added. A fact that it quotes may replace what is still open: a state, a claim or a guess. A name that the scene has
+// may take the place of a description, or that of any name if the scene has shown that the entry is one that it names.
+// The former name stays as an alias.
+func (c *check) mayTake(v *annotator.Revision, identified bool) bool {
 	switch v.Field {
 	case annotator.FieldAlias:
 		alias, is := valueOf[annotator.Alias](v, v.Field, v.Old)
 		return is && gives(c.undoable(), v.Entry, alias.Name)
 	case annotator.FieldTerm:
 		term, _ := codex.SplitName(v.New)
-		return !isName(v.Old) && isName(term) && len(indexOf(term).Find(c.story)) > 0
+		return (identified || !isName(v.Old)) && isName(term) && len(indexOf(term).Find(c.story)) > 0
 	case annotator.FieldClaim:
 		closed, is := valueOf[annotator.Claim](v, v.Field, v.New)
 		open := closed.State || closed.Kind == annotator.Claimed || closed.Kind == annotator.Inferred
