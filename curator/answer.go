@@ -261,6 +261,11 @@ func objects(answer string) (list []json.RawMessage, err error) {
 	return list, nil
 }
 
+// decisionFields are the fields of the object by which the model decides.
+var decisionFields = []string{
+	"entry", "term", "decision", "target", "facts", "close", "drop_aliases", "definition", "reason",
+}
+
 // readFields reads an object whose keys are the known ones, each at most once. Decoding into a struct would take the
 // last of two, and ignore the case of letters.
 func readFields(object json.RawMessage) (map[string]json.RawMessage, error) {
@@ -275,8 +280,7 @@ func readFields(object json.RawMessage) (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		name, _ := key.(string)
-		if !slices.Contains([]string{"entry", "term", "decision", "target", "facts", "close", "drop_aliases", "definition", "reason"},
-			name) {
+		if !slices.Contains(decisionFields, name) {
 			return nil, fmt.Errorf("there is no field %q", name)
 		}
 		if _, twice := fields[name]; twice {

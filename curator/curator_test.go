@@ -284,7 +284,8 @@ func TestSlipsAreRead(t *testing.T) {
 		},
 		{
 			`{"decision":"REVISE","drop_aliases":["the &lt;girl&gt;",""]}`,
-			curator.Decision{Action: "REVISE", Drop: []string{"the <girl>"}}, "",
+			curator.Decision{Action: "REVISE", Drop: []string{"the <girl>"}},
+			"",
 		},
 		{`{"decision":"REVISE","drop_aliases":[7]}`, curator.Decision{}, "no string"},
 		{`{"decision":"REVISE","drop_aliases":[]}`, curator.Decision{}, "aliases to drop"},

@@ -5,7 +5,8 @@ import "strings"
 // possessives are pronouns that say whose something is, in languages in which they are words of their own.
 const possessives = " my your his her its our their mein meine dein deine sein seine ihr ihre unser unsere " +
 	"mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs mi mis tu tus su sus nuestro nuestra " +
-	"mio mia tuo tua suo sua nostro nostra loro meu minha teu tua seu sua nosso nossa mijn jouw zijn haar ons onze hun " +
+	"mio mia tuo tua suo sua nostro nostra loro meu minha teu tua seu sua nosso nossa " +
+	"mijn jouw zijn haar ons onze hun " +
 	"мой моя твой твоя его её ее их наш наша ваш ваша mój moja twój twoja jego jej ich nasz nasza "
 
 // leastGeneral is how often scenes have a noun that they use of several people.
