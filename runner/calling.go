@@ -15,7 +15,7 @@ import (
 // rows of the reply.
 func (r *Runner) calling(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
-	if reason := r.giveUpReason(); reason != nil {
+	if reason := s.GiveUp(r.config.ToolRounds, r.window.Budget.Longest(r.window.Tokens())); reason != nil {
 		return r.quarantineForReply(reason)
 	}
 	p, err := r.window.Request()
@@ -55,7 +55,7 @@ const followUpShare = 2
 // fits reports whether a prompt leaves room for its reply.
 func (r *reading) fits(p *window.Prompt) bool {
 	needed := r.window.Budget.Reply()
-	if r.scene.history.replies > 0 {
+	if r.scene.Replies() > 0 {
 		needed /= followUpShare
 	}
 	return r.window.Budget.ReplyTo(p.Tokens()) >= needed
@@ -100,9 +100,9 @@ func (r *reading) request(ctx context.Context, p *window.Prompt) *model.Request 
 // an intent is missing.
 func (r *reading) choice() model.Choice {
 	switch s := r.scene; {
-	case s.rounds > r.config.ToolRounds:
+	case s.Rounds > r.config.ToolRounds:
 		return model.Choice{Mode: model.ChoiceNone}
-	case (s.intent.Undeclared || s.callRequired) && r.config.Governance == policy.Enforce:
+	case (s.Intent.Undeclared || s.CallRequired) && r.config.Governance == policy.Enforce:
 		return model.Choice{Mode: model.ChoiceRequired, Allowed: []string{policy.SelectIntent}}
 	}
 	return model.Choice{}

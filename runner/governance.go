@@ -27,7 +27,7 @@ func (r *toolRunner) decide(tool string) *storage.ToolDecision {
 	if r.config.Governance == policy.Off {
 		return &storage.ToolDecision{}
 	}
-	d := r.config.Policy.Decide(policy.Annotate, r.scene.intent.Intent, tool)
+	d := r.config.Policy.Decide(policy.Annotate, r.scene.Intent.Intent, tool)
 	decision := &storage.ToolDecision{
 		Mode: string(d.Mode), Intent: d.Intent, Verdict: storage.Allow, Rule: d.Code,
 		Reason: d.Reason,
@@ -56,7 +56,7 @@ func (r *toolRunner) recordDenial(d *storage.ToolDecision, code string) {
 		return
 	}
 	*d = storage.ToolDecision{
-		Mode: string(policy.Annotate), Intent: r.scene.intent.Intent, Verdict: storage.Deny,
+		Mode: string(policy.Annotate), Intent: r.scene.Intent.Intent, Verdict: storage.Deny,
 		Rule: code, Reason: reason,
 	}
 }

@@ -47,7 +47,7 @@ func (r *Runner) reopen(ctx context.Context) (annotator.Event, error) {
 	if r.scene, err = r.resumeScene(ctx, row, run.Turn); err != nil {
 		return "", err
 	}
-	if r.scene.reply != nil && !r.window.Unfinished() {
+	if r.scene.Reply != nil && !r.window.Unfinished() {
 		return annotator.EventReplyFound, nil
 	}
 	return annotator.EventSceneFound, nil

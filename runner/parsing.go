@@ -14,23 +14,23 @@ import (
 // transaction. One message to the model says which of them failed.
 func (r *Runner) parsing(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
-	content := &s.reply.Parsed
+	content := &s.Reply.Parsed
 	if content.Problem != nil {
-		return r.correct(ctx, "", unreadable(content.Problem, s.cut))
+		return r.correct(ctx, "", unreadable(content.Problem, s.Cut))
 	}
-	for _, update := range content.Updates[s.updates:] {
+	for _, update := range content.Updates[s.Updates:] {
 		if err := r.toolRunner().runUpdate(ctx, update); err != nil {
 			return "", err
 		}
 	}
 	// A model that declares no intent after a correction would read the whole story and write nothing, so its scene is
 	// refused.
-	undeclared := slices.ContainsFunc(s.failed, func(row *annotator.Trace) bool {
+	undeclared := slices.ContainsFunc(s.Failed, func(row *annotator.Trace) bool {
 		return row.Error == policy.IntentRequired
 	})
-	if len(s.failed) > 0 && s.corrections == 0 || undeclared {
+	if len(s.Failed) > 0 && s.Corrections == 0 || undeclared {
 		correction := "Some of your codex_updates were not made:\n"
-		for _, row := range s.failed {
+		for _, row := range s.Failed {
 			correction += row.Content + "\n"
 		}
 		return r.correct(ctx, "", correction+"Send a block with only these, corrected, or an empty one.")

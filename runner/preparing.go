@@ -2,10 +2,10 @@ package runner
 
 import (
 	"context"
-	"strings"
 
 	"annotator"
 	"annotator/context/tokens"
+	"annotator/corpus"
 	"annotator/runner/entries"
 )
 
@@ -15,7 +15,7 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	if s.turn != 0 { // the window was compacted in the middle of the scene
 		return annotator.EventPrepared, nil
 	}
-	if s.outcome.Reason = untold(&s.Scene); s.outcome.Reason != "" {
+	if s.outcome.Reason = corpus.Untold(s.Posts); s.outcome.Reason != "" {
 		return annotator.EventNothingToAsk, nil
 	}
 	selection := entries.Selection{Scene: &s.Scene, Names: r.names, Glossary: r.Store.Glossary, Window: r.window}
@@ -43,19 +43,4 @@ const replyShare = 2
 func (r *reading) glossaryRoom() int {
 	b := r.window.Budget
 	return min(int(r.config.RelevantShare*float64(b.Context())), r.window.Room()-b.Reply()/replyShare)
-}
-
-// untold returns why the model is not asked about a scene that has no story; empty if it may be asked.
-func untold(s *annotator.Scene) string {
-	reason := "no text"
-	for i := range s.Posts {
-		switch body := s.Posts[i].Body; {
-		case strings.TrimSpace(body) == "":
-		case isMechanical(body):
-			reason = "nothing but dice, numbers and votes"
-		default:
-			return ""
-		}
-	}
-	return reason
 }

@@ -15,18 +15,18 @@ const callDemand = "Your reply calls no tool, and one has to be called now."
 
 // processing is PROCESSING: it distinguishes a reply with tool calls from one in text.
 func (r *Runner) processing(ctx context.Context) (annotator.Event, error) {
-	if len(r.scene.calls)+r.scene.answered > 0 {
+	if len(r.scene.Calls)+r.scene.Answered() > 0 {
 		return annotator.EventToolCalls, nil
 	}
 	if r.choice().Mode != model.ChoiceRequired {
 		return annotator.EventText, nil
 	}
-	content := &r.scene.reply.Parsed
+	content := &r.scene.Reply.Parsed
 	if len(content.Updates) > 0 { // they declare their intent in the block, or are denied
 		return annotator.EventText, nil
 	}
 	if content.Problem != nil {
-		return r.correct(ctx, annotator.CallRequired, unreadable(content.Problem, r.scene.cut)+" "+callDemand)
+		return r.correct(ctx, annotator.CallRequired, unreadable(content.Problem, r.scene.Cut)+" "+callDemand)
 	}
 	return r.correct(ctx, annotator.CallRequired, callDemand)
 }
@@ -40,7 +40,7 @@ const declareAgain = "Nothing is declared any more: before you change anything, 
 // that can be run resets the count. The rounds of tools are limited, so a scene has at most twice as many requests.
 func (r *reading) correct(ctx context.Context, code, correction string) (annotator.Event, error) {
 	s := r.scene
-	if s.corrections > 0 {
+	if s.Corrections > 0 {
 		return r.quarantineForReply(errors.New("the model was corrected and did no better: " + correction))
 	}
 	if r.config.Governance != policy.Off {

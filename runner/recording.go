@@ -3,34 +3,11 @@ package runner
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"annotator"
 	"annotator/context/tokens"
 	"annotator/model"
 )
-
-// closingText is the assistant's message at the end of a turn that ends with calls without any text. With it, roles
-// alternate.
-const closingText = "No further notes on this scene."
-
-// maxClosingWords is the length, in bytes, up to which the model's own text closes a turn. The window then has it
-// twice.
-const maxClosingWords = 240
-
-// closingWords returns the text that closes a turn: the last line with its last calls, if that is a short one of plain
-// text.
-func (s *sceneState) closingWords() string {
-	if s.reply == nil {
-		return closingText
-	}
-	text := strings.TrimSpace(s.reply.Content)
-	line := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
-	if line == "" || len(line) > maxClosingWords || strings.ContainsAny(line, "<>{}[]`") {
-		return closingText
-	}
-	return line
-}
 
 // recording is RECORDING: the outcome of the scene is recorded, once.
 func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
@@ -40,13 +17,13 @@ func (r *Runner) recording(ctx context.Context) (annotator.Event, error) {
 	if o.State == "" {
 		o.State = annotator.SceneRecorded
 	}
-	if o.State == annotator.SceneRecorded && s.turn != 0 && !s.closed {
+	if o.State == annotator.SceneRecorded && s.turn != 0 && !s.Closed {
 		o.Close = s.nextRow(annotator.TraceClose)
-		o.Close.Content = s.closingWords()
+		o.Close.Content = s.ClosingWords()
 		o.Close.Tokens = tokens.EstimateMessage(o.Close.Content)
 	}
 	if o.State == annotator.SceneRecorded {
-		followUp, err := r.followUps().followUp(ctx)
+		followUp, err := r.followUps().Finding(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -82,7 +59,7 @@ func (r *reading) quarantine(fault *model.Fault) (annotator.Event, error) {
 
 // quarantineForReply refuses the present scene for the model's reply.
 func (r *reading) quarantineForReply(reason error) (annotator.Event, error) {
-	return r.quarantine(&model.Fault{Kind: annotator.Malformed, Message: r.text(reason), Raw: r.scene.replyText})
+	return r.quarantine(&model.Fault{Kind: annotator.Malformed, Message: r.text(reason), Raw: r.scene.Text})
 }
 
 // quarantineTooLong refuses the present scene because its prompt does not fit an emptied window, or the server says so.

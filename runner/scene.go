@@ -6,8 +6,8 @@ import (
 	"annotator"
 	"annotator/context/prompt"
 	"annotator/model"
-	"annotator/policy"
 	"annotator/runner/entries"
+	"annotator/runner/turn"
 	"annotator/storage"
 )
 
@@ -19,7 +19,7 @@ type sceneState struct {
 	note string // behind it, of a scene that is read late
 	size int    // of its posts, in bytes
 	turn int64  // 0 until the scene's message is in the journal
-	turnState
+	turn.State
 
 	// Of this process only.
 	exchange        *model.Exchange // the request under way; nil for none
@@ -27,25 +27,6 @@ type sceneState struct {
 	forceCompaction bool            // the prompt is too long, by the server's word or our own count
 	overflow        *model.Fault    // with which the server refused the prompt as too long; nil if it did not
 	outcome         storage.Outcome
-}
-
-// turnState is computed from the rows of a turn. The method apply computes it, for the rows of a resumed scene as for
-// new ones.
-type turnState struct {
-	nextSeq      int                // of the turn's next row
-	rounds       int                // replies with tool calls
-	corrections  int                // sent since the newest call
-	reply        *annotator.Trace   // the newest; nil if a correction has followed it
-	replyText    []byte             // of the newest reply, with its calls
-	cut          bool               // the newest reply ended at its token limit
-	calls        []annotator.Trace  // of the newest reply, without a result yet
-	answered     int                // calls of the newest reply with a result
-	updates      int                // items of the newest reply's codex updates that have run
-	failed       []*annotator.Trace // the failed ones of these
-	closed       bool               // the newest row is an answer in text
-	callRequired bool               // a correction demanded a call, and none has come since
-	history      callHistory
-	intent       policy.Turn
 }
 
 // resumeScene computes the state of a scene from the rows of its turn.
@@ -59,7 +40,7 @@ func (r *reading) resumeScene(ctx context.Context, row *annotator.SceneRow, turn
 		return nil, err
 	}
 	for i := range rows {
-		s.apply(&rows[i])
+		s.Apply(&rows[i])
 	}
 	return s, nil
 }
@@ -108,49 +89,13 @@ func (s *sceneState) bytes() (n int) {
 	return n
 }
 
-// apply updates the state by a row of the journal.
-func (s *turnState) apply(row *annotator.Trace) {
-	s.nextSeq = row.Seq + 1
-	s.closed = false
-	s.intent.Apply(row)
-	switch row.Kind {
-	case annotator.TraceReply:
-		s.reply, s.replyText, s.cut, s.closed = row, []byte(row.Content), row.Error != "", true
-		s.calls, s.answered, s.updates, s.failed = nil, 0, 0, nil
-		s.history.replies++
-	case annotator.TraceCall:
-		if len(s.calls) == 0 {
-			s.rounds++
-		}
-		s.calls = append(s.calls, *row)
-		s.callRequired, s.corrections = false, 0
-		s.replyText = append(s.replyText, "\n"+row.Tool+" "+row.Arguments...)
-	case annotator.TraceResult: // results come in the order of the calls
-		s.history.add(&s.calls[0], row, s.cut)
-		s.answered++
-		s.calls = s.calls[1:]
-	case annotator.TraceUpdate:
-		s.updates++
-		s.closed = true
-		if row.Error != "" {
-			s.failed = append(s.failed, row)
-		} else {
-			s.history.updated = s.history.replies
-		}
-	case annotator.TraceNote:
-		s.reply = nil
-		s.corrections++
-		s.callRequired = row.Error == annotator.CallRequired
-	}
-}
-
 // apply updates the scene's state and the window by a row that was appended to the journal.
 func (r *reading) apply(row *annotator.Trace) error {
-	r.scene.apply(row)
+	r.scene.Apply(row)
 	return r.window.Add(row)
 }
 
 // nextRow returns the turn's next row, to be filled and appended to the journal.
 func (s *sceneState) nextRow(kind annotator.TraceKind) *annotator.Trace {
-	return &annotator.Trace{Turn: s.turn, Seq: s.nextSeq, Kind: kind, Scene: s.row.N}
+	return &annotator.Trace{Turn: s.turn, Seq: s.NextSeq, Kind: kind, Scene: s.row.N}
 }

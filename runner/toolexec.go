@@ -3,15 +3,13 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"annotator"
 	"annotator/context/tokens"
-	"annotator/policy"
 	"annotator/runner/entries"
+	"annotator/runner/turn"
 	"annotator/snapshot"
 	"annotator/storage"
 	"annotator/tools"
@@ -37,13 +35,13 @@ const staysOpen = "it stays open for one more reply: correct this, or end it wit
 // toolExec is TOOL_EXEC: the calls of the reply run in order, each with its result in one transaction.
 func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 	s := r.scene
-	for len(s.calls) > 0 {
-		call, note := s.calls[0], ""
-		switch last := len(s.calls) == 1; {
-		case last && s.cut && call.Error == "":
+	for len(s.Calls) > 0 {
+		call, note := s.Calls[0], ""
+		switch last := len(s.Calls) == 1; {
+		case last && s.Cut && call.Error == "":
 			note = restCut
 		case last:
-			note = notDone(&s.reply.Parsed.ReplyContent)
+			note = notDone(&s.Reply.Parsed.ReplyContent)
 		}
 		row := s.nextRow(annotator.TraceResult)
 		row.CallID, row.Tool = call.CallID, call.Tool
@@ -51,11 +49,18 @@ func (r *Runner) toolExec(ctx context.Context) (annotator.Event, error) {
 			return "", err
 		}
 	}
-	ends, err := r.followUps().callsEndScene(ctx)
+	ends, err := r.followUps().SceneEnds(ctx)
 	if ends {
 		return annotator.EventSceneEnds, err
 	}
 	return annotator.EventToolsDone, err
+}
+
+// followUps returns what decides whether the model is asked for more after its calls.
+func (r *reading) followUps() *turn.FollowUps {
+	return &turn.FollowUps{
+		State: &r.scene.State, Turn: r.scene.turn, Tools: r.tools, Journal: r.Store.Journal, Scenes: r.Store.Scenes,
+	}
 }
 
 // notDone returns a text for the model about the parts of its reply with calls that were not done; empty for none.
@@ -100,7 +105,7 @@ func (t *toolRun) fill(result tools.Result) {
 
 // runTool runs a call, and appends the row of its result whatever the result is.
 func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, note string) error {
-	t := &toolRun{row: row, call: call, decision: r.decide(call.Tool), note: note, open: r.staysOpen()}
+	t := &toolRun{row: row, call: call, decision: r.decide(call.Tool), note: note, open: r.scene.StaysOpen()}
 	run := r.runInTransaction
 	if tool, ok := r.tools.Tool(call.Tool); ok && tool.Permission == tools.Summons {
 		run = r.runBeforeTransaction
@@ -111,13 +116,6 @@ func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, no
 	r.publish(annotator.Notice{Kind: annotator.NoticeTool, Tool: row.Tool, Reason: row.Error})
 	r.names.Invalidate(t.changed...)
 	return r.apply(row)
-}
-
-// staysOpen reports whether a refusal keeps the scene open, though the newest reply calls it finished. It does so once.
-func (r *toolRunner) staysOpen() bool {
-	h := &r.scene.history
-	return !h.keptOpen(h.replies) && (slices.ContainsFunc(h.of(h.replies), func(c pastCall) bool { return c.done }) ||
-		slices.ContainsFunc(r.scene.calls, func(row annotator.Trace) bool { return row.Parsed.Done }))
 }
 
 // runInTransaction runs a call inside the transaction that records its result.
@@ -184,7 +182,7 @@ func (r *toolRunner) snapshots() *snapshot.Tools {
 
 // perform runs a call, unless the state of the scene or the policy forbids it.
 func (r *toolRunner) perform(ctx context.Context, t *toolRun, env *tools.Env) (tools.Result, error) {
-	if code, reason := r.refusal(t.call); code != "" {
+	if code, reason := r.scene.Refusal(t.call, r.config.ToolRounds, r.changes); code != "" {
 		return tools.ErrorResult(code, reason), nil
 	}
 	// A tool that does not exist has a better answer than a denial: the names of those that exist.
@@ -202,28 +200,7 @@ func (r *toolRunner) perform(ctx context.Context, t *toolRun, env *tools.Env) (t
 // scene's calls may still add to the window, in the scene's characters for each token.
 func (r *toolRunner) answerRoom() int {
 	text := r.scene.text
-	return max(1, r.window.Room()/max(1, len(r.scene.calls))*utf8.RuneCountInString(text)/max(1, r.window.Count(text)))
-}
-
-// refusal returns why a call of the newest reply must not run; an empty code if it may.
-func (r *toolRunner) refusal(call *annotator.Trace) (code, reason string) {
-	switch s := r.scene; {
-	case len(s.calls) > 0 && s.calls[0].Error == tools.Truncated:
-		return tools.Truncated,
-			"the reply reached its limit in tokens within this call or right behind it, and the call was not made: " +
-				"make it again, and what else is still missing, in fewer or smaller calls"
-	case s.rounds > r.config.ToolRounds:
-		return tools.RoundLimit, fmt.Sprintf("this scene has had its %d rounds of tools; end it with a line of text",
-			r.config.ToolRounds)
-	case s.answered+s.updates >= maxCalls:
-		return tools.CallLimit,
-			fmt.Sprintf("a reply has %d calls run, and this one was not; make it again if it matters", maxCalls)
-	case call.Tool != policy.SelectIntent && s.history.repeats(call, r.changes): // an intent may be declared again
-		return tools.Repeated,
-			"this very call was answered before, and nothing has changed since: use that answer, call something " +
-				"else, or end the scene with one line of text"
-	}
-	return "", ""
+	return max(1, r.window.Room()/max(1, len(r.scene.Calls))*utf8.RuneCountInString(text)/max(1, r.window.Count(text)))
 }
 
 // changes reports whether a tool can change the answer to another call.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/runner"
+	"annotator/runner/turn"
 	"annotator/storage"
 
 	"github.com/spf13/cobra"
@@ -160,7 +160,7 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	if err != nil {
 		return nil, err
 	}
-	past, err := db.Scenes.FollowUps(ctx, runner.NewestFollowUps)
+	past, err := db.Scenes.FollowUps(ctx, turn.NewestFollowUps)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 		FollowUps: followUpStatus{
 			report.FollowUps[storage.FollowUpEdits], report.FollowUps[storage.FollowUpNothing],
 			report.FollowUps[storage.FollowUpLeftOut],
-			runner.FollowUpsEnd(past),
+			turn.FollowUpsEnd(past),
 		},
 		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{}, Called: yield.Called,
 		Quarantined: []quarantinedScene{},

@@ -1,4 +1,4 @@
-package runner_test
+package corpus_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"annotator/runner"
+	"annotator/corpus"
 )
 
 var mechanicalTexts = []string{
@@ -33,12 +33,12 @@ var storyTexts = []string{
 func TestMechanicsAreNoStory(t *testing.T) {
 	t.Parallel()
 	for _, text := range mechanicalTexts {
-		if !runner.IsMechanical(text) {
+		if !corpus.IsMechanical(text) {
 			t.Errorf("%q is taken for a story", text)
 		}
 	}
 	for _, text := range append(storyTexts, "", "\n", "***", "...", "?!", "Tally:") {
-		if runner.IsMechanical(text) {
+		if corpus.IsMechanical(text) {
 			t.Errorf("%q is taken for mechanics", text)
 		}
 	}
@@ -50,13 +50,13 @@ func TestOneLineMakesAStory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOfN(rapid.SampledFrom(mechanicalTexts), 1, 6).Draw(t, "lines")
-		if !runner.IsMechanical(strings.Join(lines, "\n")) {
+		if !corpus.IsMechanical(strings.Join(lines, "\n")) {
 			t.Fatalf("%q is taken for a story", lines)
 		}
 		at := rapid.IntRange(0, len(lines)).Draw(t, "at")
 		mixed := append(append(append([]string{}, lines[:at]...), rapid.SampledFrom(storyTexts).Draw(t, "story")),
 			lines[at:]...)
-		if runner.IsMechanical(strings.Join(mixed, "\n")) {
+		if corpus.IsMechanical(strings.Join(mixed, "\n")) {
 			t.Fatalf("%q is taken for mechanics", mixed)
 		}
 	})
@@ -77,7 +77,7 @@ func TestUnknownWordMakesAStory(t *testing.T) {
 			word + " " + line, line + " " + word,
 			fmt.Sprintf("%s (%s)", line, word),
 		}).Draw(t, "text")
-		if runner.IsMechanical(text) {
+		if corpus.IsMechanical(text) {
 			t.Fatalf("%q is taken for mechanics", text)
 		}
 	})
@@ -88,13 +88,13 @@ func FuzzMechanics(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !runner.IsMechanical(text) {
+		if !corpus.IsMechanical(text) {
 			return
 		}
-		if runner.IsMechanical(text + "\nThe lamp went out.") {
+		if corpus.IsMechanical(text + "\nThe lamp went out.") {
 			t.Errorf("%q with a sentence is taken for mechanics", text)
 		}
-		if !runner.IsMechanical(text + "\n1d20") {
+		if !corpus.IsMechanical(text + "\n1d20") {
 			t.Errorf("%q with dice is taken for a story", text)
 		}
 	})

@@ -1,11 +1,28 @@
-package runner
+package corpus
 
 import (
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"annotator"
 )
+
+// Untold returns why posts have nothing of a story; empty if they may have.
+func Untold(posts []annotator.Post) string {
+	reason := "no text"
+	for i := range posts {
+		switch body := posts[i].Body; {
+		case strings.TrimSpace(body) == "":
+		case isMechanical(body):
+			reason = "nothing but dice, numbers and votes"
+		default:
+			return ""
+		}
+	}
+	return reason
+}
 
 // isMechanical reports whether a text has only the mechanics of a game, such as dice, numbers and votes, and nothing of
 // a story.
