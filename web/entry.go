@@ -63,7 +63,7 @@ func (shown *entryPage) setStates() {
 // datedEvent is an event in which an entry has a part.
 type datedEvent struct {
 	*annotator.Entry
-	Scene *annotator.SceneRow // that mentions it first
+	Scene *annotator.SceneRow // that tells of it first
 }
 
 // passage is a run of facts with the same headings.
@@ -170,13 +170,17 @@ func (shown *entryPage) fillNames(r *request) error {
 	return nil
 }
 
-// fillSeen sets where the entry is mentioned.
+// fillSeen sets where the story mentions the entry, or tells of it without a name.
 func (shown *entryPage) fillSeen(r *request) (err error) {
 	if shown.Mentions, err = r.view.mentionLine(r.Context(), shown.ID); err != nil {
 		return err
 	}
 	found, err := r.view.Seen(r.Context(), []int64{shown.ID})
-	if at, ok := found[shown.ID]; ok && err == nil {
+	at, ok := found[shown.ID]
+	if !ok {
+		at = view.Span{First: shown.First, Last: shown.Last}
+	}
+	if r.view.place(at.First).Scene != 0 && err == nil {
 		if shown.Seen.First, err = r.view.Scene(r.Context(), r.view.place(at.First).Scene); err == nil {
 			shown.Seen.Last, err = r.view.Scene(r.Context(), r.view.place(at.Last).Scene)
 		}
@@ -346,7 +350,7 @@ func (shown *entryPage) fillLinks(r *request) error {
 	return shown.fillEvents(r, append(to, from...), entries)
 }
 
-// fillEvents sets the events among some entries, by where the story mentions them first.
+// fillEvents sets the events among some entries, by where the story tells of them first. It may never name them.
 func (shown *entryPage) fillEvents(r *request, ids []int64, entries map[int64]*annotator.Entry) error {
 	const most = 20
 	ids = slices.DeleteFunc(ids, func(id int64) bool {
@@ -354,14 +358,16 @@ func (shown *entryPage) fillEvents(r *request, ids []int64, entries map[int64]*a
 	})
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	found, err := r.view.Seen(r.Context(), ids)
+	told, err := r.view.EntriesByID(r.Context(), ids)
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(ids, func(a, b int64) int { return cmp.Compare(found[a].First, found[b].First) })
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return told[id] == nil })
+	from := func(id int64) annotator.Place { return told[id].First }
+	slices.SortStableFunc(ids, func(a, b int64) int { return cmp.Compare(from(a), from(b)) })
 	for _, id := range ids[:min(most, len(ids))] {
 		at := datedEvent{Entry: entries[id]}
-		if n := r.view.place(found[id].First).Scene; n != 0 {
+		if n := r.view.place(from(id)).Scene; n != 0 {
 			if at.Scene, err = r.view.Scene(r.Context(), n); err != nil {
 				return err
 			}

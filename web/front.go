@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/codex"
 	"annotator/storage"
 	"annotator/view"
 )
@@ -91,7 +90,7 @@ func (v *codexView) columns(ctx context.Context, cast []*annotator.Entry) (colum
 	for k := people; k <= others; k++ {
 		c := column{Kind: k}
 		for _, e := range present(of[k], entries) {
-			c.Members = append(c.Members, member{e, shorten(codex.WithoutLinks(codex.Gist(e)), gistLength)})
+			c.Members = append(c.Members, member{e, brief(gist(e), gistLength)})
 		}
 		if len(c.Members) > 0 {
 			columns = append(columns, c)

@@ -1,6 +1,9 @@
 package web
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // kind is what an entry is, in the columns of a cast.
 type kind int
@@ -42,6 +45,14 @@ func kindOf(tags []string) kind {
 		}
 	}
 	return others
+}
+
+// Related is the heading of the entries of a kind that the facts of an entry name.
+func (k kind) Related() string {
+	if k == others {
+		return "Other entries"
+	}
+	return "Related " + strings.ToLower(k.String())
 }
 
 // String is the heading of a column.

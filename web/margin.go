@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"unicode"
 
 	"annotator"
@@ -21,9 +23,9 @@ func (m *marker) paragraphs(post int64, notes *notes) (list []paragraph) {
 			end--
 		}
 		if start < end {
-			of := notes.within(post, start, to)
+			of := notes.within(post, start, end)
 			for i := range of {
-				m.notes[min(of[i].end, end)] = of[i].Number
+				m.notes[of[i].end] = of[i].Number
 			}
 			list = append(list, paragraph{m.part(start, end), of})
 		}
@@ -49,13 +51,12 @@ func endOfParagraph(body []rune, from int) int {
 	return len(body)
 }
 
-// note says in the margin which facts a sentence supports.
+// note says in the margin which facts a sentence supports, or several that end together.
 type note struct {
 	Number int
 	Facts  []notedFact
 	More   int // facts that it does not list
-	start  int // offsets of the sentence in its post
-	end    int
+	end    int // offset of the end of the sentence in its post, or of the paragraph if that ends before
 }
 
 // notedFact is a fact of a note.
@@ -63,6 +64,7 @@ type notedFact struct {
 	Entry *annotator.Entry
 	Fact  int64
 	Text  string // empty if it is the sentence itself
+	Named bool   // the text names the entry
 }
 
 // notes are the notes on the text of a page, by post.
@@ -94,7 +96,7 @@ func (r *request) newNotes(ctx context.Context, scenes []annotator.SceneRow) (*n
 	return n, err
 }
 
-// within returns the notes on the sentences that begin in a part of a post.
+// within returns the notes on the sentences that begin in a part of a post, in the order of their ends.
 func (n *notes) within(post int64, from, to int) (list []note) {
 	if n == nil {
 		return nil
@@ -105,20 +107,32 @@ func (n *notes) within(post int64, from, to int) (list []note) {
 		if q.Evidence.Start < from || q.Evidence.Start >= to || e == nil || !e.Status.Live() {
 			continue
 		}
-		if len(list) == 0 || list[len(list)-1].start != q.Evidence.Start || list[len(list)-1].end != q.Evidence.End {
-			n.next++
-			list = append(list, note{Number: n.next, start: q.Evidence.Start, end: q.Evidence.End})
+		end := min(q.Evidence.End, to)
+		at := slices.IndexFunc(list, func(other note) bool { return other.end == end })
+		if at < 0 {
+			list, at = append(list, note{end: end}), len(list)
 		}
-		last := &list[len(list)-1]
-		if len(last.Facts) == mostFacts {
-			last.More++
+		if len(list[at].Facts) == mostFacts {
+			list[at].More++
 			continue
 		}
-		fact := notedFact{Entry: e, Fact: q.Claim.ID}
-		if !sameWords(q.Claim.Text, q.Evidence.Quote) {
-			fact.Text = codex.WithoutLinks(q.Claim.Text)
-		}
-		last.Facts = append(last.Facts, fact)
+		list[at].Facts = append(list[at].Facts, newNotedFact(e, &q))
+	}
+	slices.SortFunc(list, func(a, b note) int { return a.end - b.end })
+	for i := range list {
+		n.next++
+		list[i].Number = n.next
 	}
 	return list
+}
+
+func newNotedFact(e *annotator.Entry, q *view.Quotation) notedFact {
+	f := notedFact{Entry: e, Fact: q.Claim.ID}
+	if !sameWords(q.Claim.Text, q.Evidence.Quote) {
+		f.Text = codex.WithoutLinks(q.Claim.Text)
+		f.Named = slices.ContainsFunc(append(e.Names(), e.Term), func(name string) bool {
+			return strings.Contains(strings.ToLower(f.Text), strings.ToLower(name))
+		})
+	}
+	return f
 }

@@ -180,20 +180,13 @@ func phrases(texts []string) []string {
 	return slices.Collect(maps.Keys(found))
 }
 
-// spans splits a text at the terms and names in it, which become links. It removes the brackets.
+// spans splits a text at its links and the names in it, which become links to entries.
 func (l *termLinker) spans(ctx context.Context, text string) (spans []span, err error) {
-	for {
-		before, rest, open := strings.Cut(text, "[[")
-		term, after, closed := strings.Cut(rest, "]]")
-		if !open || !closed || term == "" || strings.ContainsAny(term, "[]\n") {
-			return append(spans, l.named(text)...), nil
-		}
-		linked := span{Text: term}
-		if linked.Entry, err = l.term(ctx, term); err != nil {
-			return nil, err
-		}
-		spans, text = append(append(spans, l.named(before)...), linked), after
-	}
+	codex.ReplaceLinks(text, func(plain string) { spans = append(spans, l.named(plain)...) }, func(name, shown string) {
+		entry, failed := l.term(ctx, strings.TrimSpace(name))
+		spans, err = append(spans, span{Text: shown, Entry: entry}), cmp.Or(err, failed)
+	})
+	return spans, err
 }
 
 // term returns the entry that a term in brackets is a link to; 0 for none.

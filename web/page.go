@@ -44,7 +44,7 @@ func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "plain": codex.WithoutLinks,
 		"time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
 		"asset": s.asset, "words": words, "field": fieldName, "minus": func(a, b int) int { return a - b },
-		"scene": sceneLabel, "gist": func(e *annotator.Entry) string { return codex.WithoutLinks(codex.Gist(e)) },
+		"scene": sceneLabel, "gist": gist, "brief": brief, "sections": sectionsOf,
 	}
 	common, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")
 	if err != nil {
@@ -163,7 +163,24 @@ func shorten(text string, limit int) string {
 	if space := strings.LastIndexByte(cut, ' '); runes[limit-1] != ' ' && space > len(cut)/2 {
 		cut = cut[:space]
 	}
-	return cut + "…"
+	return strings.TrimRight(cut, " -–—,;:(") + "…"
+}
+
+// gist says in short who or what an entry is.
+func gist(e *annotator.Entry) string { return codex.WithoutLinks(codex.Gist(e)) }
+
+// brief cuts a text to a maximum number of characters: after a sentence, or else within the first one.
+func brief(text string, limit int) string {
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	for at := limit; at > 0; at-- {
+		if endsSentence(runes, at) {
+			return strings.TrimSpace(string(runes[:at]))
+		}
+	}
+	return shorten(text, limit)
 }
 
 // words formats a code as words.

@@ -42,7 +42,7 @@ func TestListsArePaged(t *testing.T) {
 		want          []int
 	}{
 		{long, `<li id="fact-([0-9]+)"`, all(facts)},
-		{named + "/named", fmt.Sprintf(`href="%s/claim/([0-9]+)`, long), all(facts)},
+		{named + "/named", fmt.Sprintf(`href="%s\?fact=([0-9]+)`, long), all(facts)},
 	} {
 		found, pages := s.follow(c.path, "next", regexp.MustCompile(c.pattern))
 		if !slices.Equal(found, c.want) || pages < 3 {

@@ -24,6 +24,7 @@ type question struct {
 	Begin    string // the page to show to a reader who has not begun
 	Action   string
 	Chapters []choice
+	Selected int  // the number of the chapter that the list shows; 0: none
 	Many     bool // there are too many chapters for a list
 	Scenes   []choice
 	Chapter  string // whose scenes those are
@@ -99,13 +100,17 @@ func (r *request) question(known *codexView) (*question, error) {
 	if chosen == 0 && len(all) == 1 {
 		chosen = 1
 	}
+	q.Selected = int(chosen)
 	q.Many = len(all) > maxListed
 	for i := range all {
 		t := &all[i]
 		label := cmp.Or(titles[t.ID], unknownLabel(all, i))
+		if n := r.limit.moment.Scene; chosen == 0 && t.First <= n && n <= t.Last {
+			q.Selected = i + 1
+		}
 		if !q.Many {
 			end := fmt.Sprintf("%s:%d", view.PointThread, t.ID)
-			q.Chapters = append(q.Chapters, choice{fmt.Sprint(i + 1), label, end})
+			q.Chapters = append(q.Chapters, choice{strconv.Itoa(i + 1), label, end})
 		}
 		if int64(i+1) == chosen {
 			q.Chapter = label
@@ -161,7 +166,16 @@ func unknownLabel(all view.Chapters, i int) string {
 	if name := all.Name(i); '0' <= name[0] && name[0] <= '9' {
 		return "Chapter " + name
 	}
-	return fmt.Sprintf("No. %d", i+1)
+	return ordinal(i+1) + " chapter"
+}
+
+// ordinal writes the rank of something in a list: "1st", "12th".
+func ordinal(n int) string {
+	ending := "th"
+	if tens := n / 10 % 10; tens != 1 && n%10 >= 1 && n%10 <= 3 {
+		ending = [...]string{"st", "nd", "rd"}[n%10-1]
+	}
+	return groupDigits(n) + ending
 }
 
 // placeLabel says how far the reader has read: "Chapter V, scene 14".

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"annotator"
 	"annotator/corpus"
@@ -78,9 +79,7 @@ func (j *job) closeForum(ctx context.Context) error {
 			return err
 		}
 	}
-	if ids := slices.Collect(maps.Keys(j.forum.titles)); len(ids) == 1 {
-		j.report.Title = cmp.Or(j.report.Title, j.forum.titles[ids[0]].best())
-	}
+	j.report.Title = cmp.Or(j.report.Title, j.forum.storyTitle())
 	found, err := j.writer.TagStory(ctx, corpus.StoryAuthorOptions{
 		Named: j.options.StoryAuthor,
 		All:   !j.forum.authors && j.report.Format == JSONL,
@@ -105,6 +104,39 @@ func (j *job) closeForum(ctx context.Context) error {
 		j.report.unsure(annotator.ReasonUnsureAuthor)
 	}
 	return nil
+}
+
+// storyTitle returns the title of the only thread, or the words with which the titles of most threads begin.
+func (f *forum) storyTitle() (title string) {
+	if len(f.titles) == 1 {
+		for _, t := range f.titles {
+			return t.best()
+		}
+	}
+	const fewest = 2 // words
+	count := map[string]int{}
+	for _, t := range f.titles {
+		words, last := strings.Fields(t.best()), ""
+		for to := fewest; to <= len(words); to++ {
+			begin := strings.TrimRightFunc(strings.Join(words[:to], " "), endsNoTitle)
+			if begin == last {
+				continue
+			}
+			last = begin
+			if count[begin]++; 2*count[begin] > len(f.titles) && len(begin) > len(title) && !isHeading(begin) {
+				title = begin
+			}
+		}
+	}
+	return title
+}
+
+// endsNoTitle reports whether a title cannot end with a character.
+func endsNoTitle(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!?…)", r) }
+
+// isHeading reports whether a title names a part of a story by its kind: "Book One".
+func isHeading(title string) bool {
+	return slices.ContainsFunc(ReadTitle(title), func(p TitlePart) bool { return p.Kind != "" })
 }
 
 // noteStoryAuthors reports the authors of the story, the reasons, and their share of the posts.

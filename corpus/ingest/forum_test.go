@@ -238,3 +238,21 @@ func FuzzComment(f *testing.F) {
 		}
 	})
 }
+
+// TestStoryTitle imports threads with titles, and expects what the titles of most have in common.
+func TestStoryTitle(t *testing.T) {
+	t.Parallel()
+	for want, titles := range map[string][]string{
+		"The Long Quest":   {"The Long Quest #1", "The Long Quest #2 - Finale", "Side Story: Moths"},
+		"The Moth (again)": {"The Moth (again)", "The Moth (again), 2"},
+		"posts":            {"Book One, Chapter 1", "Book One, Chapter 2", "One title", "Another title"},
+	} {
+		var lines strings.Builder
+		for i, title := range titles {
+			fmt.Fprintf(&lines, `{"thread":%d,"id":%d,"title":%q,"body":"It is told."}`+"\n", 10*i+1, 10*i+1, title)
+		}
+		if got := importFile(t, "posts.jsonl", lines.String()).report.Title; got != want {
+			t.Errorf("%q are called %q, not %q", titles, got, want)
+		}
+	}
+}
