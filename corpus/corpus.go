@@ -27,9 +27,10 @@ const connections = 4
 
 // DB is an open corpus. Its methods may be called from several goroutines.
 type DB struct {
-	pool  reader
-	path  string
-	shape shape
+	pool   reader
+	path   string
+	shape  shape
+	recent recent
 }
 
 // Open opens the corpus at path for reading. A missing file is annotator.NotFound. A database without the tables or

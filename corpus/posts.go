@@ -24,6 +24,9 @@ func missingPost(thread, post int64) error {
 // Scene returns the posts of a scene that was read before, in the order of the given ids. A post that is missing, or
 // that has moved to another thread, is annotator.NotFound.
 func (db *DB) Scene(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error) {
+	if scene, known := db.recent.find(thread, posts); known {
+		return scene, nil
+	}
 	ids, err := json.Marshal(posts)
 	if err != nil {
 		return nil, err
@@ -45,6 +48,7 @@ func (db *DB) Scene(ctx context.Context, thread int64, posts []int64) ([]annotat
 		}
 		scene[i] = post
 	}
+	db.recent.keep(scene)
 	return scene, nil
 }
 

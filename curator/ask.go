@@ -127,24 +127,32 @@ func (c *Curator) largest(p parts) (q *inquiry, full bool, err error) {
 		least = 0
 	}
 	batch := p.batch
-	p.batch = batch[:min(least, len(batch))]
-	smallest, err := c.inquire(p, "")
-	full = true
-	for n := len(batch); err == nil && n > least; n-- {
-		var larger *inquiry
+	about := func(n int) (*inquiry, error) {
 		p.batch = batch[:n]
-		if larger, err = c.inquire(p, ""); err != nil || larger.tokens > maxQuestion {
-			continue
+		return c.inquire(p, "")
+	}
+	smallest, err := about(min(least, len(batch)))
+	if err != nil {
+		return nil, false, err
+	}
+	q, full = smallest, true
+	// Each candidate adds text. So no question about more fits where one about fewer does not.
+	for low, high := least, len(batch); low < high; {
+		n := (low + high + 1) / 2
+		larger, err := about(n)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case larger.tokens <= maxQuestion && larger.fits && larger.alone == smallest.alone:
+			q, low = larger, n
+		default: // the last to fail is about one more than q
+			full, high = larger.tokens > maxQuestion, n-1
 		}
-		if larger.fits && larger.alone == smallest.alone {
-			return larger, full, nil
-		}
+	}
+	if q == smallest && (p.present != nil || p.states != nil) && !smallest.fits {
 		full = false
 	}
-	if (p.present != nil || p.states != nil) && err == nil && !smallest.fits {
-		full = false
-	}
-	return smallest, full, err
+	return q, full, nil
 }
 
 // inquire returns the question for some parts. It is at the end of the window. If that leaves no room for it and no
@@ -263,6 +271,9 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	names, failed := c.names(ctx, q.phrases, named, changed)
 	if failed != nil {
 		return nil, failed
+	}
+	if names.record != nil {
+		c.due = foundPhrases{}
 	}
 	revisions = append(revisions, q.states.revisions(ended, revisions, at, c.Scene.Thread.ID)...)
 	revisions = append(revisions, q.present.revisions(told, changed, revisions, at, c.Scene.Thread.ID)...)

@@ -20,6 +20,7 @@ type Candidate struct {
 	bears    func(quote, fact string) bool // whether they share a word or a name; nil: all do
 	places   map[int64]annotator.Place     // of the posts that support a decision
 	passages map[lengths][][]passage       // that were computed; questions of several sizes have the same
+	sections map[int]string                // that were rendered, by the most quotations
 }
 
 const (

@@ -64,6 +64,7 @@ type Curator struct {
 	Ask func(ctx context.Context, purpose annotator.CallPurpose, q *window.Question, fork *Fork) (*model.Reply, error)
 
 	above map[int64]bool // the posts that the window shows above the next question
+	due   foundPhrases   // the newest
 }
 
 // least is the number of entries for which a question is due.

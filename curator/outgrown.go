@@ -39,17 +39,18 @@ const maxSince = 2
 // finder looks for open states that newer facts may have ended. It compares the entries that both are about, and the
 // words of both. So it needs no model, and no list of words.
 type finder struct {
-	index  *mention.Index
-	usage  *mention.Usage
-	facts  []*fact           // the newer ones
-	counts map[int64]float64 // how many of them are about an entry
+	index   *mention.Index
+	usage   *mention.Usage
+	facts   []*fact           // the newer ones
+	counts  map[int64]float64 // how many of them are about an entry
+	entries map[int64]*annotator.Entry
 }
 
 // newFinder returns a finder for the facts that were added since the last question.
 func newFinder(index *mention.Index, usage *mention.Usage, added []annotator.ClaimRef,
 	entries map[int64]*annotator.Entry,
 ) *finder {
-	f := &finder{index: index, usage: usage, counts: map[int64]float64{}}
+	f := &finder{index: index, usage: usage, counts: map[int64]float64{}, entries: entries}
 	for _, ref := range added {
 		read := f.read(ref, entries[ref.Entry])
 		if read == nil || read.claim.Earlier {

@@ -35,18 +35,25 @@ type phrase struct {
 // phrases are those of a question that asks whose names they are.
 type phrases []phrase
 
-// duePhrases returns the phrases that a question asks about, with the names of similar entries.
+// duePhrases returns the phrases that a question asks about, with the names of similar entries. They are the same for
+// all questions of one thread's end, until an answer is stored or a name changes.
 func (c *Curator) duePhrases(ctx context.Context) (phrases, error) {
 	if c.Tasks&Names == 0 {
 		return nil, nil
 	}
-	list, err := c.recurring(ctx)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
 	index, err := c.Names.Index(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if c.due.known && c.due.changes == index.Changes() {
+		return c.due.list, nil
+	}
+	list, err := c.recurring(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		list = nil
 	}
 	for i := range list {
 		ids := index.Similar(0, []string{list[i].Text}, phraseLike)
@@ -58,7 +65,15 @@ func (c *Curator) duePhrases(ctx context.Context) (phrases, error) {
 			list[i].similar = append(list[i].similar, strings.TrimSpace(prompt.Names(entries[id])))
 		}
 	}
+	c.due = foundPhrases{list: list, changes: index.Changes(), known: true}
 	return list, nil
+}
+
+// foundPhrases are phrases that were looked for.
+type foundPhrases struct {
+	list    phrases
+	changes int  // of the index of names
+	known   bool // they were looked for
 }
 
 // recurring returns what the story has kept calling things since the last question about that, without the phrases that
@@ -205,12 +220,9 @@ func (c *Curator) owners(ctx context.Context, of string, entries map[int64]*anno
 			wanted = append(wanted, named[0].ID)
 		}
 	}
-	missing := slices.DeleteFunc(slices.Clone(wanted), func(id int64) bool { return entries[id] != nil })
-	found, err := c.Entries.Entries(ctx, missing)
-	if err != nil {
+	if err := c.readMore(ctx, entries, wanted); err != nil {
 		return nil, err
 	}
-	maps.Copy(entries, found)
 	for _, id := range wanted {
 		if e := entries[id]; e != nil && e.Status.Live() && !slices.Contains(ids, id) {
 			ids = append(ids, id)

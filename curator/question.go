@@ -38,13 +38,28 @@ func (b Batch) Question(instruction string, above map[int64]bool) string {
 		fmt.Fprintf(&text, "<above posts=\"%s\"/>\n", strings.Join(known, ","))
 	}
 	text.WriteString("</posts>")
+	quotes := b.lengths().quotes
 	for _, c := range b {
-		fmt.Fprintf(&text, "\n<candidate first_post=\"%d\">\n%s", c.First, prompt.Entry(&c.Entry))
-		c.quotes(&text, b.lengths().quotes)
-		c.similarEntries(&text)
-		text.WriteString("</candidate>")
+		text.WriteString(c.section(quotes))
 	}
 	return text.String()
+}
+
+// section returns what a question shows of a candidate apart from posts, with at most some quotations. It is rendered
+// once: questions of several sizes have the same.
+func (c *Candidate) section(quotes int) string {
+	if c.sections[quotes] == "" {
+		var text strings.Builder
+		fmt.Fprintf(&text, "\n<candidate first_post=\"%d\">\n%s", c.First, prompt.Entry(&c.Entry))
+		c.quotes(&text, quotes)
+		c.similarEntries(&text)
+		text.WriteString("</candidate>")
+		if c.sections == nil {
+			c.sections = map[int]string{}
+		}
+		c.sections[quotes] = text.String()
+	}
+	return c.sections[quotes]
 }
 
 // readerMark marks a post that is not part of the story.

@@ -87,8 +87,9 @@ type OpenStates interface {
 	// Waiting returns the states that were set up to a revision and that no question was about, the oldest first, at
 	// most limit.
 	Waiting(ctx context.Context, through int64, limit int) ([]annotator.ClaimRef, error)
-	// Asked returns the revision up to which states were asked about, and the newest that was made before a scene.
-	Asked(ctx context.Context, scene annotator.Order) (asked, before int64, err error)
+	// Asked returns the revision up to which states were asked about, and the newest that was made before a scene. It
+	// also reports whether any state is open.
+	Asked(ctx context.Context, scene annotator.Order) (asked, before int64, some bool, err error)
 	// Added returns the facts that were added since the last question about states, the newest first.
 	Added(ctx context.Context, limit int) ([]annotator.ClaimRef, error)
 	// Naming returns open states in whose texts one of some names occurs, the newest first. There the names may mean

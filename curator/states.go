@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -37,7 +38,7 @@ func (c *Curator) dueStates(ctx context.Context) (q *openStates, due bool, err e
 		return nil, false, nil
 	}
 	waiting, err := c.waiting(ctx)
-	if err != nil {
+	if err != nil || waiting.none {
 		return nil, false, err
 	}
 	f, states, err := c.compared(ctx)
@@ -60,6 +61,7 @@ type waitingStates struct {
 	states []annotator.ClaimRef // the oldest first, at most maxStates
 	before int64                // the revision up to which states were asked about
 	all    int64                // the revision up to which states have been open for as long
+	none   bool                 // no state is open
 }
 
 // waiting returns the states that are waiting. All are, if no later question follows.
@@ -70,7 +72,9 @@ func (c *Curator) waiting(ctx context.Context) (w waitingStates, err error) {
 			return w, err
 		}
 	}
-	if w.before, w.all, err = c.States.Asked(ctx, first); err != nil {
+	var some bool
+	if w.before, w.all, some, err = c.States.Asked(ctx, first); err != nil || !some {
+		w.none = true
 		return w, err
 	}
 	w.states, err = c.States.Waiting(ctx, w.all, maxStates)
@@ -117,7 +121,7 @@ func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
 	}
 	f := newFinder(index, usage, added, entries)
 	named := f.named()
-	if entries, err = c.Entries.Entries(ctx, named); err != nil {
+	if err := c.readMore(ctx, entries, named); err != nil {
 		return nil, nil, err
 	}
 	var refs []annotator.ClaimRef
@@ -141,15 +145,25 @@ func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
 	return f, states, err
 }
 
+// readMore adds entries that are missing.
+func (c *Curator) readMore(ctx context.Context, entries map[int64]*annotator.Entry, ids []int64) error {
+	missing := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return entries[id] != nil })
+	if len(missing) == 0 {
+		return nil
+	}
+	found, err := c.Entries.Entries(ctx, missing)
+	maps.Copy(entries, found)
+	return err
+}
+
 // read reads claims as a finder compares them, each once.
 func (c *Curator) read(ctx context.Context, f *finder, refs []annotator.ClaimRef) (list []*fact, err error) {
-	entries, err := c.Entries.Entries(ctx, entriesOf(refs))
-	if err != nil {
+	if err := c.readMore(ctx, f.entries, entriesOf(refs)); err != nil {
 		return nil, err
 	}
 	known := map[annotator.ClaimRef]bool{}
 	for _, ref := range refs {
-		if read := f.read(ref, entries[ref.Entry]); read != nil && !known[ref] {
+		if read := f.read(ref, f.entries[ref.Entry]); read != nil && !known[ref] {
 			known[ref] = true
 			list = append(list, read)
 		}

@@ -73,7 +73,7 @@ var endCosts = map[string]func(*story, int){
 		s.ok(err)
 	},
 	"states asked about": func(s *story, n int) {
-		_, _, err := s.db.Curation.OpenStates().Asked(s.ctx, orderOf(n-3))
+		_, _, _, err := s.db.Curation.OpenStates().Asked(s.ctx, orderOf(n-3))
 		s.ok(err)
 	},
 	"open states": func(s *story, _ int) {

@@ -72,14 +72,16 @@ func scanClaimRef(rows *sql.Rows, c *annotator.ClaimRef) error {
 }
 
 // Asked returns the revision up to which states were asked about, and the newest one that was made before a scene. The
-// second is not less than the first. It reads only the snapshots since the scene.
-func (s OpenStates) Asked(ctx context.Context, scene annotator.Order) (asked, before int64, err error) {
-	scan := func(rows *sql.Rows, _ *struct{}) error { return rows.Scan(&asked, &before) }
+// second is not less than the first. It also reports whether any state is open. It reads only the snapshots since the
+// scene.
+func (s OpenStates) Asked(ctx context.Context, scene annotator.Order) (asked, before int64, some bool, err error) {
+	scan := func(rows *sql.Rows, _ *struct{}) error { return rows.Scan(&asked, &before, &some) }
 	_, err = readAll(ctx, s.db, "read the questions about states", scan, askedStates, scene)
-	return asked, max(asked, before), err
+	return asked, max(asked, before), some, err
 }
 
 const askedStates = `SELECT coalesce((` + statesThrough + `), 0),
 	iif(?1 > (SELECT max(ord) FROM scene), (SELECT coalesce(max(id), 0) FROM revision),
 	  coalesce((SELECT revision_id FROM snapshot p WHERE type = 'checkpoint'
-	    AND (SELECT ord FROM scene WHERE n = p.scene) < ?1 ORDER BY id DESC LIMIT 1), 0))`
+	    AND (SELECT ord FROM scene WHERE n = p.scene) < ?1 ORDER BY id DESC LIMIT 1), 0)),
+	EXISTS (SELECT 1 FROM value v INDEXED BY value_state WHERE ` + isOpenState + `)`

@@ -20,8 +20,14 @@ type word struct {
 // read returns the words of a text, and the numbers of their stems that names hold: by word, the longest first. Neither
 // has pointers, which would cost more than the look-ups.
 func (x *Index) read(text string) (words []word, stems []int32) {
+	return x.readEach(text, func([]byte) {})
+}
+
+// readEach is read, and calls a function with each word as it is compared. The function must not keep it.
+func (x *Index) readEach(text string, each func(folded []byte)) (words []word, stems []int32) {
 	words = make([]word, 0, len(text)/5+1)
 	for s := (scanner{text: text}); s.next(); {
+		each(s.folded)
 		from := int32(len(stems))
 		stems = x.appendStems(stems, s.folded)
 		words = append(words, word{

@@ -31,10 +31,11 @@ func (x *Index) General(name string, scenes []string, usage *Usage) bool {
 			return false
 		}
 	}
+	head, owner := r.numbers[noun], r.numbers[determiner]
 	all, own := 0, 0
 	for _, tokens := range r.scenes {
 		for i := range tokens {
-			if tokens[i].folded != noun || inLongerName(tokens, i) {
+			if tokens[i].word != head || inLongerName(tokens, i) {
 				continue
 			}
 			all++
@@ -42,7 +43,7 @@ func (x *Index) General(name string, scenes []string, usage *Usage) bool {
 			case determiner == "" && r.articles == "":
 				own++
 			case !tokens[i].follows:
-			case determiner == "" && r.article(&tokens[i-1]), tokens[i-1].folded == determiner:
+			case determiner == "" && r.article(&tokens[i-1]), tokens[i-1].word == owner:
 				own++
 			}
 		}

@@ -21,6 +21,7 @@ type Index struct {
 	parts     map[int32][]part // of names of several words, by a word's number
 	particles map[string]place // of Korean, folded
 	similar   similarity
+	changes   int
 }
 
 // edge leads from a node to the next one by a word's number. The number is negative where the word is attached to the
@@ -62,6 +63,7 @@ func (x *Index) SetNames(entry int64, names []string) {
 	if slices.Equal(former, names) {
 		return
 	}
+	x.changes++
 	for _, name := range former {
 		x.remove(name, entry)
 	}
@@ -73,6 +75,9 @@ func (x *Index) SetNames(entry int64, names []string) {
 		delete(x.names, entry)
 	}
 }
+
+// Changes returns how often the names of an entry have changed. While it is the same, so are the names.
+func (x *Index) Changes() int { return x.changes }
 
 // add makes a name mean an entry. To add it again for the same entry only sets its case again.
 func (x *Index) add(name string, id int64) {
