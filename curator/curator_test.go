@@ -458,6 +458,36 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
+// TestReviseRewords: a fact that replaces one as wrong in the same words is a new wording of it. It says what the entry
+// is if the former did, and has the quotations of both.
+func TestReviseRewords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]annotator.Ending{
+		"A captain, she is.":            annotator.EndReworded,
+		"A [[captain]] she is.":         annotator.EndReworded,
+		"She is a captain, and a poet.": annotator.EndWrong,
+		"She was a captain.":            annotator.EndWrong,
+	} {
+		c := candidate()
+		c.Entry.Claims[0].Identity = true
+		revisions, err := c.Revisions(curator.Decision{
+			Action: curator.Revise, Facts: []curator.NewFact{{Text: text, Quote: "Marrow </post>"}},
+			Close: []curator.Closing{{Fact: 1, By: 1, Ended: annotator.EndWrong}},
+		}, annotator.PlaceAt(2, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := apply(t, c, revisions)[1]
+		slices.SortFunc(e.Claims, func(a, b annotator.Claim) int { return int(a.ID - b.ID) })
+		old, made := e.Claims[0], e.Claims[2]
+		isSame := want == annotator.EndReworded
+		if old.Ended != want || old.ReplacedBy != made.ID || made.Identity != isSame ||
+			len(e.Claims) != 3 || (len(made.Evidence) == 2) != isSame {
+			t.Errorf("%s: %+v, %+v", text, old, made)
+		}
+	}
+}
+
 // TestReviseSettles: REVISE adds facts with their source, ends others as it says, and drops names.
 func TestReviseSettles(t *testing.T) {
 	t.Parallel()

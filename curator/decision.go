@@ -1,8 +1,11 @@
 package curator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"annotator"
@@ -47,9 +50,18 @@ type Decision struct {
 	Drop   []string  `json:"drop_aliases,omitempty"` // of REVISE: names that are not its own
 	Reason string    `json:"reason,omitempty"`       // at most MaxReason characters
 	Thread int64     `json:"thread"`                 // that had ended when it was made
-	// of STATES: the states that were asked about, and the revision up to which all that waited were
-	States  []int64 `json:"states,omitempty"`
-	Through int64   `json:"through,omitempty"`
+	// of STATES: the states that were asked about, and those of them that ended
+	States []int64    `json:"states,omitempty"`
+	Ended  []StateEnd `json:"ended,omitempty"`
+	// of STATES: the revision up to which all states that waited were asked about
+	Through int64 `json:"through,omitempty"`
+}
+
+// StateEnd says by which fact a state ended.
+type StateEnd struct {
+	State   int64 `json:"state"`              // its number
+	ByEntry int64 `json:"by_entry,omitempty"` // of the fact; 0 if the answer names none
+	By      int64 `json:"by,omitempty"`       // its number
 }
 
 // NewFact is a fact that REVISE adds.
@@ -144,7 +156,7 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 	entry := codex.Clone(&c.Entry)
 	var facts []codex.Fact
 	var added []annotator.Revision
-	for _, f := range d.Facts {
+	for i, f := range d.Facts {
 		fact := codex.Fact{
 			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity,
 			Earlier: f.Earlier, Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker),
@@ -153,7 +165,7 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 		if fact.Evidence != nil && c.places[fact.Evidence.Post] != 0 {
 			add.At = c.places[fact.Evidence.Post] // the story has it there
 		}
-		revisions, err := revised(&entry, add)
+		revisions, err := reworded(&entry, &f, int64(i+1), d.Close, add)
 		if err != nil {
 			return nil, err
 		}
@@ -178,6 +190,42 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 		return nil, err
 	}
 	return append(added, closed...), nil
+}
+
+// reworded adds a fact to an entry by an edit, and returns the revisions. A fact that replaces one as wrong may
+// say it in the same words. Then that one is reworded, and stays what it was: a state, or what the entry is.
+func reworded(
+	e *annotator.Entry, f *NewFact, number int64, closings []Closing, add codex.Edit,
+) (revisions []annotator.Revision, err error) {
+	for _, closing := range closings {
+		at := slices.IndexFunc(e.Claims, func(c annotator.Claim) bool {
+			return c.ID == closing.Fact && c.Until == 0 && c.Text != f.Text && sameWords(c.Text, f.Text) &&
+				cmp.Or(f.Kind, c.Kind) == c.Kind && codex.Normalize(c.Speaker) == codex.Normalize(f.Speaker)
+		})
+		if at < 0 || closing.By != number || cmp.Or(closing.Ended, annotator.EndWrong) != annotator.EndWrong {
+			continue
+		}
+		if revisions, err = codex.Reword(e, closing.Fact, f.Text, add.Actor, add.At); err != nil {
+			return nil, err
+		}
+		for i := range revisions {
+			if err := codex.Apply(e, &revisions[i]); err != nil {
+				return nil, err
+			}
+		}
+		break
+	}
+	added, err := revised(e, add)
+	return append(revisions, added...), err
+}
+
+// sameWords reports whether two texts have the same words, in any order, links or not.
+func sameWords(a, b string) bool {
+	words := func(text string) []string {
+		isNone := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }
+		return slices.Sorted(slices.Values(strings.FieldsFunc(codex.Normalize(codex.WithoutLinks(text)), isNone)))
+	}
+	return slices.Equal(words(a), words(b))
 }
 
 // revised applies an edit to an entry, and returns its revisions.

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"regexp"
@@ -29,6 +30,8 @@ type openStates struct {
 	since   []*fact   // newer facts that may have ended some of them
 	through int64     // of those that have been open for some threads, all up to this revision were asked about
 	shown   string
+	scene   int                     // the newest that was read
+	scenes  map[annotator.Order]int // the numbers of the scenes that tell the facts
 }
 
 // dueStates returns the open states that are due, and whether they are a reason to ask. Those that newer facts may have
@@ -50,7 +53,13 @@ func (c *Curator) dueStates(ctx context.Context) (q *openStates, due bool, err e
 	if err != nil {
 		return nil, false, err
 	}
-	if q = c.choose(waiting, old, suspects); q == nil {
+	suspects = suspects[:min(len(suspects), maxSuspects)]
+	scenes, err := c.scenesOf(ctx, suspects, old)
+	if err != nil {
+		return nil, false, err
+	}
+	q = c.choose(&openStates{scene: c.Scene.N, scenes: scenes}, waiting, old, suspects)
+	if len(q.list) == 0 {
 		return nil, false, nil
 	}
 	return q, c.Final || len(waiting.states) == maxStates, nil
@@ -102,6 +111,27 @@ func (c *Curator) longAgo(ctx context.Context) (annotator.Order, error) {
 	}
 	far, err := c.before(ctx, c.Scene.Order, MaxWait-1)
 	return max(first, far), err
+}
+
+// scenesOf returns the numbers of the scenes that tell of states and newer facts.
+func (c *Curator) scenesOf(ctx context.Context, suspects []suspect, old []*fact) (map[annotator.Order]int, error) {
+	facts := slices.Clone(old)
+	for i := range suspects {
+		facts = append(append(facts, &suspects[i].fact), suspects[i].since...)
+	}
+	scenes := map[annotator.Order]int{}
+	for _, f := range facts {
+		order := f.claim.From.Order()
+		if _, known := scenes[order]; known {
+			continue
+		}
+		row, err := c.Scenes.At(ctx, order)
+		if err != nil {
+			return nil, err
+		}
+		scenes[order] = row.N
+	}
+	return scenes, nil
 }
 
 // compared returns a finder with the facts that were added since the last question, and the open states that it
@@ -179,11 +209,10 @@ func entriesOf(refs []annotator.ClaimRef) (ids []int64) {
 	return slices.Compact(ids)
 }
 
-// choose returns the states that a question has room for; nil for none. Those that newer facts may have ended come
-// first, and leave room for some of those that have waited.
-func (c *Curator) choose(waiting waitingStates, old []*fact, suspects []suspect) *openStates {
-	q := &openStates{}
-	for _, s := range suspects[:min(len(suspects), maxSuspects)] {
+// choose adds the states to a question that it has room for. Those that newer facts may have ended come first, and
+// leave room for some of those that have waited.
+func (c *Curator) choose(q *openStates, waiting waitingStates, old []*fact, suspects []suspect) *openStates {
+	for _, s := range suspects {
 		if !c.add(q, s) {
 			break
 		}
@@ -199,9 +228,6 @@ func (c *Curator) choose(waiting waitingStates, old []*fact, suspects []suspect)
 	if all {
 		q.through = waiting.all
 	}
-	if len(q.list) == 0 {
-		return nil
-	}
 	return q
 }
 
@@ -210,7 +236,8 @@ func (c *Curator) add(q *openStates, s suspect) bool {
 	if q.has(s.ClaimRef) {
 		return true
 	}
-	larger := &openStates{list: append(slices.Clip(q.list), s), since: slices.Clip(q.since), through: q.through}
+	larger := *q
+	larger.list, larger.since = append(slices.Clip(q.list), s), slices.Clip(q.since)
 	for _, newer := range s.since {
 		if !slices.Contains(larger.since, newer) {
 			larger.since = append(larger.since, newer)
@@ -220,7 +247,7 @@ func (c *Curator) add(q *openStates, s suspect) bool {
 	if len(larger.list) > maxStates || c.Window.Count(larger.shown) > statesShown {
 		return false
 	}
-	*q = *larger
+	*q = larger
 	return true
 }
 
@@ -228,7 +255,8 @@ func (q *openStates) has(ref annotator.ClaimRef) bool {
 	return slices.ContainsFunc(q.list, func(s suspect) bool { return s.ClaimRef == ref })
 }
 
-// render writes the states by their entries, and the newer facts by theirs.
+// render writes the states by their entries, and the newer facts by theirs, each with the number of its scene. So an
+// answer can tell how long ago a state began.
 func (q *openStates) render() {
 	states := make([]*fact, len(q.list))
 	for i := range q.list {
@@ -244,10 +272,10 @@ func (q *openStates) render() {
 					of, claims = f.entry, append(claims, *f.claim)
 				}
 			}
-			text.WriteString(prompt.Facts(of, claims))
+			text.WriteString(prompt.Facts(of, claims, func(c *annotator.Claim) int { return q.scenes[c.From.Order()] }))
 		}
 	}
-	text.WriteString("<states>\n")
+	fmt.Fprintf(&text, "<states now=\"scene %d\">\n", q.scene)
 	write(states)
 	text.WriteString("<since>\n")
 	write(q.since)
@@ -353,34 +381,59 @@ func (q *openStates) revisions(
 				of, d.States = state.entry, append(d.States, state.Claim)
 			}
 		}
-		all = append(all, (&Candidate{Entry: *of}).record(d, at))
+		var closings []annotator.Revision
 		for _, e := range ended {
-			if e.entry == id {
-				all = append(all, q.closing(e, after(of, all), at)...)
+			if e.entry != id {
+				continue
+			}
+			closed, by := q.closing(e, after(of, slices.Concat(all, closings)), at)
+			if closings = append(closings, closed...); len(closed) > 0 {
+				d.Ended = append(d.Ended, by)
 			}
 		}
+		all = append(append(all, (&Candidate{Entry: *of}).record(d, at)), closings...)
 	}
 	return all[len(others):]
 }
 
-// closing returns the revisions that close a state; none if the codex refuses it. It ends at the place of the fact that
-// says so, or at the place of the question.
-func (q *openStates) closing(e endedState, entry annotator.Entry, at annotator.Place) []annotator.Revision {
+// closing returns the revisions that close a state, and by which fact it ended. There are none if the codex refuses it,
+// or if that fact was told before the state. The state ends at the place of the fact, or at the place of the question.
+func (q *openStates) closing(
+	e endedState, entry annotator.Entry, at annotator.Place,
+) (revisions []annotator.Revision, by StateEnd) {
+	by = StateEnd{State: e.fact}
 	c := codex.Closing{Fact: e.fact, Ended: e.how}
-	if slices.ContainsFunc(entry.Claims, func(claim annotator.Claim) bool {
-		return claim.ID == e.byFact && e.byEntry == entry.ID && claim.Until == 0
-	}) {
-		c.By = e.byFact
+	newer := q.claim(e.byEntry, e.byFact, &entry)
+	if newer != nil {
+		by.ByEntry, by.By = e.byEntry, e.byFact
+		at = newer.From
+		if e.byEntry == entry.ID {
+			c.By = newer.ID
+		}
 	}
-	isBy := func(f *fact) bool { return f.Entry == e.byEntry && f.Claim == e.byFact }
-	if i := slices.IndexFunc(q.since, isBy); i >= 0 {
-		at = q.since[i].claim.From
+	isLater := func(claim annotator.Claim) bool { return claim.ID == e.fact && claim.From > at }
+	if slices.ContainsFunc(entry.Claims, isLater) {
+		return nil, by
 	}
 	revisions, err := codex.Revise(&entry, codex.Edit{Actor: annotator.ActorCurator, At: at, Close: []codex.Closing{c}})
 	if err != nil {
-		return nil
+		return nil, by
 	}
-	return revisions
+	return revisions, by
+}
+
+// claim returns a fact by which a state may have ended: a newer one that was shown, or one of its entry that holds. It
+// returns nil for none.
+func (q *openStates) claim(entry, id int64, of *annotator.Entry) *annotator.Claim {
+	isBy := func(f *fact) bool { return f.Entry == entry && f.Claim == id }
+	if i := slices.IndexFunc(q.since, isBy); i >= 0 {
+		return q.since[i].claim
+	}
+	holds := func(c annotator.Claim) bool { return c.ID == id && c.Until == 0 }
+	if i := slices.IndexFunc(of.Claims, holds); i >= 0 && entry == of.ID {
+		return &of.Claims[i]
+	}
+	return nil
 }
 
 // after returns an entry as it is after some revisions.

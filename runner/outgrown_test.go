@@ -49,10 +49,11 @@ func (o *outgrown) reply(r scripted.Request) scripted.Reply {
 		text, _ := json.Marshal(updates)
 		return scripted.Reply{Text: "<codex_updates>" + string(text) + "</codex_updates>"}
 	}
-	if _, states, found := strings.Cut(question, "\n<states>\n"); found {
+	if _, states, found := strings.Cut(question, "\n<states now="); found {
 		states, _, _ = strings.Cut(states, "<since>")
 		for line := range strings.Lines(states) {
 			if _, text, is := strings.Cut(strings.TrimSpace(line), " (state): "); is {
+				text, _, _ = strings.Cut(text, " [scene ")
 				o.offered[text] = append(o.offered[text], o.scene)
 				o.asked++
 			}
@@ -183,7 +184,7 @@ func keys(t *testing.T, answer string) (s *stage, questions *[]string) {
 		if _, err := fmt.Sscanf(question, `<scene number="%d"`, &n); err == nil {
 			return scripted.Reply{Text: "<codex_updates>[" + updates[n] + "]</codex_updates>"}
 		}
-		if _, states, found := strings.Cut(question, "\n<states>\n"); found {
+		if _, states, found := strings.Cut(question, "\n<states now="); found {
 			*questions = append(*questions, states)
 			if strings.Contains(states, "gave all") {
 				reply := scripted.Annotate(r)

@@ -319,6 +319,27 @@ var invariants = [...]invariant{
 		  WHERE (present = '') <> (present_at = 0) OR present_at > last_at`,
 	},
 	{
+		"outgrown states", "a state that an answer about states has ended was asked about, and was open; the fact by " +
+			"which it ended was there, and is told no later than it ended",
+		`WITH ended AS MATERIALIZED (SELECT d.entry_id, d.set_by, r.trace_id, d.json ->> '$.states' AS states,
+		    e.value ->> 'state' AS state, coalesce(e.value ->> 'by_entry', 0) AS by_entry,
+		    coalesce(e.value ->> 'by', 0) AS fact
+		  FROM value d JOIN revision r ON r.id = d.set_by JOIN json_each(d.json, '$.ended') e
+		  WHERE d.field = 'curator_decision' AND instr(d.json, '"decision":"STATES"'))
+		 SELECT 'revision ' || set_by || ' ends state ' || state || ' of entry ' || entry_id || CASE
+		     WHEN state NOT IN (SELECT value FROM json_each(states)) THEN ', which it did not ask about'
+		     WHEN until IS NULL THEN ', which was not open'
+		     WHEN fact <> 0 AND NOT EXISTS (SELECT 1 FROM value b WHERE b.entry_id = by_entry AND b.field = 'claim'
+		       AND b.key = CAST(fact AS TEXT) AND b.set_by < e.set_by AND b.json ->> 'from' <= until)
+		     THEN ' by fact ' || fact || ' of entry ' || by_entry || ', which was not told by then' END AS wrong
+		  FROM (SELECT *, (SELECT c.json ->> 'until' FROM value c JOIN revision r ON r.id = c.set_by
+		      JOIN value o ON o.ended_by = c.set_by
+		      WHERE c.entry_id = ended.entry_id AND c.field = 'claim' AND c.key = CAST(state AS TEXT) AND c.holds = 0
+		        AND r.trace_id = ended.trace_id AND r.id > ended.set_by AND o.holds = 1 AND o.key = c.key
+		        AND o.json ->> 'state') AS until FROM ended) e
+		  WHERE wrong IS NOT NULL`,
+	},
+	{
 		"entries", "an entry's row has the status and the name that its values say, and the counts of its revisions " +
 			"and claims",
 		`SELECT 'the row of entry ' || id || ' is not what its values and revisions add up to' FROM entry

@@ -106,7 +106,7 @@ var damages = []struct {
 	{"decisions", "none is there", `UPDATE snapshot_context SET tools = '[{"name":"select_active_intent"}]'`},
 	{
 		"effects", "a change by a tool that failed",
-		`UPDATE trace SET error = 'DUPLICATE' WHERE id = (SELECT max(trace_id) FROM revision)`,
+		`UPDATE trace SET error = 'DUPLICATE' WHERE id = (SELECT max(trace_id) FROM revision WHERE actor = 'model')`,
 	},
 	{"effects", "a row that is not there", `UPDATE revision SET actor = 'rule', trace_id = 999 WHERE id = 1`},
 	{"effects", "a change in another turn", `UPDATE revision SET turn = turn + 1 WHERE id = 1`},
@@ -249,6 +249,22 @@ var damages = []struct {
 		"replay", "moved to an entry that does not have it",
 		`UPDATE value SET json = json_set(json, '$.moved_to', 2) WHERE json ->> 'moved_to'`,
 	},
+	{
+		"outgrown states", "one that nobody asked about",
+		`UPDATE value SET json = json_set(json, '$.states', json('[1]')) WHERE field = 'curator_decision'`,
+	},
+	{
+		"outgrown states", "one that was not open",
+		`UPDATE value SET json = json_set(json, '$.states', json('[2]'), '$.ended[0].state', 2) WHERE field = 'curator_decision'`,
+	},
+	{
+		"outgrown states", "by a fact that is not there",
+		`UPDATE value SET json = json_set(json, '$.ended[0].by', 99) WHERE field = 'curator_decision'`,
+	},
+	{
+		"outgrown states", "by a fact that is told later",
+		`UPDATE value SET json = json_set(json, '$.until', 1) WHERE field = 'claim' AND entry_id = 1 AND json ->> 'state' AND holds = 0`,
+	},
 	{"digests", "another statement", `UPDATE value SET json = '"She lies at anchor."' WHERE field = 'present'`},
 	{"evidence", "a range too long", `UPDATE value SET json = json_set(json, '$.end',` +
 		` json ->> 'end' + 1) WHERE field = 'evidence'`},
@@ -288,8 +304,11 @@ func sound(t *testing.T) []byte {
 		Facts: []codex.Fact{{Text: "She lies deep.", State: true}, {Text: "Mik dived.", Speaker: "Mik"}},
 		Close: []codex.Closing{{Fact: 2, By: 4}},
 	}), restates(1, "She is a wreck."), inTurn(retires(2), creates("Quay", "It is of stone. It was of wood."),
-		revises(3, codex.Edit{Facts: []codex.Fact{{Text: "Once it was a wall.", Earlier: true, Identity: true}}}),
+		revises(3, codex.Edit{Facts: []codex.Fact{
+			{Text: "Once it was a wall.", Earlier: true, Identity: true}, {Text: "It is wet.", State: true},
+		}}),
 		rewords(3, 1, "It is of granite."), moves(3, 1, 2)))
+	s.outgrows(1, 4, 1, 5)
 	chunk.Kind, chunk.Thread, chunk.Supersedes = annotator.EpisodeCumulative, 0, 1
 	s.compact(2, chunk)
 	s.begin("scene 4")
@@ -311,6 +330,24 @@ func sound(t *testing.T) []byte {
 	bytes, err := os.ReadFile(s.path)
 	s.ok(err)
 	return bytes
+}
+
+// outgrows stores an answer about states, by which one of an entry has ended by a fact.
+func (s *story) outgrows(entry, state, byEntry, fact int64) {
+	s.Helper()
+	at := annotator.PlaceAt(orderOf(s.scene), 0)
+	revisions, err := codex.Revise(s.entry(entry), codex.Edit{
+		Actor: annotator.ActorCurator, At: at, Close: []codex.Closing{{Fact: state}},
+	})
+	s.ok(err)
+	record := annotator.Revision{
+		Entry: entry, Field: annotator.FieldCuratorDecision, At: at, Actor: annotator.ActorRule,
+		New: fmt.Sprintf(`{"decision":"STATES","thread":1000,"states":[%d],`+
+			`"ended":[{"state":%d,"by_entry":%d,"by":%d}]}`, state, state, byEntry, fact),
+	}
+	call := s.curates()
+	s.ok(s.db.Curation.Decide(s.ctx, call, &annotator.Trace{Kind: annotator.TraceReply, Content: "<ended/>"},
+		append([]annotator.Revision{record}, revisions...), nil))
 }
 
 // failing opens the database in some bytes, damages it, and returns the checks that find it wrong.

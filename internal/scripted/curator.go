@@ -56,7 +56,7 @@ func Decide(question string, decide func(Candidate) map[string]any) Reply {
 // have ended, of which there are none.
 func BesideDecisions(question string) string {
 	text := Recap(question) + Present(question)
-	if strings.Contains(question, "\n<states>\n") {
+	if strings.Contains(question, "\n<states now=") {
 		text += "<ended/>\n"
 	}
 	return text
