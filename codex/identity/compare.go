@@ -57,15 +57,49 @@ func veto(a, b *Name) Veto {
 		return Numbers
 	case !a.Gender.agrees(b.Gender), sameLast && a.stage != b.stage && a.stage != anyStage && b.stage != anyStage:
 		return Titles
+	case a.Title == commoner && b.noble() || b.Title == commoner && a.noble():
+		return Titles
 	case sameLast && a.rank && b.rank && a.Title != b.Title && min(len(a.Words), len(b.Words)) == 1:
 		return Titles
 	case a.generation != b.generation && a.generation != "" && b.generation != "" && sameLast:
 		return Generations
 	case sameLast && len(a.Words) > 1 && len(b.Words) > 1 && a.proper && b.proper && !shortens(a, b) && !shortens(b, a):
 		return FirstNames
+	case sameLast && (a.wifeOf(b) || b.wifeOf(a)), addressed(a, b) && !compatible(a.Words[0], b.Words[0]):
+		return FirstNames
 	}
 	return ""
 }
+
+// commoner is the title of a man who has no other one in English. Other languages have one for each man.
+const commoner = "mr"
+
+// noble reports whether a title is one of nobility or of a knight.
+func (n *Name) noble() bool { return n.rank && n.Gender == Man || n.Title == knight }
+
+const knight = "sir"
+
+// wifeOf reports whether a name is that of a wife of the family, told from another wife: Mrs. John Dashwood, and Mrs.
+// Dashwood.
+func (n *Name) wifeOf(other *Name) bool {
+	return n.stage == wife && other.stage == wife && len(n.Words) > 1 && len(other.Words) == 1 &&
+		tables().given[n.Words[0]] != Woman
+}
+
+// addressed reports whether two names are a title with one word each, by which one person is not addressed if they
+// differ. A family has a Miss Marrow, and a Miss Jane.
+func addressed(a, b *Name) bool {
+	if len(a.Words) > 1 || len(b.Words) > 1 || a.Title == "" || b.Title == "" {
+		return false
+	}
+	given := tables().given
+	formal := func(n *Name) bool { return n.stage == mister || n.stage == maiden || n.neutral() }
+	return formal(a) && formal(b) && (a.stage == b.stage && a.stage != anyStage ||
+		given[a.Words[0]] == Unknown && given[b.Words[0]] == Unknown)
+}
+
+// neutral reports whether a title is one of men and women: Dr., Captain.
+func (n *Name) neutral() bool { return n.Title != "" && tables().titles[n.Title].gender == Unknown }
 
 // shortens reports whether the words of a are words of b in their order. First names match as compatible does.
 func shortens(a, b *Name) bool {
@@ -91,6 +125,8 @@ func evidence(a, b *Name) Evidence {
 	switch {
 	case a.several || b.several || len(a.Words) > len(b.Words) || marries(a, b) || marries(b, a):
 		return None
+	case len(a.Words) == 1 && a.generation != b.generation && (a.numeral() || b.numeral()): // Charles, Charles II
+		return None
 	case slices.Equal(a.Words, b.Words):
 		return sameWords(a, b)
 	case len(a.Words) == 1:
@@ -99,6 +135,8 @@ func evidence(a, b *Name) Evidence {
 		return None
 	case len(a.Words) == len(b.Words):
 		return Nickname
+	case tables().given[a.Words[0]] != Unknown && !compatible(a.Words[0], b.Words[0]): // Walter and William Walter Marrow
+		return None
 	}
 	return Shorter
 }
@@ -115,19 +153,25 @@ func sameWords(a, b *Name) Evidence {
 	switch {
 	case a.Office && b.Title == "" || b.Office && a.Title == "":
 		return Place
-	case len(a.Words) == 1:
-		return Part
+	case len(a.Words) > 1:
+		return Untitled
+	case a.stage == maiden && b.neutral(), b.stage == maiden && a.neutral(): // Miss Marrow, and Dr. Marrow
+		return None
 	}
-	return Untitled
+	return Part
 }
 
-// part is the evidence of one word that a longer name has.
+// part is the evidence of one word with which a longer name begins or ends.
 func part(a, b *Name) Evidence {
 	word := a.Words[0]
 	switch {
-	case initial(word) || b.Office, word != b.last() && (a.stage == mister || a.stage == wife || b.stage == wife):
+	case initial(word) || b.Office || regions[b.Words[0]]:
 		return None
-	case slices.Contains(b.Words, word):
+	case a.Title == knight && b.Title != knight: // Sir John
+		return None
+	case word != b.last() && (a.stage == mister || a.stage == wife || b.stage == wife) && !(a.Title == "lady" && b.Title == "lady"):
+		return None
+	case word == b.Words[0] || word == b.last():
 		return Part
 	case a.Title == "" && nickname(word, b.Words[0]):
 		return Diminutive

@@ -15,7 +15,7 @@ import (
 type Name struct {
 	Words  []string // folded, without title, epithets, particles and generation: "villefort" of "M. de Villefort"
 	Title  string   // folded; of several the last that has a gender, one form for all: "mister" is "mr"
-	Gender Gender   // that the title tells
+	Gender Gender   // that the title tells, else the first name
 	Office bool     // the title is an office of what follows: "King of Bohemia", whom "Bohemia" does not name
 
 	stage      stage  // that the title tells
@@ -61,6 +61,9 @@ func Read(text string) *Name {
 	}
 	if len(n.Words) == 0 {
 		n.Words = []string{strings.Join(words, " ")}
+	}
+	if n.Gender == Unknown && !n.Office && !n.several {
+		n.Gender = tables().given[n.Words[0]]
 	}
 	n.key = strings.Join(append([]string{n.Title, n.generation}, n.Words...), " ")
 	return n
@@ -128,8 +131,16 @@ var generations = map[string]string{
 	"xvi": "xvi", "xvii": "xvii", "xviii": "xviii",
 }
 
+// numeral reports whether a name has a number that tells it from others of the name: Charles II.
+func (n *Name) numeral() bool {
+	return n.generation != "" && n.generation != "jr" && n.generation != "sr"
+}
+
 // ages are those that also stand before a name.
 var ages = setOf("old young elder younger")
+
+// regions tell a part of a place from the whole.
+var regions = setOf("north south east west northern southern eastern western new upper lower central")
 
 // isNumber reports whether a word is a number: of digits, or an English word.
 func isNumber(word string) bool {

@@ -39,7 +39,7 @@ func NewSet() *Set {
 	}
 }
 
-// Add adds a name. Kind and gender are what else is known of its bearer; a title's gender takes precedence.
+// Add adds a name. Kind and gender are what else is known of its bearer; that of a title or a first name takes precedence.
 func (s *Set) Add(text, kind string, gender Gender) {
 	m := s.member(text)
 	m.kinds[kind], m.genders[gender] = true, true
@@ -101,7 +101,7 @@ type Groups struct{ members map[string]*member }
 func (s *Set) Resolve() *Groups {
 	for _, m := range s.members {
 		m.group = &group{[]*member{m}}
-		if m.Title == "" {
+		if m.Gender == Unknown {
 			m.Gender = only(m.genders)
 		}
 	}
@@ -111,7 +111,7 @@ func (s *Set) Resolve() *Groups {
 		s.union(s.members[keys[0]], s.members[keys[1]])
 	}
 	specific := slices.SortedFunc(maps.Values(s.members), func(a, b *member) int {
-		return cmp.Or(b.specificity()-a.specificity(), cmp.Compare(a.key, b.key))
+		return cmp.Or(b.specificity()-a.specificity(), s.surname(a)-s.surname(b), cmp.Compare(a.key, b.key))
 	})
 	for _, least := range []Evidence{Place, Diminutive} {
 		for _, m := range specific {
@@ -159,6 +159,16 @@ func (m *member) specificity() int {
 	return n
 }
 
+// surname returns 1 for a name with one word that ends longer names, else 0. First names tell more.
+func (s *Set) surname(m *member) int {
+	if len(m.Words) == 1 && slices.ContainsFunc(s.byWord[m.last()], func(other *member) bool {
+		return len(other.Words) > 1 && other.last() == m.last()
+	}) {
+		return 1
+	}
+	return 0
+}
+
 // place joins a name with the group that it fits, if that is the only one. A nickname alone is the weakest evidence, so
 // it has a pass of its own. A family name is not that of a wife alone, as far as one knows.
 func (s *Set) place(m *member, pass Evidence) {
@@ -166,14 +176,21 @@ func (s *Set) place(m *member, pass Evidence) {
 	fits = dominant(fits)
 	switch {
 	case len(fits) != 1 || fits[0] == m.group || !mutual:
-	case m.Title != "" || !fits[0].wife():
+	case m.Title != "" || m.Gender == Woman || !fits[0].lady(m.last()):
 		s.union(m, fits[0].members[0])
 	}
 }
 
-// wife reports whether all names of a group have the title of a wife.
-func (g *group) wife() bool {
-	return !slices.ContainsFunc(g.members, func(m *member) bool { return m.stage != wife })
+// lady reports whether all names of a group with a last name have a woman's title. So the last name alone is not hers.
+func (g *group) lady(last string) (lady bool) {
+	for _, m := range g.members {
+		if m.last() == last {
+			if lady = m.Title != "" && m.Gender == Woman; !lady {
+				return false
+			}
+		}
+	}
+	return lady
 }
 
 // dominant returns the groups without those that are named far less often than another one.
@@ -241,7 +258,9 @@ func (s *Set) sharing(m *member) []*member {
 func (s *Set) evidence(m, longer *member) Evidence {
 	e, _ := Compare(m.Name, longer.Name)
 	switch {
-	case e == Place && m.kind() != Person, e == Diminutive && (m.Gender == Unknown || m.Gender != longer.Gender):
+	case e == Part && s.headOfFamily(m, longer):
+		return None
+	case e == Place && m.kind() != Person, e == Diminutive && (only(m.genders) == Unknown || only(m.genders) != longer.Gender):
 		return None
 	case e == Part || e == Diminutive: // a word of a place or a group means others as well
 		if k := longer.kind(); k != "" && k != Person {
@@ -252,6 +271,20 @@ func (s *Set) evidence(m, longer *member) Evidence {
 		return Place
 	}
 	return e
+}
+
+// headOfFamily reports whether a title with a last name may be that of another one of the family than a full name: the
+// story also has Mrs. Marrow or the Marrows, and does not show the gender of Avery Marrow.
+func (s *Set) headOfFamily(m, longer *member) bool {
+	if m.stage != mister && m.stage != maiden || len(m.Words) > 1 || len(longer.Words) < 2 || longer.Title != "" || longer.last() != m.last() {
+		return false
+	}
+	if s.byWord[m.last()+"s"] != nil || s.byWord[m.last()+"es"] != nil {
+		return true
+	}
+	return longer.Gender == Unknown && slices.ContainsFunc(s.byWord[m.last()], func(other *member) bool {
+		return len(other.Words) == 1 && !other.Gender.agrees(m.Gender)
+	})
 }
 
 // union joins the groups of two names, unless two of their names have a veto.

@@ -20,6 +20,12 @@ var nicknameLines string
 //go:embed words/diminutives.txt
 var diminutiveLines string
 
+//go:embed words/men.txt
+var menLines string
+
+//go:embed words/women.txt
+var womenLines string
+
 // stage tells a daughter from her mother, and titles that go with the family name.
 type stage int8
 
@@ -42,11 +48,15 @@ type lists struct {
 	titles    map[string]title
 	nicknames map[string][]string // of a first name
 	full      map[string][]string // first names of a nickname
+	given     map[string]Gender   // of a first name
 }
 
 // tables parses the embedded lists, once.
 var tables = sync.OnceValue(func() *lists {
-	l := &lists{titles: map[string]title{}, nicknames: map[string][]string{}, full: map[string][]string{}}
+	l := &lists{
+		titles: map[string]title{}, nicknames: map[string][]string{}, full: map[string][]string{},
+		given: map[string]Gender{},
+	}
 	for line := range lines(titleLines) {
 		t := title{form: line[1]}
 		switch line[0] {
@@ -75,8 +85,20 @@ var tables = sync.OnceValue(func() *lists {
 			l.full[short] = append(l.full[short], line[0])
 		}
 	}
+	for line := range lines(menLines) {
+		l.give(line, Man)
+	}
+	for line := range lines(womenLines) {
+		l.give(line, Woman)
+	}
 	return l
 })
+
+func (l *lists) give(names []string, gender Gender) {
+	for _, name := range names {
+		l.given[name] = gender
+	}
+}
 
 // lines yields the words of each line that is no comment.
 func lines(text string) func(yield func([]string) bool) {

@@ -51,6 +51,7 @@ type arguments struct {
 	Close   []closing `json:"close,omitempty"`
 	Tags    []string  `json:"tags,omitempty"`
 	Aliases []string  `json:"aliases,omitempty"`
+	Drop    []string  `json:"drop_aliases,omitempty"`
 	Done    bool      `json:"done,omitempty"` // the last edit of a scene
 }
 
@@ -132,7 +133,8 @@ func (g *glossary) choose(sentences []sentence, limit int, entry int64) (facts [
 func (b *book) update(g *glossary, gr *group, e *entry, scene int) (proposal, bool) {
 	p := proposal{tool: toolUpdate, arguments: arguments{EntryID: e.ID}, weight: gr.mentions()}
 	a := &p.arguments
-	a.Aliases = append(g.free(gr.forms("")), e.lacks(gr.shared)...)
+	a.Aliases = e.allows(append(g.free(gr.forms("")), e.lacks(gr.shared)...))
+	a.Drop = gr.lost
 	if term := gr.term(b); b.better(term, e) {
 		a.Term = term
 	}
@@ -144,7 +146,7 @@ func (b *book) update(g *glossary, gr *group, e *entry, scene int) (proposal, bo
 	if few := len(e.facts) > 0 && len(e.facts) < firstFacts; few || b.due(gr, scene) {
 		b.define(g, gr, e, kind, a)
 	}
-	return p, len(a.Aliases)+len(a.Facts)+len(a.Tags) > 0 || a.Term != ""
+	return p, len(a.Aliases)+len(a.Drop)+len(a.Facts)+len(a.Tags) > 0 || a.Term != ""
 }
 
 // better reports whether a term tells more than that of an entry: a full name more than one word.

@@ -79,6 +79,10 @@ func (b *book) add(s scene) {
 			n.titled++
 		}
 		b.cues(m, n.kinds)
+		if title := b.titleBefore(m); title.Title != "" {
+			n.genders[title.Gender] += minPronouns
+			n.kinds[tagPerson] += clear
+		}
 		if gender := b.pronoun(mentions, i); gender != identity.Unknown {
 			n.genders[gender]++
 		}
@@ -87,6 +91,17 @@ func (b *book) add(s scene) {
 			b.apart[[2]string{former, written}] = true
 		}
 	}
+}
+
+// titleBefore returns the name of a mention with a title in front of it that has no capital: squire Allworthy. It has no
+// title if there is none.
+func (b *book) titleBefore(m mention) *identity.Name {
+	t := b.texts[m.text]
+	if before := m.lo - 1; m.lo > 0 && t.words[before].sentence == m.sentence && b.joined(t, m.lo) &&
+		b.lex.isTitle(t.words[before].lower) {
+		return identity.Read(t.words[before].lower + " " + t.in(m.core))
+	}
+	return &identity.Name{}
 }
 
 // name returns the name of a written form.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"annotator/codex/identity"
 )
 
 // entry is an entry of the glossary in the window.
@@ -64,6 +66,17 @@ func (e *entry) lacks(shared []*name) (lacking []string) {
 		}
 	}
 	return lacking
+}
+
+// allows returns those of some names that have no veto against a name of the entry.
+func (e *entry) allows(names []string) []string {
+	return slices.DeleteFunc(names, func(written string) bool {
+		id := identity.Read(written)
+		return slices.ContainsFunc(e.names(), func(own string) bool {
+			_, veto := identity.Compare(identity.Read(own), id)
+			return veto != ""
+		})
+	})
 }
 
 // readEntries reads the entries in a text, in order, with the quotations after each.

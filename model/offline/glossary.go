@@ -70,6 +70,7 @@ type group struct {
 	names   []*name
 	shared  []*name
 	entries []*entry
+	lost    []string // names of its only entry that mean another thing, or several
 }
 
 // groups returns the things that a scene names: what the book and the entries have names for. A name that may be of
@@ -82,6 +83,9 @@ func (b *book) groups(g *glossary, scene int) (all []*group) {
 		gr := things[names[0]]
 		if gr == nil {
 			gr = b.group(names, owners)
+			if len(gr.entries) == 1 {
+				gr.lost = b.lost(g, gr.entries[0], found)
+			}
 			things[names[0]] = gr
 			all = append(all, gr)
 		}
@@ -119,7 +123,7 @@ func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, ow
 		for _, written := range names {
 			set.Add(written, e.kind(), identity.Unknown)
 			id := identity.Read(written)
-			if written == names[0] || g.byForm[normal(written)] != nil && !b.firstNameOfOthers(id, e) {
+			if written == names[0] || g.byForm[normal(written)] != nil && !b.firstNameOfOthers(id, e) && !b.unsure(id) {
 				set.Join(names[0], written)
 				owners[id.Key()] = append(owners[id.Key()], e)
 			}
@@ -138,6 +142,23 @@ func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, ow
 		set.Part(pair[0], pair[1])
 	}
 	return set.Resolve(), owners
+}
+
+// unsure reports whether a name is one that the scenes of the window judge anew: a title with one word. The story may
+// have told of another one of the family since an entry got it.
+func (b *book) unsure(id *identity.Name) bool {
+	return id.Title != "" && !id.Office && len(id.Words) == 1 && b.names[id.Key()] != nil
+}
+
+// lost returns the names of an entry that were judged anew and are not its own.
+func (b *book) lost(g *glossary, e *entry, found *identity.Groups) (lost []string) {
+	own := found.Of(e.names()[0])
+	for _, alias := range e.Aliases {
+		if b.unsure(identity.Read(alias)) && g.byForm[normal(alias)] == e && !slices.Contains(own, alias) {
+			lost = append(lost, alias)
+		}
+	}
+	return lost
 }
 
 // entryMentions is how many mentions an entry stands for, since the window may show few of its scenes.
