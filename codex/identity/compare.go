@@ -161,6 +161,18 @@ func sameWords(a, b *Name) Evidence {
 	return Part
 }
 
+// namesFirst reports whether a title with a first name may be of the person with the full name: Miss Jane, Lady Jane,
+// Captain Jack; but not Mr. Avery, Mrs. Avery nor Colonel Avery.
+func (n *Name) namesFirst(full *Name) bool {
+	switch {
+	case n.Title == "lady" && full.Title == n.Title:
+		return true
+	case n.neutral() && tables().given[n.Words[0]] == Unknown:
+		return false
+	}
+	return n.stage != mister && n.stage != wife && full.stage != wife
+}
+
 // part is the evidence of one word with which a longer name begins or ends.
 func part(a, b *Name) Evidence {
 	word := a.Words[0]
@@ -169,7 +181,7 @@ func part(a, b *Name) Evidence {
 		return None
 	case a.Title == knight && b.Title != knight: // Sir John
 		return None
-	case word != b.last() && (a.stage == mister || a.stage == wife || b.stage == wife) && !(a.Title == "lady" && b.Title == "lady"):
+	case word != b.last() && !a.namesFirst(b):
 		return None
 	case word == b.Words[0] || word == b.last():
 		return Part

@@ -182,6 +182,9 @@ func fold(text string) []string {
 // the Duke of Balmoral.
 func (n *Name) OwnName() bool { return n.stage != wife && !n.Office }
 
+// OfFamily reports whether a name is a title with one word that several of a family may bear: Mr. Marrow, Miss Marrow.
+func (n *Name) OfFamily() bool { return len(n.Words) == 1 && (n.stage == mister || n.stage == maiden) }
+
 // Key returns a form that is the same for names that are equal but for case, accents, points and the form of a title.
 func (n *Name) Key() string { return n.key }
 

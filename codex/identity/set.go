@@ -138,7 +138,8 @@ func (s *Set) fitting(m *member) (fits []*group) {
 	if len(fits) < 2 || len(m.group.members) > 1 && !slices.Contains(fits, m.group) {
 		return nil
 	}
-	if m.Title == "" && slices.ContainsFunc(fits, func(g *group) bool { return g.has(Man) }) {
+	if m.Title == "" && (m.Gender == Unknown && s.surname(m) == 1 ||
+		slices.ContainsFunc(fits, func(g *group) bool { return g.has(Man) })) {
 		fits = slices.DeleteFunc(fits, func(g *group) bool { return g.has(Woman) })
 	}
 	return fits
@@ -217,7 +218,7 @@ func (g *group) count() (n int) {
 func (s *Set) families(m *member, pass Evidence) (fits []*group, mutual bool) {
 	mutual = true
 	for _, longer := range s.candidates(m, pass) {
-		if longer.group != m.group && !s.mayJoin(m.group, longer.group) {
+		if longer.group != m.group && (bridges(m.group, longer.group) || !s.mayJoin(m.group, longer.group)) {
 			continue
 		}
 		if !slices.Contains(fits, longer.group) {
@@ -230,6 +231,19 @@ func (s *Set) families(m *member, pass Evidence) (fits []*group, mutual bool) {
 		}
 	}
 	return fits, mutual
+}
+
+// bridges reports whether two groups have full names that nothing shows to be of one thing. A short name does not join
+// Henry Marrow and Harry Vane.
+func bridges(a, b *group) bool {
+	for _, one := range a.members {
+		for _, other := range b.members {
+			if e, _ := Compare(one.Name, other.Name); len(one.Words) > 1 && len(other.Words) > 1 && e == None {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // candidates returns the names of which a name may be another form, of the same or a higher specificity.
@@ -274,12 +288,12 @@ func (s *Set) evidence(m, longer *member) Evidence {
 }
 
 // headOfFamily reports whether a title with a last name may be that of another one of the family than a full name: the
-// story also has Mrs. Marrow or the Marrows, and does not show the gender of Avery Marrow.
+// story also has the Marrows, or Mrs. Marrow and does not show the gender of Avery Marrow.
 func (s *Set) headOfFamily(m, longer *member) bool {
-	if m.stage != mister && m.stage != maiden || len(m.Words) > 1 || len(longer.Words) < 2 || longer.Title != "" || longer.last() != m.last() {
+	if !m.OfFamily() || len(longer.Words) < 2 || longer.Title != "" || longer.last() != m.last() {
 		return false
 	}
-	if s.byWord[m.last()+"s"] != nil || s.byWord[m.last()+"es"] != nil {
+	if m.stage == mister && (s.byWord[m.last()+"s"] != nil || s.byWord[m.last()+"es"] != nil) {
 		return true
 	}
 	return longer.Gender == Unknown && slices.ContainsFunc(s.byWord[m.last()], func(other *member) bool {

@@ -144,11 +144,9 @@ func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, ow
 	return set.Resolve(), owners
 }
 
-// unsure reports whether a name is one that the scenes of the window judge anew: a title with one word. The story may
-// have told of another one of the family since an entry got it.
-func (b *book) unsure(id *identity.Name) bool {
-	return id.Title != "" && !id.Office && len(id.Words) == 1 && b.names[id.Key()] != nil
-}
+// unsure reports whether a name is one that the scenes of the window judge anew: that of a family with a title. The
+// story may have told of another one of the family since an entry got it.
+func (b *book) unsure(id *identity.Name) bool { return id.OfFamily() && b.names[id.Key()] != nil }
 
 // lost returns the names of an entry that were judged anew and are not its own.
 func (b *book) lost(g *glossary, e *entry, found *identity.Groups) (lost []string) {

@@ -14,6 +14,7 @@ var wordFiles embed.FS
 type lexicon struct {
 	common    set // ordinary words: no names if capitalised at the start of a sentence
 	never     set // no part of a name, whatever its case: pronouns, months, words of a forum
+	months    set // those of them that are also first names
 	alone     set // only part of a longer name: forms of address, nationalities, points of the compass
 	epithets  set // precede a name without meaning: old Marrow, poor Marrow
 	shortened set // titles with a point that does not end a sentence
@@ -34,7 +35,8 @@ type lexicon struct {
 
 func newLexicon() *lexicon {
 	return &lexicon{
-		common: readSet("common"), never: readSet("never"), alone: readSet("alone"),
+		common: readSet("common"), never: readSet("never"), months: readWords("april may june august"),
+		alone:    readSet("alone"),
 		epithets: readSet("epithets"), shortened: readSet("abbreviations"),
 		ranks: readSet("ranks"), particles: readSet("particles"), places: readSet("places"), groups: readSet("groups"),
 		things: readSet("things"), speech: readSet("speech"), owned: readSet("owned"), kin: readSet("kin"),

@@ -85,7 +85,7 @@ func (r *reader) runEnd(t *text, lo int) int {
 // nameable reports whether a word may be part of a name.
 func (r *reader) nameable(t *text, i int) bool {
 	w := &t.words[i]
-	if !w.capital || r.lex.isNever(w.lower) {
+	if !w.capital || r.lex.isNever(w.lower) && !r.calledMay(t, i) {
 		return false
 	}
 	if utf8.RuneCountInString(w.lower) == 1 {
@@ -97,6 +97,15 @@ func (r *reader) nameable(t *text, i int) bool {
 	s := t.in(w.span)
 	cut := strings.LastIndexByte(s, '-')
 	return cut <= 0 || !r.lex.common[s[cut+1:]] // German-speaking, Sunday-school
+}
+
+// calledMay reports whether a month is a first name, since a name follows it: May Welland.
+func (r *reader) calledMay(t *text, i int) bool {
+	if i+1 == len(t.words) || !r.lex.months[t.words[i].lower] {
+		return false
+	}
+	next := &t.words[i+1]
+	return next.capital && !next.initial && !r.lex.isNever(next.lower) && !r.lex.isTitle(next.lower) && r.joined(t, i+1)
 }
 
 // maxAcronym is the maximum length of an acronym, in letters. A longer word in capitals is emphasis.
