@@ -18,7 +18,7 @@ func TestOwnerOfShortForm(t *testing.T) {
 		return e
 	}
 	entries := map[int64]*annotator.Entry{
-		1: entry(1, "person", "Orrin Marrow"), 2: entry(2, "person", "Miss Marrow", "Jane"),
+		1: entry(1, "person", "Orrin Marrow"), 2: entry(2, "person", "Jane Marrow", "Jane"),
 		3: entry(3, "place", "Tallow House"), 4: entry(4, "person", "John Tallow"),
 		5: entry(5, "person", "Giles Vane"), 6: entry(6, "person", "Hugh Vane"),
 		7: entry(7, "event", "meeting of Orrin and Marrow"), 8: entry(8, "person", "Orrin's wife"),

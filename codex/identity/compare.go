@@ -135,8 +135,8 @@ func evidence(a, b *Name) Evidence {
 		return None
 	case len(a.Words) == len(b.Words):
 		return Nickname
-	case tables().given[a.Words[0]] != Unknown && !compatible(a.Words[0], b.Words[0]): // Walter and William Walter Marrow
-		return None
+	case tables().given[a.Words[0]] != Unknown && !compatible(a.Words[0], b.Words[0]):
+		return None // Walter and William Walter Marrow
 	}
 	return Shorter
 }
@@ -161,8 +161,8 @@ func sameWords(a, b *Name) Evidence {
 	return Part
 }
 
-// namesFirst reports whether a title with a first name may be of the person with the full name: Miss Jane, Lady Jane,
-// Captain Jack; but not Mr. Avery, Mrs. Avery nor Colonel Avery.
+// namesFirst reports whether a title with a first name may be of the person with the full name. Miss Jane, Lady Jane and
+// Captain Jack may, but not Mr. Avery, Mrs. Avery nor Colonel Avery.
 func (n *Name) namesFirst(full *Name) bool {
 	switch {
 	case n.Title == "lady" && full.Title == n.Title:

@@ -39,7 +39,8 @@ func NewSet() *Set {
 	}
 }
 
-// Add adds a name. Kind and gender are what else is known of its bearer; that of a title or a first name takes precedence.
+// Add adds a name. Kind and gender are what else is known of its bearer; the gender that the name itself tells takes
+// precedence.
 func (s *Set) Add(text, kind string, gender Gender) {
 	m := s.member(text)
 	m.kinds[kind], m.genders[gender] = true, true
@@ -271,10 +272,11 @@ func (s *Set) sharing(m *member) []*member {
 // evidence returns in which pass two names may be joined: Place, Diminutive, or None if they have too little evidence.
 func (s *Set) evidence(m, longer *member) Evidence {
 	e, _ := Compare(m.Name, longer.Name)
+	learned := only(m.genders)
 	switch {
 	case e == Part && s.headOfFamily(m, longer):
 		return None
-	case e == Place && m.kind() != Person, e == Diminutive && (only(m.genders) == Unknown || only(m.genders) != longer.Gender):
+	case e == Place && m.kind() != Person, e == Diminutive && (learned == Unknown || learned != longer.Gender):
 		return None
 	case e == Part || e == Diminutive: // a word of a place or a group means others as well
 		if k := longer.kind(); k != "" && k != Person {
@@ -287,17 +289,17 @@ func (s *Set) evidence(m, longer *member) Evidence {
 	return e
 }
 
-// headOfFamily reports whether a title with a last name may be that of another one of the family than a full name: the
-// story also has the Marrows, or Mrs. Marrow and does not show the gender of Avery Marrow.
+// headOfFamily reports whether a title with a last name may be that of another one of the family than a full name. Then
+// the story also has the Marrows, or Mrs. Marrow and does not show the gender of Avery Marrow.
 func (s *Set) headOfFamily(m, longer *member) bool {
-	if !m.OfFamily() || len(longer.Words) < 2 || longer.Title != "" || longer.last() != m.last() {
+	if m.stage != mister || len(m.Words) > 1 || len(longer.Words) < 2 || longer.Title != "" || longer.last() != m.last() {
 		return false
 	}
-	if m.stage == mister && (s.byWord[m.last()+"s"] != nil || s.byWord[m.last()+"es"] != nil) {
+	if s.byWord[m.last()+"s"] != nil || s.byWord[m.last()+"es"] != nil {
 		return true
 	}
 	return longer.Gender == Unknown && slices.ContainsFunc(s.byWord[m.last()], func(other *member) bool {
-		return len(other.Words) == 1 && !other.Gender.agrees(m.Gender)
+		return len(other.Words) == 1 && other.stage == wife
 	})
 }
 

@@ -93,7 +93,7 @@ func (b *book) add(s scene) {
 	}
 }
 
-// titleBefore returns the name of a mention with a title in front of it that has no capital: squire Allworthy. It has no
+// titleBefore returns the name of a mention with the title without capital in front of it: squire Allworthy. It has no
 // title if there is none.
 func (b *book) titleBefore(m mention) *identity.Name {
 	t := b.texts[m.text]
