@@ -161,7 +161,7 @@ func sameWords(a, b *Name) Evidence {
 	return Part
 }
 
-// namesFirst reports whether a title with a first name may be of the person with the full name. Miss Jane, Lady Jane and
+// namesFirst reports whether a title with a first name may be of the person with the full name. Miss Jane, Lady Jane or
 // Captain Jack may, but not Mr. Avery, Mrs. Avery nor Colonel Avery.
 func (n *Name) namesFirst(full *Name) bool {
 	switch {
