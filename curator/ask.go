@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/context/prompt"
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/model"
@@ -33,6 +34,41 @@ type parts struct {
 	present statements
 	phrases phrases
 	states  *openStates
+}
+
+// section is a part of a question with an instruction of its own. It comes before the other parts in the message.
+type section struct {
+	instruction string
+	shown       string // an element
+	end         string // of a question that asks for nothing else
+	tokens      int    // of its answer
+	least       int    // tokens of the whole answer, at least
+}
+
+// before returns the section before another question in the same message; that may be empty.
+func (s *section) before(other string) string {
+	text := s.instruction + "\n\n" + s.shown
+	if other == "" {
+		text += "\n\n" + s.end
+	}
+	return prompt.BeforeQuestion(text, other)
+}
+
+// sections returns the sections of a question, the last of the message first.
+func (p *parts) sections(s *Settings) (list []section) {
+	const closeEach = "Close each of these elements, and write nothing else."
+	if p.phrases != nil {
+		list = append(list, section{s.Names, p.phrases.shown(), closeEach, phraseTokens * len(p.phrases), s.MaxTokens})
+	}
+	if p.states != nil {
+		tokens := max(statesTokens, tokensPerState*len(p.states.list))
+		list = append(list, section{s.States, p.states.shown, "Write nothing else.", tokens, 0})
+	}
+	if p.present != nil {
+		list = append(list,
+			section{s.Present, p.present.shown(), closeEach, statementTokens * len(p.present), s.MaxTokens})
+	}
+	return list
 }
 
 // maxWaiting times as many entries as a question may be about are the most that wait until the window has room for it.
@@ -180,17 +216,9 @@ func (c *Curator) compose(q *inquiry, following *window.Prompt, above map[int64]
 	if q.again != "" {
 		q.Text = Correction(q.Text, q.again)
 	}
-	if q.phrases != nil {
-		q.Text, q.Temperature = q.phrases.question(c.Settings.Names, q.Text), c.Settings.Temperature
-		q.MaxTokens = max(q.MaxTokens+phraseTokens*len(q.phrases), c.Settings.MaxTokens)
-	}
-	if q.states != nil {
-		q.Text, q.Temperature = q.states.question(c.Settings.States, q.Text), c.Settings.Temperature
-		q.MaxTokens += q.states.maxTokens()
-	}
-	if q.present != nil {
-		q.Text, q.Temperature = q.present.question(c.Settings.Present, q.Text), c.Settings.Temperature
-		q.MaxTokens = max(q.MaxTokens+statementTokens*len(q.present), c.Settings.MaxTokens)
+	for _, p := range q.sections(&c.Settings) {
+		q.Text, q.Temperature = p.before(q.Text), c.Settings.Temperature
+		q.MaxTokens = max(q.MaxTokens+p.tokens, p.least)
 	}
 	if q.recap != nil {
 		text, err := q.recap.Question(q.Text)

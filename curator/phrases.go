@@ -115,12 +115,10 @@ func (c *Curator) recurring(ctx context.Context) (phrases, error) {
 	return list, nil
 }
 
-// question returns what the model is asked about the phrases, before another question in the same message; that may be
-// empty.
-func (p phrases) question(instruction, other string) string {
+// shown returns the element with the phrases.
+func (p phrases) shown() string {
 	var text strings.Builder
-	text.WriteString(instruction)
-	text.WriteString("\n\n<phrases>\n")
+	text.WriteString("<phrases>\n")
 	for i := range p {
 		fmt.Fprintf(&text, "<phrase text=\"%s\" scenes=\"%d\"", prompt.Escape(p[i].Text), p[i].Scenes)
 		if len(p[i].similar) > 0 {
@@ -129,10 +127,7 @@ func (p phrases) question(instruction, other string) string {
 		fmt.Fprintf(&text, ">%s</phrase>\n", prompt.Escape(p[i].Sample))
 	}
 	text.WriteString("</phrases>")
-	if other == "" {
-		text.WriteString("\n\nClose each of these elements, and write nothing else.")
-	}
-	return prompt.BeforeQuestion(text.String(), other)
+	return text.String()
 }
 
 var nameTag = regexp.MustCompile(`(?s)<name\s+of="([^"<>]*)"[^<>]*>([^<>]*)</name>`)

@@ -85,20 +85,15 @@ func (c *Curator) outdated(ctx context.Context) (ids []int64, urgent bool, err e
 	return ids, !asked, err
 }
 
-// question returns what the model is asked about the entries, before another question in the same message; that may be
-// empty.
-func (s statements) question(instruction, other string) string {
+// shown returns the element with the facts of the entries.
+func (s statements) shown() string {
 	var text strings.Builder
-	text.WriteString(instruction)
-	text.WriteString("\n\n<outdated>\n")
+	text.WriteString("<outdated>\n")
 	for _, e := range s {
 		text.WriteString(e.shown)
 	}
 	text.WriteString("</outdated>")
-	if other == "" {
-		text.WriteString("\n\nClose each of these elements, and write nothing else.")
-	}
-	return prompt.BeforeQuestion(text.String(), other)
+	return text.String()
 }
 
 var (

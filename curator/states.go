@@ -293,19 +293,6 @@ func entriesOfFacts(facts []*fact) (ids []int64) {
 	return ids
 }
 
-// maxTokens is how many tokens an answer about the states may have.
-func (q *openStates) maxTokens() int { return max(statesTokens, tokensPerState*len(q.list)) }
-
-// question returns what the model is asked about the states, before another question in the same message; that may be
-// empty.
-func (q *openStates) question(instruction, other string) string {
-	text := instruction + "\n\n" + q.shown
-	if other == "" {
-		text += "\n\nWrite nothing else."
-	}
-	return prompt.BeforeQuestion(text, other)
-}
-
 // endedState is what an answer says of a state that has ended.
 type endedState struct {
 	entry, fact     int64
