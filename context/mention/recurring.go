@@ -95,6 +95,8 @@ type knownWord struct {
 	folded    string // without a possessive ending
 	usage     wordUsage
 	total     int  // occurrences
+	inNames   int  // of these, those inside of names of several words
+	heads     int  // entries with a name of which it is the head
 	leads     int  // of these, those before an article
 	following int  // of these, those after a word with an article
 	noun      bool // it follows an article somewhere
@@ -160,7 +162,10 @@ func (r *recurring) count(scenes []string) {
 		tokens := r.tokens(text)
 		r.scenes = append(r.scenes, tokens)
 		for i := range tokens {
-			r.known[tokens[i].word].total++
+			w := &r.known[tokens[i].word]
+			if w.total++; inLongerName(tokens, i) {
+				w.inNames++
+			}
 		}
 		r.words += len(tokens)
 	}
@@ -170,6 +175,7 @@ func (r *recurring) count(scenes []string) {
 func (r *recurring) read(scenes []string) {
 	r.count(scenes)
 	r.capitals = r.capitalsMatter()
+	r.findHeads()
 	r.findNouns()
 	for n, tokens := range r.scenes {
 		for i := range tokens {
@@ -212,6 +218,28 @@ func (r *recurring) findNouns() {
 	}
 	if !r.common(&r.known[r.link]) {
 		r.link = 0
+	}
+}
+
+// findHeads counts the entries of which a word is what a name says that it is: "plantation" of "Ravenel Plantation",
+// "ledger" of "Ledger of Names". It is the last word, or the one before a word of the language inside the name.
+func (r *recurring) findHeads() {
+	for _, names := range r.index.names {
+		own := map[int32]bool{}
+		for _, name := range names {
+			words := Words(name)
+			if len(words) < 2 {
+				continue
+			}
+			end := 1
+			for end < len(words) && !r.common(&r.known[r.numbers[words[end]]]) {
+				end++
+			}
+			own[r.numbers[words[end-1]]] = true
+		}
+		for head := range own {
+			r.known[head].heads++
+		}
 	}
 }
 
@@ -282,18 +310,24 @@ var articles = []string{
 // A text has articles if more than one of articleShare words is one.
 const articleShare = 30
 
-// findArticles marks the articles of the language that has most of the words as articles.
-func (r *recurring) findArticles() {
-	most := r.words / articleShare
+// articlesOf returns the articles of the language that has most of a text's words as articles.
+func articlesOf(total func(word string) int, words int) string {
+	best, most := "", words/articleShare
 	for _, list := range articles {
 		n := 0
 		for article := range strings.FieldsSeq(list) {
-			n += r.known[r.numbers[article]].total
+			n += total(article)
 		}
 		if n > most {
-			r.articles, most = list, n
+			best, most = list, n
 		}
 	}
+	return best
+}
+
+// findArticles marks the articles of the language.
+func (r *recurring) findArticles() {
+	r.articles = articlesOf(func(word string) int { return r.known[r.numbers[word]].total }, r.words)
 	for article := range strings.FieldsSeq(r.articles) {
 		r.known[r.number([]byte(article))].article = true
 	}
@@ -481,21 +515,34 @@ func (r *recurring) extend() {
 // A scene that means one thing by a description comes back to it: descriptionDensity times on average.
 const descriptionDensity = 2
 
+// maxHeads is how many entries may have a word as a head of their names, for a phrase to be a short form of one.
+const maxHeads = 3
+
 // nameLike reports whether a phrase is used as a name is. No name is an abbreviation before names, as "Mr." is. A
-// description without capitals names somebody if scenes come back to it, and mostly as what acts, not as a place.
+// description without capitals is used as one if it is a short form, and the story has its noun mostly so. Or it names
+// somebody: scenes come back to it, and mostly as what acts, not as a place.
 func (r *recurring) nameLike(p *recurrent) bool {
-	w := r.last(p).usage
-	written := r.capitals && w.capital > w.lower
+	head := r.last(p)
+	written := r.capitals && head.usage.capital > head.usage.lower
 	return r.score(p) >= phraseScore && 3*p.dotted <= 2*p.ends &&
-		(written || p.ends >= descriptionDensity*p.scenes && 2*p.led < p.all)
+		(written || r.shortForm(p) && 2*p.all >= head.total-head.inNames ||
+			p.ends >= descriptionDensity*p.scenes && 2*p.led < p.all)
+}
+
+// shortForm reports whether a phrase is the head of names of a few entries, with an article.
+func (r *recurring) shortForm(p *recurrent) bool {
+	n := r.last(p).heads
+	return p.article != "" && len(p.words) == 1 && n > 0 && n <= maxHeads
 }
 
 // score is how much a phrase is used as a name is. It is often there, in many scenes, and in these rather than
-// elsewhere in the story. Its last word has an article rather than none, and is one of names. It begins sentences.
+// elsewhere in the story. Its last word has an article rather than none, and is one of names. It begins sentences. A
+// name without an article that shares no word with names of entries is rather that of something without an entry.
 func (r *recurring) score(p *recurrent) float64 {
 	head := r.last(p)
 	w, ends := &head.usage, float64(p.ends)
-	score := float64(p.scenes) * math.Sqrt(ends) * ends / float64(head.total) * (1 + float64(p.starts)/ends)
+	score := float64(p.scenes) * math.Sqrt(ends) * ends / float64(max(1, head.total-head.inNames)) *
+		(1 + float64(p.starts)/ends)
 	here := float64(p.scenes) / float64(len(r.scenes))
 	score *= math.Sqrt(min(4, max(1, here*float64(r.usage.scenes)/float64(max(1, w.scenes)))))
 	if p.article != "" && r.capitals && w.capital > w.lower {
@@ -504,8 +551,13 @@ func (r *recurring) score(p *recurrent) float64 {
 	if len(p.words) > 1 {
 		score *= 1.5
 	}
-	if len(r.index.parts[r.index.numbers[head.folded]]) > 0 {
+	switch {
+	case r.shortForm(p):
+		score *= 4
+	case len(r.index.parts[r.index.numbers[head.folded]]) > 0:
 		score *= 2
+	case r.articles != "" && p.article == "":
+		score /= 4
 	}
 	return score
 }
