@@ -21,7 +21,7 @@ const (
 	statementsShown = 5_000 // tokens of their facts
 	statementShare  = 4     // part of these that one entry may take
 	statementTokens = 120   // of the reply, for each
-	statementLength = 400   // code points of a statement; the question says it
+	statementLength = 600   // code points of a statement; the question asks for 400
 )
 
 // MaxWait is the maximum number of scenes since the last question for present statements. After that, a question need

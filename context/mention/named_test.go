@@ -43,7 +43,8 @@ func TestNamedByAPart(t *testing.T) {
 		"I am here, and I stay.":              nil,
 		"with the watch, of a lantern":        nil,
 		"At the Guild.":                       nil, // more often written otherwise
-		"a thimble, two":                      {7},
+		"a thimble, two":                      nil, // no particular one
+		"by the thimble, two":                 {7},
 		"the brass":                           nil, // five scenes of 25 would be too many
 		"Tom sat.":                            nil, // four have it
 		"Tom Fox sat.":                        {12},

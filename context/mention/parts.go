@@ -3,6 +3,7 @@ package mention
 import (
 	"maps"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -32,7 +33,7 @@ func (x *Index) Named(text string, usage *Usage) []Match {
 		for end < len(words) && words[i].capital && x.goesOn(words, end) {
 			end++
 		}
-		switch p := x.findPart(text, words[i:end], stems, usage); {
+		switch p := x.findPart(text, words, i, end, stems, usage); {
 		case len(p.holders) == 1:
 			found.add(p.holders[0], p.words, p.at)
 		case len(p.holders) > 1 && len(p.holders) <= maxHolders:
@@ -82,18 +83,21 @@ func (x *Index) goesOn(words []word, i int) bool {
 }
 
 // findPart finds the entries that have the last word of a run as a part of a name. Of these it returns the ones that
-// have most of its words.
-func (x *Index) findPart(text string, run []word, stems []int32, usage *Usage) (best sharedPart) {
+// have most of its words. The run is the words from an index up to another one.
+func (x *Index) findPart(
+	text string, words []word, from, to int, stems []int32, usage *Usage,
+) (best sharedPart) {
+	run := words[from:to]
 	last := &run[len(run)-1]
 	if last.named {
 		return best
 	}
 	others := make([][]int64, len(run)-1)
 	for i := range others {
-		others[i] = x.holders(text, &run[i], stems, usage)
+		others[i] = x.holders(text, words, from+i, stems, usage)
 	}
 	best.at = int(last.start)
-	for _, id := range x.holders(text, last, stems, usage) {
+	for _, id := range x.holders(text, words, to-1, stems, usage) {
 		n := 1
 		for _, ids := range others {
 			if _, has := slices.BinarySearch(ids, id); has {
@@ -110,9 +114,11 @@ func (x *Index) findPart(text string, run []word, stems []int32, usage *Usage) (
 	return best
 }
 
-// holders returns the entries of which a word can be a part of a name, in the order of their ids. A word that names do
-// not capitalise must be a part of the names of one entry: "brass" names no particular thing of brass.
-func (x *Index) holders(text string, w *word, stems []int32, usage *Usage) []int64 {
+// holders returns the entries of which a word at an index can be a part of a name, in the order of their ids. A word
+// that names do not capitalise must be a part of the names of one entry: "brass" names no particular thing of brass. It
+// must also be definite: "your mother" is not Ann's mother.
+func (x *Index) holders(text string, words []word, at int, stems []int32, usage *Usage) []int64 {
+	w := &words[at]
 	numbers := stems[w.from:w.to]
 	if w.number != 0 {
 		numbers = append([]int32{w.number}, numbers...)
@@ -138,10 +144,28 @@ func (x *Index) holders(text string, w *word, stems []int32, usage *Usage) []int
 			}
 		}
 	}
-	if plain = distinct(plain); len(plain) == 1 {
+	if plain = distinct(plain); len(plain) == 1 && x.definite(text, words, at, plain[0], usage) {
 		ids = append(ids, plain[0])
 	}
 	return distinct(ids)
+}
+
+// definite reports whether a word at an index may mean a particular thing: an article is before it, or another word of
+// the names of the entry. All may in languages without articles.
+func (x *Index) definite(text string, words []word, at int, id int64, usage *Usage) bool {
+	articles := usage.articles()
+	if articles == "" {
+		return true
+	}
+	if strings.HasPrefix(foldedWord(text[words[at].start:words[at].end]), elided) {
+		return true
+	}
+	if at == 0 {
+		return false
+	}
+	before := &words[at-1]
+	return hasWord(articles, foldedWord(text[before.start:before.end])) ||
+		slices.Contains(x.parts[before.number], part{id, false}) || slices.Contains(x.parts[before.number], part{id, true})
 }
 
 func distinct(ids []int64) []int64 {

@@ -12,6 +12,7 @@ import (
 // that only name things, without a list of either.
 type Usage struct {
 	scenes int
+	total  int                   // words
 	words  map[string]*wordUsage // by the folded word, without a possessive ending
 }
 
@@ -30,6 +31,7 @@ func NewUsage() *Usage { return &Usage{words: map[string]*wordUsage{}} }
 func (u *Usage) Add(text string) {
 	u.scenes++
 	for s := (scanner{text: text}); s.next(); {
+		u.total++
 		folded := bare(s.folded)
 		w := u.words[string(folded)]
 		if w == nil {
@@ -51,6 +53,11 @@ func (u *Usage) Add(text string) {
 
 // Scenes returns how many scenes were added.
 func (u *Usage) Scenes() int { return u.scenes }
+
+// articles returns the definite articles of the story's language, as a list of words; empty for none.
+func (u *Usage) articles() string {
+	return articlesOf(func(word string) int { return u.of(word).lower }, u.total)
+}
 
 func (u *Usage) of(folded string) wordUsage {
 	if w := u.words[folded]; w != nil {

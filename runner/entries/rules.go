@@ -175,7 +175,8 @@ func (c *check) has(evidence annotator.Evidence) bool {
 
 // mayTake reports whether a scene may take away a value of an entry that it does not name. It may take what it has
 // added. A fact that it quotes may replace what is still open: a state, a claim or a guess. A name that the scene has
-// may take the place of a description. So it may of any name, once the scene has shown that the entry is one that it names.
+// may take the place of a description. So it may of any name, once the scene has shown that the entry is one that it
+// names.
 // The former name stays as an alias.
 func (c *check) mayTake(v *annotator.Revision, identified bool) bool {
 	switch v.Field {
