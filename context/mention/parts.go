@@ -150,22 +150,19 @@ func (x *Index) holders(text string, words []word, at int, stems []int32, usage 
 	return distinct(ids)
 }
 
-// definite reports whether a word at an index may mean a particular thing: an article is before it, or another word of
-// the names of the entry. All may in languages without articles.
+// definite reports whether a word at an index may mean a particular thing. Before it is an article, or another word of
+// the names of the entry. In languages without articles all words may.
 func (x *Index) definite(text string, words []word, at int, id int64, usage *Usage) bool {
 	articles := usage.articles()
-	if articles == "" {
+	switch {
+	case articles == "", strings.HasPrefix(foldedWord(text[words[at].start:words[at].end]), elided):
 		return true
-	}
-	if strings.HasPrefix(foldedWord(text[words[at].start:words[at].end]), elided) {
-		return true
-	}
-	if at == 0 {
+	case at == 0:
 		return false
 	}
 	before := &words[at-1]
 	return hasWord(articles, foldedWord(text[before.start:before.end])) ||
-		slices.Contains(x.parts[before.number], part{id, false}) || slices.Contains(x.parts[before.number], part{id, true})
+		slices.ContainsFunc(x.parts[before.number], func(p part) bool { return p.id == id })
 }
 
 func distinct(ids []int64) []int64 {

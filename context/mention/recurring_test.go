@@ -97,7 +97,7 @@ func TestRecurringLeavesOutNames(t *testing.T) {
 }
 
 // TestRecurringFindsShortForms: an article and the head of a name are a phrase, although scenes have them once each and
-// as a place, unless the story uses the noun of others. They come before names of what has no entry.
+// as a place. They are none if the story uses the noun of others. They come before names of what has no entry.
 func TestRecurringFindsShortForms(t *testing.T) {
 	t.Parallel()
 	scenes := []string{
