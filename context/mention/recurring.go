@@ -47,8 +47,10 @@ func (x *Index) Recurring(scenes []string, usage *Usage, skip func(key string) b
 	r.extend()
 	var found []*recurrent
 	for _, p := range r.phrases {
-		if p.scenes >= phraseScenes && p.ends > 0 && !p.extended && !r.common(p.last()) && r.nameLike(p) &&
-			!skip(p.key) && !x.isName(p.form()) && !x.isName(p.text()) {
+		if p.scenes < phraseScenes || p.ends == 0 || p.extended || r.common(r.last(p)) || !r.nameLike(p) {
+			continue
+		}
+		if r.spell(p); !skip(p.key) && !x.isName(p.form()) && !x.isName(p.text()) {
 			found = append(found, p)
 		}
 	}
@@ -76,37 +78,50 @@ func (x *Index) isName(phrase string) bool {
 type recurring struct {
 	index    *Index
 	usage    *Usage
-	articles string    // of the story's language, as a list of words; empty for none
-	capitals bool      // a capital inside a sentence shows a name
+	articles string // of the story's language, as a list of words; empty for none
+	capitals bool   // a capital inside a sentence shows a name
+	texts    []string
 	scenes   [][]token // their words
 	words    int
-	total    map[string]int  // occurrences of a word
-	inNames  map[string]int  // of these, those inside of names of several words
-	nouns    map[string]bool // words that follow an article somewhere
-	leads    map[string]int  // occurrences of a word before an article
-	led      int             // of all these words
-	heads    map[string]int  // how many entries have a name with a word as its head
-	link     string          // the word that most often follows these, as "of" does; empty for none
-	phrases  map[string]*recurrent
+	numbers  map[string]int32 // of the words in known, folded
+	known    []knownWord      // the different words; 0 is none
+	led      int              // words before an article
+	link     int32            // the word that most often follows nouns, as "of" does; 0 for none
+	phrases  map[phraseKey]*recurrent
 }
+
+// knownWord is what is known of a word.
+type knownWord struct {
+	folded    string // without a possessive ending
+	usage     wordUsage
+	total     int  // occurrences
+	inNames   int  // of these, those inside of names of several words
+	heads     int  // entries with a name of which it is the head
+	leads     int  // of these, those before an article
+	following int  // of these, those after a word with an article
+	noun      bool // it follows an article somewhere
+	article   bool
+}
+
+// phraseKey are the words of a phrase.
+type phraseKey [phraseWords]int32
 
 // token is a word of a scene.
 type token struct {
-	text       string // as the scene has it, without a possessive ending
-	folded     string
-	start, end int  // of text
-	possessive bool // it ends a phrase
+	word       int32 // its number
+	start, end int32 // without a possessive ending
+	name       int32 // 1 and more: the occurrence of a name to which it belongs
+	possessive bool  // it ends a phrase
 	capital    bool
 	inside     bool // of a sentence
 	follows    bool // a single space is between the word before and it
 	dotted     bool // a full stop and a space are
-	name       int  // 1 and more: the occurrence of a name to which it belongs
 }
 
 // recurrent is a phrase with its occurrences.
 type recurrent struct {
 	key      string
-	words    []string
+	words    []int32
 	article  string         // that is before it; empty for none
 	forms    map[string]int // how it is written without that
 	ends     int            // occurrences that neither a noun nor "of" follows
@@ -121,29 +136,40 @@ type recurrent struct {
 	start    int            // where it is there, in bytes
 }
 
-func (p *recurrent) last() string { return p.words[len(p.words)-1] }
-
 func newRecurring(x *Index, usage *Usage) *recurring {
 	return &recurring{
-		index: x, usage: usage, total: map[string]int{}, inNames: map[string]int{}, nouns: map[string]bool{},
-		leads: map[string]int{}, heads: map[string]int{}, phrases: map[string]*recurrent{},
+		index: x, usage: usage, numbers: map[string]int32{}, known: make([]knownWord, 1),
+		phrases: map[phraseKey]*recurrent{},
 	}
+}
+
+// number returns the number of a folded word.
+func (r *recurring) number(folded []byte) int32 {
+	number, known := r.numbers[string(folded)]
+	if !known {
+		number = int32(len(r.known))
+		word := string(folded)
+		r.numbers[word] = number
+		r.known = append(r.known, knownWord{folded: word, usage: r.usage.of(word)})
+	}
+	return number
 }
 
 // count collects the words of scenes, and finds the articles of their language.
 func (r *recurring) count(scenes []string) {
+	r.texts = scenes
 	for _, text := range scenes {
 		tokens := r.tokens(text)
 		r.scenes = append(r.scenes, tokens)
 		for i := range tokens {
-			r.total[tokens[i].folded]++
-			if inLongerName(tokens, i) {
-				r.inNames[tokens[i].folded]++
+			w := &r.known[tokens[i].word]
+			if w.total++; inLongerName(tokens, i) {
+				w.inNames++
 			}
 		}
 		r.words += len(tokens)
 	}
-	r.articles = articlesOf(func(word string) int { return r.total[word] }, r.words)
+	r.findArticles()
 }
 
 func (r *recurring) read(scenes []string) {
@@ -166,28 +192,32 @@ func (r *recurring) read(scenes []string) {
 // findNouns collects the words that follow an article, and those before it. It finds the one that most often follows
 // the former.
 func (r *recurring) findNouns() {
-	following := map[string]int{}
+	if r.articles == "" {
+		return
+	}
 	for _, tokens := range r.scenes {
 		for i := range tokens {
 			if !tokens[i].follows || !r.article(&tokens[i-1]) {
 				continue
 			}
-			r.nouns[tokens[i].folded] = true
+			r.known[tokens[i].word].noun = true
 			if i > 1 && tokens[i-1].follows {
-				r.leads[tokens[i-2].folded]++
+				r.known[tokens[i-2].word].leads++
 				r.led++
 			}
 			if i+1 < len(tokens) && tokens[i+1].follows {
-				next := tokens[i+1].folded
-				following[next]++
-				if n := following[next]; n > following[r.link] || n == following[r.link] && next < r.link {
-					r.link = next
-				}
+				r.known[tokens[i+1].word].following++
 			}
 		}
 	}
-	if !r.common(r.link) {
-		r.link = ""
+	for i := range r.known {
+		if best, w := &r.known[r.link], &r.known[i]; w.following > best.following ||
+			w.following == best.following && w.folded < best.folded {
+			r.link = int32(i)
+		}
+	}
+	if !r.common(&r.known[r.link]) {
+		r.link = 0
 	}
 }
 
@@ -195,54 +225,64 @@ func (r *recurring) findNouns() {
 // "ledger" of "Ledger of Names". It is the last word, or the one before a word of the language inside the name.
 func (r *recurring) findHeads() {
 	for _, names := range r.index.names {
-		own := map[string]bool{}
+		own := map[int32]bool{}
 		for _, name := range names {
 			words := Words(name)
 			if len(words) < 2 {
 				continue
 			}
 			end := 1
-			for end < len(words) && !r.common(words[end]) {
+			for end < len(words) && !r.common(&r.known[r.numbers[words[end]]]) {
 				end++
 			}
-			own[words[end-1]] = true
+			own[r.numbers[words[end-1]]] = true
 		}
 		for head := range own {
-			r.heads[head]++
+			r.known[head].heads++
 		}
 	}
 }
 
 // tokens returns the words of a text, and which of them belong to names. An elided article is a word.
 func (r *recurring) tokens(text string) []token {
-	var list []token
-	occurrences, at, end := r.index.Occurrences(text), 0, 0
-	for s := (scanner{text: text}); s.next(); {
-		for at < len(occurrences) && occurrences[at].End <= s.start {
+	var numbers []int32 // of the words; negative with a possessive ending
+	words, stems := r.index.readEach(text, func(folded []byte) {
+		number := r.number(bare(folded))
+		if len(bare(folded)) < len(folded) {
+			number = -number
+		}
+		numbers = append(numbers, number)
+	})
+	var names []span
+	r.index.findNames(words, stems, func(_ int64, h hit, start int32) { names = append(names, span{start, h.last}) })
+	list, at, end := make([]token, 0, len(words)), 0, int32(0)
+	for i := range words {
+		w := &words[i]
+		for at < len(names) && names[at].end <= w.start {
 			at++
 		}
+		between := text[end:w.start]
 		t := token{
-			start: s.start, end: s.end, folded: string(bare(s.folded)), capital: s.capitalised(), inside: s.inside,
-			follows: len(list) > 0 && (text[end:s.start] == " " || text[end:s.start] == "\n"),
-			dotted:  len(list) > 0 && text[end:s.start] == ". ",
+			word: numbers[i], start: w.start, end: w.end, capital: w.capital, inside: w.inside,
+			follows: len(list) > 0 && (between == " " || between == "\n"), dotted: len(list) > 0 && between == ". ",
 		}
-		end = s.end
-		if at < len(occurrences) && occurrences[at].Start <= s.start {
-			t.name = at + 1
+		end = w.end
+		if at < len(names) && names[at].start <= w.start {
+			t.name = int32(at + 1)
 		}
-		if t.possessive = len(t.folded) < len(s.folded); t.possessive {
-			t.end = s.start + strings.LastIndexAny(text[s.start:s.end], apostrophes)
+		if t.possessive = t.word < 0; t.possessive {
+			t.word = -t.word
+			t.end = w.start + int32(strings.LastIndexAny(text[w.start:w.end], apostrophes))
 		}
-		if strings.HasPrefix(t.folded, elided) && len(t.folded) > len(elided) {
+		if folded := r.known[t.word].folded; strings.HasPrefix(folded, elided) && len(folded) > len(elided) {
 			article := t
-			article.folded = elided
+			article.word = r.number([]byte(elided))
 			list = append(list, article)
-			_, size := utf8.DecodeRuneInString(text[s.start+1:])
-			first, _ := utf8.DecodeRuneInString(text[s.start+1+size:])
-			t.folded, t.start, t.follows = t.folded[len(elided):], s.start+1+size, true
+			_, size := utf8.DecodeRuneInString(text[w.start+1:])
+			t.word, t.start, t.follows = r.number([]byte(folded[len(elided):])), w.start+1+int32(size), true
+			first, _ := utf8.DecodeRuneInString(text[t.start:])
 			t.capital = unicode.IsUpper(first)
 		}
-		t.text = text[t.start:t.end]
 		list = append(list, t)
 	}
 	return list
@@ -285,9 +325,17 @@ func articlesOf(total func(word string) int, words int) string {
 	return best
 }
 
+// findArticles marks the articles of the language.
+func (r *recurring) findArticles() {
+	r.articles = articlesOf(func(word string) int { return r.known[r.numbers[word]].total }, r.words)
+	for article := range strings.FieldsSeq(r.articles) {
+		r.known[r.number([]byte(article))].article = true
+	}
+}
+
 func hasWord(list, word string) bool { return strings.Contains(list, " "+word+" ") }
 
-func (r *recurring) article(t *token) bool { return hasWord(r.articles, t.folded) }
+func (r *recurring) article(t *token) bool { return r.known[t.word].article }
 
 // A capital shows a name unless one of capitalNouns words inside sentences has one, as in German.
 const capitalNouns = 7
@@ -311,24 +359,25 @@ func (r *recurring) capitalsMatter() bool {
 const leadShare, leastLeads = 40, 3
 
 // leadsTo reports whether a word leads to articles.
-func (r *recurring) leadsTo(folded string) bool {
-	n := r.leads[folded]
+func (r *recurring) leadsTo(t *token) bool {
+	n := r.known[t.word].leads
 	return n >= leastLeads && n*leadShare > r.led
 }
 
 // definite adds the phrases that begin with the article at an index.
 func (r *recurring) definite(scene int, all []token, at int) {
-	led := at > 0 && all[at].follows && r.leadsTo(all[at-1].folded)
+	led := at > 0 && all[at].follows && r.leadsTo(&all[at-1])
 	tokens := all[at:]
 	for n := 1; n <= phraseWords && n < len(tokens) && tokens[n].follows; n++ {
-		if tokens[n].folded == elided || r.article(&tokens[n]) {
+		if r.known[tokens[n].word].folded == elided || r.article(&tokens[n]) {
 			break
 		}
-		p := r.add(scene, tokens[1:n+1], tokens[n+1:], tokens[0].inside)
-		p.article = tokens[0].folded
-		p.all++
-		if led {
-			p.led++
+		if p := r.add(scene, tokens[1:n+1], tokens[n+1:], tokens[0].inside); p != nil {
+			p.article = r.known[tokens[0].word].folded
+			p.all++
+			if led {
+				p.led++
+			}
 		}
 		if tokens[n].possessive {
 			break
@@ -354,34 +403,36 @@ func (r *recurring) capitalised(scene int, tokens []token, at int) {
 
 // capital reports whether a word is written as a name is.
 func (r *recurring) capital(t *token) bool {
-	w := r.usage.of(t.folded)
-	before, _, contracted := strings.Cut(t.folded, "'")
-	return t.capital && w.capital > 0 && r.usage.proper(t.folded, true, t.inside) &&
+	if !t.capital {
+		return false
+	}
+	w := &r.known[t.word]
+	before, _, contracted := strings.Cut(w.folded, "'")
+	return w.usage.capital > 0 && r.usage.proper(w.folded, true, t.inside) &&
 		(!contracted || !r.usage.common(before))
 }
 
-// add adds an occurrence of a phrase, unless it is a part of a name.
+// add adds an occurrence of a phrase, unless it is a part of a name: then it returns nil.
 func (r *recurring) add(scene int, words, after []token, inside bool) *recurrent {
 	last := &words[len(words)-1]
 	if name := words[0].name; name != 0 && last.name == name {
-		return &recurrent{}
+		return nil
 	}
-	var key, form []string
+	var key phraseKey
 	for i := range words {
-		key, form = append(key, words[i].folded), append(form, words[i].text)
+		key[i] = words[i].word
 	}
-	p := r.phrases[strings.Join(key, " ")]
+	p := r.phrases[key]
 	if p == nil {
-		p = &recurrent{
-			key: strings.Join(key, " "), words: key, forms: map[string]int{}, scene: scene, start: words[0].start,
-		}
-		r.phrases[p.key] = p
+		p = &recurrent{forms: map[string]int{}, scene: scene, start: int(words[0].start)}
+		p.words = append(p.words, key[:len(words)]...)
+		r.phrases[key] = p
 	}
 	if p.newest != scene+1 {
 		p.newest, p.scenes = scene+1, p.scenes+1
 	}
 	if len(after) > 0 && after[0].follows && !last.possessive &&
-		(r.nouns[after[0].folded] || after[0].folded == r.link) {
+		(r.known[after[0].word].noun || after[0].word == r.link) {
 		return p
 	}
 	p.ends++
@@ -391,9 +442,26 @@ func (r *recurring) add(scene int, words, after []token, inside bool) *recurrent
 	if len(after) > 0 && after[0].dotted && after[0].capital {
 		p.dotted++
 	}
-	p.forms[strings.Join(form, " ")]++
+	form := r.texts[scene][words[0].start:last.end]
+	if strings.Contains(form, "\n") {
+		form = strings.ReplaceAll(form, "\n", " ")
+	}
+	p.forms[form]++
 	return p
 }
+
+// spell sets the key of a phrase.
+func (r *recurring) spell(p *recurrent) {
+	for i, word := range p.words {
+		if i > 0 {
+			p.key += " "
+		}
+		p.key += r.known[word].folded
+	}
+}
+
+// last returns the last word of a phrase.
+func (r *recurring) last(p *recurrent) *knownWord { return &r.known[p.words[len(p.words)-1]] }
 
 // form returns how the phrase is written most often, without its article.
 func (p *recurrent) form() string {
@@ -423,21 +491,21 @@ func (p *recurrent) text() string {
 const functionShare = 250
 
 // common reports whether a word is one of the language, that no name ends with.
-func (r *recurring) common(folded string) bool {
-	w := r.usage.of(folded)
-	return r.usage.common(folded) && w.lower > w.capital && r.total[folded]*functionShare > r.words
+func (r *recurring) common(w *knownWord) bool {
+	return r.usage.common(w.folded) && w.usage.lower > w.usage.capital && w.total*functionShare > r.words
 }
 
 // extend marks the phrases that are a part of a longer one, and those with a word too many.
 func (r *recurring) extend() {
-	for _, p := range r.phrases {
-		for n := 1; n < len(p.words); n++ {
-			shorter := r.phrases[strings.Join(p.words[:n], " ")]
+	for key, p := range r.phrases {
+		for n := len(p.words) - 1; n > 0; n-- {
+			key[n] = 0
+			shorter := r.phrases[key]
 			switch {
 			case shorter == nil:
 			case shorter.ends > p.ends:
 				p.extended = true
-			case p.scenes >= phraseScenes && !r.common(p.last()):
+			case p.scenes >= phraseScenes && !r.common(r.last(p)):
 				shorter.extended = true
 			}
 		}
@@ -451,32 +519,29 @@ const descriptionDensity = 2
 const maxHeads = 3
 
 // nameLike reports whether a phrase is used as a name is. No name is an abbreviation before names, as "Mr." is. A
-// description without capitals is used as one if it is the head of a name, and the story has the head mostly so. Or it
-// names somebody: scenes come back to it, and mostly as what acts, not as a place.
+// description without capitals is used as one if it is a short form, and the story has its noun mostly so. Or it names
+// somebody: scenes come back to it, and mostly as what acts, not as a place.
 func (r *recurring) nameLike(p *recurrent) bool {
-	w := r.usage.of(p.last())
-	written := r.capitals && w.capital > w.lower
+	head := r.last(p)
+	written := r.capitals && head.usage.capital > head.usage.lower
 	return r.score(p) >= phraseScore && 3*p.dotted <= 2*p.ends &&
-		(written || r.shortForm(p) && 2*p.all >= r.outside(p.last()) ||
+		(written || r.shortForm(p) && 2*p.all >= head.total-head.inNames ||
 			p.ends >= descriptionDensity*p.scenes && 2*p.led < p.all)
 }
 
 // shortForm reports whether a phrase is the head of names of a few entries, with an article.
 func (r *recurring) shortForm(p *recurrent) bool {
-	n := r.heads[p.last()]
+	n := r.last(p).heads
 	return p.article != "" && len(p.words) == 1 && n > 0 && n <= maxHeads
 }
-
-// outside returns how often scenes have a word outside of longer names.
-func (r *recurring) outside(word string) int { return r.total[word] - r.inNames[word] }
 
 // score is how much a phrase is used as a name is. It is often there, in many scenes, and in these rather than
 // elsewhere in the story. Its last word has an article rather than none, and is one of names. It begins sentences. A
 // name without an article that shares no word with names of entries is rather that of something without an entry.
 func (r *recurring) score(p *recurrent) float64 {
-	head := p.last()
-	w, ends := r.usage.of(head), float64(p.ends)
-	score := float64(p.scenes) * math.Sqrt(ends) * ends / float64(max(1, r.outside(head))) *
+	head := r.last(p)
+	w, ends := &head.usage, float64(p.ends)
+	score := float64(p.scenes) * math.Sqrt(ends) * ends / float64(max(1, head.total-head.inNames)) *
 		(1 + float64(p.starts)/ends)
 	here := float64(p.scenes) / float64(len(r.scenes))
 	score *= math.Sqrt(min(4, max(1, here*float64(r.usage.scenes)/float64(max(1, w.scenes)))))
@@ -489,7 +554,7 @@ func (r *recurring) score(p *recurrent) float64 {
 	switch {
 	case r.shortForm(p):
 		score *= 4
-	case len(r.index.parts[r.index.numbers[head]]) > 0:
+	case len(r.index.parts[r.index.numbers[head.folded]]) > 0:
 		score *= 2
 	case r.articles != "" && p.article == "":
 		score /= 4
