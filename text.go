@@ -36,6 +36,14 @@ func Unspaced(r rune) bool {
 			unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 
+// Percent returns a part of a whole in percent, rounded down, so that only the whole is 100. A part of nothing is 0.
+func Percent(part, whole int) int {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * part / whole
+}
+
 // Clip returns the first characters of a text, and the mark after them if the text is longer.
 func Clip(text string, characters int, mark string) string {
 	for at := range text {

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,7 +45,7 @@ func isMechanical(text string) bool {
 
 // mechanicalWords occur with dice, numbers and tallies of votes. None of them has a meaning for the story by itself.
 // Words that may have one, such as whether a throw succeeds, are not among them.
-var mechanicalWords = setOf(`
+var mechanicalWords = strings.Fields(`
 	dice roll rolls rolled result results total sum vs dc votes vote tally
 	würfel wurf würfe gewürfelt ergebnis summe gesamt stimmen
 	dés dé résultat résultats somme voix
@@ -55,14 +56,6 @@ var mechanicalWords = setOf(`
 	kości rzut rzuty wynik wyniki suma głosy głosów
 	кубики бросок броски результат результаты итого сумма голосов
 	骰子 掷骰 结果 总计 票 票数 ダイス 合計 結果 주사위 결과 합계 표`)
-
-func setOf(list string) map[string]bool {
-	set := map[string]bool{}
-	for _, word := range strings.Fields(list) {
-		set[word] = true
-	}
-	return set
-}
 
 // dice is dice notation in lower case: a number of dice, the number of their sides, and which of them are kept or
 // dropped. German has w for d, and Russian к or д. These need the number of dice, because words begin with them.
@@ -77,7 +70,7 @@ func isFigures(line string) bool {
 			figures = true
 			return true
 		}
-		return mechanicalWords[word]
+		return slices.Contains(mechanicalWords, word)
 	})
 	return known && figures
 }
@@ -85,7 +78,7 @@ func isFigures(line string) bool {
 // isCaption reports whether a line of known words announces what follows.
 func isCaption(line string) bool {
 	return strings.HasSuffix(strings.TrimRight(line, " \t\r\n*_"), ":") && eachWord(line, func(word string) bool {
-		return mechanicalWords[word]
+		return slices.Contains(mechanicalWords, word)
 	})
 }
 

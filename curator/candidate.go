@@ -268,7 +268,7 @@ func (p *posts) first(ctx context.Context, e *annotator.Entry) (scene, int, erro
 	if err != nil {
 		return s, 0, err
 	}
-	at := FirstNaming(s.posts, e)
+	at := firstNaming(s.posts, e)
 	if at < 0 {
 		at = min(e.First.Rank(), len(s.posts)-1)
 	}

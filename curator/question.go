@@ -136,9 +136,9 @@ func (c *Candidate) mention(text string) int {
 	return first
 }
 
-// FirstNaming returns the index of the first post that names an entry, in any spelling that codex.Normalize and
+// firstNaming returns the index of the first post that names an entry, in any spelling that codex.Normalize and
 // codex.Visible make the same; -1 where none does.
-func FirstNaming(posts []annotator.Post, e *annotator.Entry) int {
+func firstNaming(posts []annotator.Post, e *annotator.Entry) int {
 	plain, wanted := names(e), names(e)
 	for i := range wanted {
 		wanted[i] = codex.Normalize(codex.Visible(wanted[i]))

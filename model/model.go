@@ -69,7 +69,6 @@ type Request struct {
 
 	// the record of each attempt: purpose, turn, scene, estimate and size of the prompt
 	Call        annotator.Call
-	MaxReply    int        // token limit of another attempt after a reply was cut before its first word; 0: none
 	Rules       *CallRules // for the calls in the reply's text; nil: it is not searched for calls
 	LeastPrompt int        // minimum tokens of the prompt, for Inspect; 0: not known
 	SameModel   bool       // the reply of another model is a fault, for Inspect

@@ -42,7 +42,7 @@ func (t *pageTemplate) execute(w io.Writer, p *page) error {
 func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 	functions := template.FuncMap{
 		"plural": plural, "number": groupDigits, "tokens": shortNumber, "short": shorten, "plain": codex.WithoutLinks,
-		"time": localTime, "percent": percent, "add": func(a, b int) int { return a + b },
+		"time": localTime, "percent": annotator.Percent, "add": func(a, b int) int { return a + b },
 		"asset": s.asset, "words": words, "field": fieldName, "minus": func(a, b int) int { return a - b },
 		"scene": sceneLabel, "gist": gist, "brief": brief, "sections": sectionsOf,
 	}
@@ -201,13 +201,6 @@ func fieldName(f annotator.Field) string {
 		return "decision"
 	}
 	return words(f)
-}
-
-func percent(part, whole int) int {
-	if whole == 0 {
-		return 0
-	}
-	return part * 100 / whole
 }
 
 // localTime writes a time in unix milliseconds.

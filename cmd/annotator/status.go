@@ -172,14 +172,33 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	if err != nil {
 		return nil, err
 	}
+	s := newStatusOf(&run, &report)
+	s.Database, s.Running, s.Called = db.Path(), running, yield.Called
+	s.Story.Import = importSummary(ctx, &run, db.Path())
+	s.FollowUps.End = turn.FollowUpsEnd(past)
+	if warning := yield.Warning(); warning != nil {
+		s.Warnings = append(s.Warnings, advise(warning).Error())
+	}
+	for i := range quarantined {
+		q := &quarantined[i]
+		s.Quarantined = append(s.Quarantined, quarantinedScene{q.N, q.Thread.ID, q.Reason, string(q.Fault), q.Refusals})
+	}
+	if running {
+		s.progress(&report, now)
+	}
+	return s, nil
+}
+
+// newStatusOf returns what the records of a run say of it.
+func newStatusOf(run *storage.RunStatus, report *storage.Report) *status {
 	done, u := run.Recorded+run.Quarantined, &run.Usage
 	s := &status{
-		Database: db.Path(), Running: running, Holder: run.Holder, State: run.State, Halted: run.Halted,
+		Holder: run.Holder, State: run.State, Halted: run.Halted,
 		Story: storyStatus{
-			run.Corpus.Title, run.Corpus.Path, run.Corpus.Threads, report.ThreadsDone,
-			importSummary(ctx, &run, db.Path()),
+			Title: run.Corpus.Title, Corpus: run.Corpus.Path, Threads: run.Corpus.Threads,
+			ThreadsDone: report.ThreadsDone,
 		},
-		Scenes:   newSceneStatus(&run, report.Unasked),
+		Scenes:   newSceneStatus(run, report.Unasked),
 		Endpoint: run.Endpoint, Model: run.Model, Entries: map[annotator.Status]int{}, Revisions: report.Revisions,
 		Quotes: report.Quotes,
 		Calls:  callsByOutcome(report.Calls),
@@ -190,11 +209,10 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 			Seconds: report.SceneTime.Seconds(),
 		},
 		FollowUps: followUpStatus{
-			report.FollowUps[storage.FollowUpEdits], report.FollowUps[storage.FollowUpNothing],
-			report.FollowUps[storage.FollowUpLeftOut],
-			turn.FollowUpsEnd(past),
+			Edits: report.FollowUps[storage.FollowUpEdits], Nothing: report.FollowUps[storage.FollowUpNothing],
+			LeftOut: report.FollowUps[storage.FollowUpLeftOut],
 		},
-		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{}, Called: yield.Called,
+		ByTier: append([]storage.TierCount{}, report.Compactions...), Warnings: []string{},
 		Quarantined: []quarantinedScene{},
 		Started:     time.UnixMilli(run.Started).UTC(), Updated: time.UnixMilli(run.Updated).UTC(),
 	}
@@ -204,20 +222,10 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	for _, t := range report.Compactions {
 		s.Compactions += t.Count
 	}
-	if warning := yield.Warning(); warning != nil {
-		s.Warnings = append(s.Warnings, advise(warning).Error())
-	}
-	for i := range quarantined {
-		q := &quarantined[i]
-		s.Quarantined = append(s.Quarantined, quarantinedScene{q.N, q.Thread.ID, q.Reason, string(q.Fault), q.Refusals})
-	}
 	for _, status := range statuses {
 		s.Entries[status] = report.Entries[status]
 	}
-	if running {
-		s.progress(&report, now)
-	}
-	return s, nil
+	return s
 }
 
 func newSceneStatus(run *storage.RunStatus, unasked []storage.ReasonCount) sceneStatus {

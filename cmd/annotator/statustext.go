@@ -99,7 +99,7 @@ func (s *status) scenes() string {
 	if s.Scenes.Quarantined > 0 {
 		of = " of them"
 	}
-	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, percent(done, s.Scenes.Total),
+	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, annotator.Percent(done, s.Scenes.Total),
 		s.Scenes.Quarantined, of)
 }
 
@@ -152,7 +152,7 @@ func (s *status) quotes() string {
 		return fmt.Sprintf("%d, none weak", q.Total)
 	default:
 		return fmt.Sprintf("%d, %d weak (%d %%): no word or name in common with their fact", q.Total, q.Weak,
-			percent(q.Weak, q.Total))
+			annotator.Percent(q.Weak, q.Total))
 	}
 }
 

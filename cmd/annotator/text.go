@@ -146,14 +146,6 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// percent returns a part of a whole in percent, rounded down, so that only the whole is 100.
-func percent(part, whole int) int {
-	if whole == 0 {
-		return 0
-	}
-	return 100 * part / whole
-}
-
 // tokens writes the token counts of calls.
 func tokens(u annotator.Usage) string {
 	return fmt.Sprintf("%s tokens in (%s), %s out", shortNumber(u.Prompt), cached(&u), shortNumber(u.Completion))
@@ -164,7 +156,7 @@ func cached(u *annotator.Usage) string {
 	if u.Told == 0 {
 		return "cached: not told"
 	}
-	return fmt.Sprintf("%d %% cached", percent(u.Cached, u.Told))
+	return fmt.Sprintf("%d %% cached", annotator.Percent(u.Cached, u.Told))
 }
 
 // localTime writes a time given in Unix milliseconds, with its zone.

@@ -132,7 +132,9 @@ func (f *forum) storyTitle() (title string) {
 }
 
 // endsNoTitle reports whether a title cannot end with a character.
-func endsNoTitle(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!?…)", r) }
+func endsNoTitle(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!?…)", r)
+}
 
 // isHeading reports whether a title names a part of a story by its kind: "Book One".
 func isHeading(title string) bool {

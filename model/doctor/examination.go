@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"annotator"
@@ -188,13 +189,9 @@ func describe(f *model.Fault) (string, annotator.Reason) {
 
 // quote returns the beginning of a reply in quotation marks.
 func quote(r *model.Reply) string {
-	const most = 60
-	said := []rune(strings.Join(strings.Fields(cmp.Or(r.Text, r.Reasoning)), " "))
-	if len(said) == 0 {
+	said := strings.Join(strings.Fields(cmp.Or(r.Text, r.Reasoning)), " ")
+	if said == "" {
 		return "nothing"
 	}
-	if len(said) > most {
-		return fmt.Sprintf("%q", string(said[:most])+"...")
-	}
-	return fmt.Sprintf("%q", string(said))
+	return strconv.Quote(annotator.Clip(said, 60, "..."))
 }
