@@ -86,6 +86,9 @@ type Fork struct {
 // is left is not worth a question. No question is asked about entries that the narration shows. The error is of kind
 // Interrupted if it was stopped.
 func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) error {
+	if err := c.dropGeneral(ctx); err != nil {
+		return err
+	}
 	if err := c.nameShortForms(ctx); err != nil {
 		return err
 	}

@@ -84,3 +84,38 @@ func TestRemovedShortFormStaysRemoved(t *testing.T) {
 		t.Errorf("it was a name %d times", n)
 	}
 }
+
+// TestGeneralNamesAreTakenAway tests that a person loses a name such as "his father" at the end of a thread that shows
+// that the story calls several people so. The history keeps it.
+func TestGeneralNamesAreTakenAway(t *testing.T) {
+	t.Parallel()
+	scene := func(n int) string {
+		return days[n] + " Orrin heard her father call. My father came with a father, and his mother sang."
+	}
+	s := newTale(t, [][]string{
+		{days[0] + " His father rowed."}, {scene(1), scene(2)}, {scene(3)},
+	}, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		if strings.HasPrefix(r.Messages[len(r.Messages)-1].Content, `<scene number="1"`) {
+			return calls(toolCall("glossary_create", `{"term":"Orrin Marrow","tags":["person"],
+				"facts":[{"text":"He rows."}],"aliases":["his father","his mother"]}`))
+		}
+		if r.MayCall() {
+			return scripted.Reply{Text: "Read."}
+		}
+		return scripted.Annotate(r)
+	}})
+	if err := s.run("general"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("general")
+	const alias = `SELECT count(*) FROM value WHERE field = 'alias' AND ended_by IS `
+	if n := s.count("general", alias+`NOT NULL AND key = 'his father'`); n != 1 {
+		t.Errorf("%d names were taken away", n)
+	}
+	if n := s.count("general", alias+`NULL AND key = 'his mother'`); n != 1 {
+		t.Errorf("%d names were kept", n)
+	}
+	if n := s.count("general", `SELECT count(*) FROM trace WHERE content LIKE 'Names taken away%'`); n != 1 {
+		t.Errorf("%d notes", n)
+	}
+}

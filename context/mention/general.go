@@ -1,6 +1,9 @@
 package mention
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // possessives are pronouns that say whose something is, in languages in which they are words of their own.
 const possessives = " my your his her its our their mein meine dein deine sein seine ihr ihre unser unsere " +
@@ -8,6 +11,23 @@ const possessives = " my your his her its our their mein meine dein deine sein s
 	"mio mia tuo tua suo sua nostro nostra loro meu minha teu tua seu sua nosso nossa " +
 	"mijn jouw zijn haar ons onze hun " +
 	"мой моя твой твоя его её ее их наш наша ваш ваша mój moja twój twoja jego jej ich nasz nasza "
+
+// Possessive reports whether a name begins with such a pronoun, as "his father" does.
+func Possessive(name string) bool {
+	first, rest, _ := strings.Cut(name, " ")
+	return rest != "" && hasWord(possessives, first)
+}
+
+// Possessives returns the entries with such a name, by id.
+func (x *Index) Possessives() (ids []int64) {
+	for id, names := range x.names {
+		if slices.ContainsFunc(names, Possessive) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
 
 // leastGeneral is how often scenes have a noun that they use of several people.
 const leastGeneral = 4
