@@ -262,7 +262,7 @@ CREATE TABLE revision (
   changed_at INTEGER NOT NULL,
   CHECK (actor <> 'model' OR trace_id IS NOT NULL)
 ) STRICT;
-CREATE INDEX revision_entry ON revision (entry_id, id, at, seen);
+CREATE INDEX revision_entry ON revision (entry_id);
 CREATE INDEX revision_turn ON revision (turn);
 
 -- The values of the entries, from the revision that set each to the one that ended it. The present values are those that none

@@ -37,7 +37,7 @@ func (s *session) keepBudget(ctx context.Context, run *storage.RunStatus) error 
 		return nil
 	}
 	b.Begin()
-	return s.Store.Run.KeepBudget(ctx, b.Wanted)
+	return s.Store.Run.KeepContext(ctx, 0, b.Wanted)
 }
 
 // updateBudget lowers the budget to the context that the server has reported since, and records that. A context in
@@ -47,7 +47,7 @@ func (s *session) updateBudget(ctx context.Context) error {
 	if !s.warnOfBudget(b.Update(s.window.Prefix.Tokens(nil))) {
 		return nil
 	}
-	if err := s.Store.Run.TellContext(ctx, b.Told); err != nil {
+	if err := s.Store.Run.KeepContext(ctx, b.Told, 0); err != nil {
 		return err
 	}
 	return s.checkContext(nil)

@@ -32,7 +32,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 			before = c.Scene.Order + 1
 		}
 		var err error
-		if open, err = r.Store.Curation.UndecidedBefore(ctx, before); err != nil {
+		if open, err = r.Store.Curation.Undecided(ctx, 0, before); err != nil {
 			return "", err
 		}
 	}
@@ -51,7 +51,7 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 	if _, _, err := r.sameStory(ctx, &run); err != nil { // another story has posts with the same ids
 		return err
 	}
-	r.Store.Run.SetState(annotator.StateCurating)
+	r.Store.State = annotator.StateCurating
 	r.progress.total, r.progress.done = run.Corpus.Scenes, run.Recorded+run.Quarantined
 	if r.progress.done == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 		return err
 	}
 	r.scene = &sceneState{row: row, turn: row.Turn}
-	open, err := r.Store.Curation.Undecided(ctx, math.MaxInt64, threads...)
+	open, err := r.Store.Curation.Undecided(ctx, math.MaxInt64, math.MaxInt64, threads...)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 		Settings: settings, Scene: r.scene.row, Window: r.window, Turn: turn,
 		Sources: curator.Sources{
 			Posts: r.corpus, Scenes: r.Store.Scenes, Threads: r.Store.Threads, Entries: r.Store.Glossary,
-			Names: r.names, Records: r.Store.Curation, States: r.Store.Curation.OpenStates(),
+			Names: r.names, Records: r.Store.Curation, States: r.Store.OpenStates,
 		},
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())

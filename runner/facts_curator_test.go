@@ -107,7 +107,7 @@ func (s *stage) checkThreadsDecided(name string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		decided, err := db.Threads.Order(ctx, made[0].Thread)
+		decided, err := db.Threads.Get(ctx, made[0].Thread)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func (s *stage) checkThreadsDecided(name string) {
 		place := func(order annotator.Order) int {
 			return slices.IndexFunc(threads, func(t annotator.Thread) bool { return t.Order == order })
 		}
-		if want := min(place(scene.Thread.Order)+1, 2); place(decided) != want {
+		if want := min(place(scene.Thread.Order)+1, 2); place(decided.Order) != want {
 			s.t.Errorf("entry %d of thread %d was decided on at the end of thread %d", id, scene.Thread.ID,
 				made[0].Thread)
 		}

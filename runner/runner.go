@@ -150,7 +150,7 @@ func (r *Runner) stopped() bool {
 // context ends the run at once. In each case the next run resumes.
 func (r *Runner) Run(ctx context.Context) error {
 	r.publish(annotator.Notice{Kind: annotator.NoticeStart})
-	r.Store.Maintenance.OnWait(r.warnOfReaders)
+	r.Store.OnWait = r.warnOfReaders
 	state := annotator.StateInit
 	for state != annotator.StateExit {
 		next, err := r.step(ctx, state)
@@ -164,7 +164,7 @@ func (r *Runner) Run(ctx context.Context) error {
 
 // step runs the handler of a state and looks up the next state. An error of the handler is the event that it failed.
 func (r *Runner) step(ctx context.Context, state annotator.State) (annotator.State, error) {
-	r.Store.Run.SetState(state)
+	r.Store.State = state
 	event, err := handlers()[state](r, ctx)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // not where the handler has noticed it

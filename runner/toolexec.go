@@ -213,9 +213,9 @@ func (r *toolRunner) changes(name string) bool {
 func (r *toolRunner) readable(ctx context.Context, p *annotator.Post) (bool, error) {
 	s := &r.scene.Scene
 	if p.Thread != s.Thread.ID {
-		order, err := r.Store.Threads.Order(ctx, p.Thread)
+		thread, err := r.Store.Threads.Get(ctx, p.Thread)
 		if !errors.Is(err, annotator.NotFound) {
-			return order < s.Thread.Order, err
+			return thread.Order < s.Thread.Order, err
 		}
 	}
 	last := &s.Posts[len(s.Posts)-1]

@@ -13,7 +13,7 @@ import (
 
 // Backup writes a compact copy of the database, also while others use it. An existing file is Misused, and kept.
 func (s *Maintenance) Backup(ctx context.Context, out string) error {
-	return s.db.backup(ctx, s.db.read, out)
+	return s.db.backup(ctx, s.db.read.DB, out)
 }
 
 // backup is Backup through the connections of a pool. The connection that it uses is read-only afterwards.

@@ -37,7 +37,7 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 			WithAdvice("choose another place")
 	}
 	defer part.Discard()
-	err = vacuumInto(ctx, db.read, part.Path)
+	err = vacuumInto(ctx, db.read.DB, part.Path)
 	if err == nil {
 		err = cutAfter(ctx, part.Path, snapshot)
 	}

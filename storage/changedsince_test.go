@@ -44,12 +44,12 @@ func TestChangedSince(t *testing.T) {
 			if after.Revision == before.Revision {
 				t.Fatal("the edit makes no revision")
 			}
-			rewritten, err := s.db.Glossary.ChangedSince(s.ctx, shown, nil)
+			rewritten, err := s.db.Glossary.ChangedSince(s.ctx, shown, nil, false)
 			s.ok(err)
 			if rewritten[1] != test.want || len(rewritten) > 1 || rewritten[2] {
 				t.Errorf("rewritten are %v", rewritten)
 			}
-			if none, err := s.db.Glossary.ChangedSince(s.ctx, nil, nil); err != nil || len(none) > 0 {
+			if none, err := s.db.Glossary.ChangedSince(s.ctx, nil, nil, false); err != nil || len(none) > 0 {
 				t.Errorf("of no entries %v are rewritten, %v", none, err)
 			}
 		})

@@ -57,11 +57,11 @@ var costs = []struct {
 	{"made", func(s *story) { _, err := s.db.Glossary.OfScene(s.ctx, 7, 7); s.ok(err) }},
 	{"questions", func(s *story) { _, err := s.db.Conversations.Questions(s.ctx, 7); s.ok(err) }},
 	{"open conversation", func(s *story) { _, err := s.db.Conversations.Current(s.ctx); s.ok(err) }},
-	{"thread before", func(s *story) { _, err := s.db.Threads.Before(s.ctx, 90); s.ok(err) }},
+	{"thread", func(s *story) { _, err := s.db.Threads.Get(s.ctx, 90); s.ok(err) }},
 	{"entries", func(s *story) { _, err := s.db.Glossary.Entries(s.ctx, []int64{7, 90}); s.ok(err) }},
 	{"rewritten", func(s *story) {
 		_, err := s.db.Glossary.ChangedSince(s.ctx,
-			[]annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}}, []int64{1, 2})
+			[]annotator.Shown{{Entry: 7, Revision: 7}, {Entry: 90, Revision: 90}}, []int64{1, 2}, false)
 		s.ok(err)
 	}},
 	{"names", func(s *story) { _, err := s.db.Glossary.Names(s.ctx, 7, 90); s.ok(err) }},

@@ -4,27 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"math"
 
 	"annotator"
 )
 
 // Undecided returns the tentative entries without a lock and without a decision of the curator, in story order. They
-// were first seen in one of the threads; without threads, in any. Decisions up to the given row of the journal do not
-// count, and neither does a decision to ask again.
-func (s *Curation) Undecided(ctx context.Context, after int64, threads ...int64) ([]annotator.UndecidedEntry, error) {
-	return s.undecided(ctx, after, math.MaxInt64, threads)
-}
-
-// UndecidedBefore returns those entries that were first seen before a scene.
-func (s *Curation) UndecidedBefore(ctx context.Context,
-	scene annotator.Order,
-) ([]annotator.UndecidedEntry, error) {
-	return s.undecided(ctx, 0, scene, nil)
-}
-
-func (s *Curation) undecided(ctx context.Context, after int64, before annotator.Order,
-	threads []int64,
+// were first seen before a scene, and in one of the threads; without threads, in any. Decisions up to the given row of
+// the journal do not count, and neither does a decision to ask again.
+func (s *Curation) Undecided(ctx context.Context, after int64, before annotator.Order,
+	threads ...int64,
 ) ([]annotator.UndecidedEntry, error) {
 	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error {
 		return rows.Scan(&u.Entry, &u.RetryReason)

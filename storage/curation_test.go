@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -81,7 +82,7 @@ func record(entry int64, actor annotator.Actor) annotator.Revision {
 
 func (s *story) undecided(after int64, threads ...int64) []int64 {
 	s.Helper()
-	open, err := s.db.Curation.Undecided(s.ctx, after, threads...)
+	open, err := s.db.Curation.Undecided(s.ctx, after, math.MaxInt64, threads...)
 	s.ok(err)
 	var ids []int64
 	for _, u := range open {
@@ -135,7 +136,7 @@ func TestUndecidedAgain(t *testing.T) {
 		before:     {{Entry: 2, RetryReason: "It says nothing."}, {Entry: 3}},
 		before + 1: {{Entry: 1}, {Entry: 2}, {Entry: 3}}, // earlier decisions do not count
 	} {
-		got, err := s.db.Curation.Undecided(s.ctx, after)
+		got, err := s.db.Curation.Undecided(s.ctx, after, math.MaxInt64)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("after row %d: %v %s", after, err, diff)
 		}
@@ -213,19 +214,5 @@ func TestDecideIsWhole(t *testing.T) {
 	s.ok(err)
 	if report.Calls["malformed"] != 1 || report.Calls["open"] != 0 {
 		t.Errorf("calls %v", report.Calls)
-	}
-}
-
-func TestThreadBefore(t *testing.T) {
-	t.Parallel()
-	s := twoThreads(t)
-	second, err := s.db.Threads.Order(s.ctx, 999)
-	s.ok(err)
-	for order, want := range map[annotator.Order][]int64{
-		0: nil, orderOf(1): nil, orderOf(1) + 1: {1000}, second: {1000}, second + 1: {1000, 999}, 1 << 60: {1000, 999},
-	} {
-		if got, err := s.db.Threads.Before(s.ctx, order); err != nil || !slices.Equal(got, want) {
-			t.Errorf("before order %d are %d, %v; want %d", order, got, err, want)
-		}
 	}
 }

@@ -23,6 +23,7 @@ type DB struct {
 	Journal       *Journal
 	Glossary      *Glossary
 	Curation      *Curation
+	OpenStates    *OpenStates
 	Calls         *Calls
 	Scenes        *Scenes
 	Threads       *Threads
@@ -33,24 +34,28 @@ type DB struct {
 	Run           *Run
 	Maintenance   *Maintenance
 
+	// State is the state of the machine that transactions record.
+	State annotator.State
+	// OnWait is called when a transaction has waited for readers for some seconds. It gets the size of the log in
+	// bytes. It may be nil.
+	OnWait func(log int64)
+
 	schema   schema
 	path     string
 	absolute string // the same path, as it was when the database was opened
-	read     *sql.DB
+	read     pool
 	write    *writer // nil when opened for reading
 	lock     *flock.Flock
 	claim    *sqlite.Claim
 	holder   string
 	now      func() time.Time
-	state    annotator.State
 	head     head
 	files    fileIdentity
 	lost     error // not nil once one of the files was deleted, moved or replaced
 
-	log         string          // the path of the write-ahead log, of a writer
-	logPatience time.Duration   // how long a transaction waits for the readers of a long log
-	impatient   bool            // it has waited so long, and the log has not been started over since
-	waiting     func(log int64) // see Maintenance.OnWait; may be nil
+	log         string        // the path of the write-ahead log, of a writer
+	logPatience time.Duration // how long a transaction waits for the readers of a long log
+	impatient   bool          // it has waited so long, and the log has not been started over since
 
 	writtenBack time.Time // when all of the log was last copied into the file
 }
@@ -63,6 +68,8 @@ type (
 	Journal service
 	// Curation stores the decisions of the curator.
 	Curation service
+	// OpenStates reads the open states of entries: claims that describe a state, and hold.
+	OpenStates service
 	// Calls stores the attempts to call the model.
 	Calls service
 	// Scenes stores the scenes and their outcomes.
@@ -84,12 +91,12 @@ type (
 )
 
 func newDB(path string, now func() time.Time, known schema) *DB {
-	db := &DB{schema: known, path: path, absolute: path, now: now, state: annotator.StateInit, logPatience: logPatience}
+	db := &DB{schema: known, path: path, absolute: path, now: now, State: annotator.StateInit, logPatience: logPatience}
 	if absolute, err := filepath.Abs(path); err == nil {
 		db.absolute = absolute
 	}
 	s := &service{db}
-	db.Journal, db.Curation = (*Journal)(s), (*Curation)(s)
+	db.Journal, db.Curation, db.OpenStates = (*Journal)(s), (*Curation)(s), (*OpenStates)(s)
 	db.Calls, db.Scenes, db.Threads = (*Calls)(s), (*Scenes)(s), (*Threads)(s)
 	db.Snapshots, db.Conversations, db.Episodes = (*Snapshots)(s), (*Conversations)(s), (*Episodes)(s)
 	db.Mentions = (*Mentions)(s)
@@ -98,7 +105,7 @@ func newDB(path string, now func() time.Time, known schema) *DB {
 }
 
 // readFrom sets the connections that the services read through.
-func (db *DB) readFrom(pool *sql.DB) {
-	db.read = pool
-	db.Glossary = &Glossary{q: pool, path: db.path}
+func (db *DB) readFrom(connections *sql.DB) {
+	db.read = pool{connections, db.write != nil}
+	db.Glossary = &Glossary{q: db.read, path: db.path}
 }

@@ -64,7 +64,7 @@ func chapters(t tester, dir string, n int) *story {
 var endCosts = map[string]func(*story, int){
 	"threads that have ended": func(s *story, _ int) { _, err := s.db.Threads.Ended(s.ctx); s.ok(err) },
 	"undecided entries": func(s *story, n int) {
-		_, err := s.db.Curation.UndecidedBefore(s.ctx, orderOf(n))
+		_, err := s.db.Curation.Undecided(s.ctx, 0, orderOf(n))
 		s.ok(err)
 	},
 	"present statements due": func(s *story, _ int) { _, err := s.db.Curation.Outdated(s.ctx, 5, 5, 20); s.ok(err) },
@@ -73,23 +73,26 @@ var endCosts = map[string]func(*story, int){
 		s.ok(err)
 	},
 	"states asked about": func(s *story, n int) {
-		_, _, _, err := s.db.Curation.OpenStates().Asked(s.ctx, orderOf(n-3))
+		_, _, _, err := s.db.OpenStates.Asked(s.ctx, orderOf(n-3))
 		s.ok(err)
 	},
 	"open states": func(s *story, _ int) {
-		_, err := s.db.Curation.OpenStates().Waiting(s.ctx, math.MaxInt64, 40)
+		_, err := s.db.OpenStates.Waiting(s.ctx, math.MaxInt64, 40)
 		s.ok(err)
 	},
-	"facts since": func(s *story, _ int) { _, err := s.db.Curation.OpenStates().Added(s.ctx, 50); s.ok(err) },
+	"facts since": func(s *story, _ int) { _, err := s.db.OpenStates.Added(s.ctx, 50); s.ok(err) },
 	"states that name an entry": func(s *story, _ int) {
-		_, err := s.db.Curation.OpenStates().Naming(s.ctx, []string{"Lantern"}, 50)
+		_, err := s.db.OpenStates.Naming(s.ctx, []string{"Lantern"}, 50)
 		s.ok(err)
 	},
 	"scenes of the next thread": func(s *story, n int) {
 		_, err := s.db.Threads.ScenesAfter(s.ctx, orderOf(n))
 		s.ok(err)
 	},
-	"the story so far": func(s *story, _ int) { _, err := s.db.Episodes.NewestStory(s.ctx); s.ok(err) },
+	"the story so far": func(s *story, _ int) {
+		_, err := s.db.Episodes.Newest(s.ctx, annotator.EpisodeCumulative, 0)
+		s.ok(err)
+	},
 }
 
 // TestThreadEndsCostTheSame at the 100th, the 1,000th and the 6,000th chapter.
@@ -102,7 +105,7 @@ func TestThreadEndsCostTheSame(t *testing.T) {
 		if got, err := s.db.Threads.Ended(s.ctx); err != nil || len(got) < 6 || len(got) > 60 {
 			t.Fatalf("%d threads of %d have ended and are due, %v", len(got), n, err)
 		}
-		if got, err := s.db.Curation.UndecidedBefore(s.ctx, orderOf(n+1)); err != nil || len(got) != 21 {
+		if got, err := s.db.Curation.Undecided(s.ctx, 0, orderOf(n+1)); err != nil || len(got) != 21 {
 			t.Fatalf("%d entries of %d are undecided, %v", len(got), n, err)
 		}
 		if got, err := s.db.Curation.Outdated(s.ctx, 5, 5, 20); err != nil || len(got) != 11 {
@@ -138,10 +141,14 @@ func TestManyEntriesOfManyThreads(t *testing.T) {
 	n := longtest.Pick(4_000, 10_000)
 	s := chapters(t, t.TempDir(), n)
 	s.bulk(`UPDATE entry SET status = 'tentative'`)
-	threads, err := s.db.Threads.Before(s.ctx, math.MaxInt64)
+	all, err := s.db.Threads.All(s.ctx)
 	s.ok(err)
+	threads := make([]int64, len(all))
+	for i := range all {
+		threads[i] = all[i].ID
+	}
 	start := longtest.ProcessorTime(t)
-	got, err := s.db.Curation.Undecided(s.ctx, 0, threads...)
+	got, err := s.db.Curation.Undecided(s.ctx, 0, math.MaxInt64, threads...)
 	if took := longtest.ProcessorTime(t) - start; err != nil || len(got) != n || took > 5*time.Second {
 		t.Errorf("%d of %d entries in %v, %v", len(got), n, took, err)
 	}

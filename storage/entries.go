@@ -103,8 +103,8 @@ const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 
 	    AND v.key >= o.key || '/' AND v.key < o.key || '0'
 	ORDER BY 1`
 
-// AllHeld returns the entries with the given ids as they are now, by id, without the claims that were closed.
-func (r Reader) AllHeld(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
+// allHeld returns the entries with the given ids as they are now, by id, without the claims that were closed.
+func (r Reader) allHeld(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
 	if len(ids) == 0 {
 		return map[int64]*annotator.Entry{}, nil
 	}
@@ -115,9 +115,9 @@ func (r Reader) AllHeld(ctx context.Context, ids []int64) (map[int64]*annotator.
 	return found, sqlite.Wrap(err, "read the entries in %s", r.path)
 }
 
-// Held returns the entry with an id as it is now, without the claims that were closed; NotFound if there is none.
-func (r Reader) Held(ctx context.Context, id int64) (*annotator.Entry, error) {
-	found, err := r.AllHeld(ctx, []int64{id})
+// held returns the entry with an id as it is now, without the claims that were closed; NotFound if there is none.
+func (r Reader) held(ctx context.Context, id int64) (*annotator.Entry, error) {
+	found, err := r.allHeld(ctx, []int64{id})
 	if err == nil && found[id] == nil {
 		err = noEntry(id)
 	}
@@ -142,7 +142,7 @@ func (r Reader) count(ctx context.Context, entries map[int64]*annotator.Entry) e
 	query := `SELECT r.entry_id, count(*), max(r.id), min(r.at), max(r.at), 0 FROM json_each(?2) c
 		CROSS JOIN revision r ON r.entry_id = c.value
 		WHERE ` + r.Limit.Made("r") + ` GROUP BY r.entry_id`
-	if r.Limit.IsNone() {
+	if r.Limit.isNone() {
 		query = `SELECT e.id, revisions, revision, first_at, last_at, claimed FROM json_each(?2) c
 			CROSS JOIN entry e ON e.id = c.value WHERE ?1 IS NULL`
 	}
@@ -167,13 +167,13 @@ func (r Reader) One(ctx context.Context, id int64, condition string, args ...any
 	return found[id], err
 }
 
-// List returns the entries whose ids a query returns, in its order, as AllHeld does.
+// List returns the entries whose ids a query returns, in its order, as Glossary.Held does.
 func (r Reader) List(ctx context.Context, query string, args ...any) ([]annotator.Entry, error) {
 	ids, err := collect(ctx, r.q, ScanValue[int64], query, args...)
 	if err != nil || len(ids) == 0 {
 		return nil, sqlite.Wrap(err, "read the entries in %s", r.path)
 	}
-	entries, err := r.AllHeld(ctx, ids)
+	entries, err := r.allHeld(ctx, ids)
 	return InOrder(ids, entries), err
 }
 

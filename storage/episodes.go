@@ -164,12 +164,6 @@ func (s *Episodes) InForce(ctx context.Context) (story *annotator.Episode, chunk
 	return story, chunks, err
 }
 
-// NextChunk returns the index of a thread's next chunk, from 0.
-func (s *Episodes) NextChunk(ctx context.Context, thread int64) (int, error) {
-	return readValue[int](ctx, s.db, "read the episodes", `SELECT coalesce(max(idx) + 1, 0) FROM episode
-		WHERE kind = 'chunk' AND thread_id = ?`, thread)
-}
-
 // At returns the episodes that the context of a snapshot has, oldest first.
 func (s *Episodes) At(ctx context.Context, at *annotator.Snapshot) ([]annotator.Episode, error) {
 	if at.Alone {
@@ -181,11 +175,11 @@ func (s *Episodes) At(ctx context.Context, at *annotator.Snapshot) ([]annotator.
 		WHERE entered <= ?1 AND (gone IS NULL OR gone > ?1) ORDER BY entered, id`, at.Trace)
 }
 
-// NewestStory returns the newest story so far, whether it is in the window or not, without its entries; nil before the
-// first.
-func (s *Episodes) NewestStory(ctx context.Context) (*annotator.Episode, error) {
+// Newest returns the newest episode of a kind in a thread, without its entries; nil before the first. It may have left
+// the window. The story so far has thread 0.
+func (s *Episodes) Newest(ctx context.Context, kind annotator.EpisodeKind, thread int64) (*annotator.Episode, error) {
 	return first(readAll(ctx, s.db, "read the summaries", ScanEpisode, `SELECT `+EpisodeColumns+` FROM episode
-		WHERE id = (SELECT max(id) FROM episode WHERE kind = ?)`, annotator.EpisodeCumulative))
+		WHERE id = (SELECT max(id) FROM episode WHERE kind = ? AND thread_id = ?)`, kind, thread))
 }
 
 // NeedNoSummary returns those of some threads that have a summary, or have not ended.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"annotator"
 	"annotator/migrations"
 )
 
@@ -64,3 +65,15 @@ var OrdersBetween = ordersBetween
 
 // LookBack is the number of scenes in which a name of several entries looks for the one that it means.
 const LookBack = lookBack
+
+// Lookup returns the oldest live entry with a name; NotFound if there is none.
+func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, error) {
+	found, err := g.Named(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, annotator.Errorf(annotator.NotFound, "there is no such entry")
+	}
+	return &found[0], nil
+}

@@ -25,7 +25,7 @@ func (g *Glossary) Reader() Reader { return Reader{q: g.q, path: g.path} }
 // Entry returns the entry with an id, live or not; NotFound if there is none. It omits closed claims, because an entry
 // may have thousands.
 func (g *Glossary) Entry(ctx context.Context, id int64) (*annotator.Entry, error) {
-	return g.Reader().Held(ctx, id)
+	return g.Reader().held(ctx, id)
 }
 
 // WholeEntry is Entry with all claims.
@@ -33,25 +33,8 @@ func (g *Glossary) WholeEntry(ctx context.Context, id int64) (*annotator.Entry, 
 	return g.Reader().One(ctx, id, Whole)
 }
 
-func oldest(found []annotator.Entry) (*annotator.Entry, error) {
-	if len(found) == 0 {
-		return nil, annotator.Errorf(annotator.NotFound, "there is no such entry")
-	}
-	return &found[0], nil
-}
-
-// Lookup returns the oldest live entry with a full name or, failing that, a term or alias; NotFound if there is none. A
-// name that is unknown as it is spelled is looked up without its invisible characters.
-func (g *Glossary) Lookup(ctx context.Context, name string) (*annotator.Entry, error) {
-	found, err := g.Named(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return oldest(found)
-}
-
 // Named returns the live entry with a full name or, failing that, those with the term or alias, the oldest first, each
-// as Entry does.
+// as Entry does. A name that is unknown as it is spelled is looked up without its invisible characters.
 func (g *Glossary) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
 	found, err := g.named(ctx, codex.Normalize(name))
 	if clean := codex.CleanName(name); err == nil && len(found) == 0 && clean != name {
@@ -84,30 +67,15 @@ func (g *Glossary) Entries(ctx context.Context, ids []int64) (map[int64]*annotat
 
 // ChangedSince returns the ids of the entries whose names, tags or facts have changed after the revision at which they
 // were shown. Changes by the given turns do not count, because their calls are shown. A confirmation, further evidence
-// and a present statement do not count, because they add nothing to the facts.
-func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown, turns []int64) (map[int64]bool, error) {
-	return g.changed(ctx, `SELECT DISTINCT r.entry_id FROM json_each(?1) s
-		JOIN revision r ON r.entry_id = s.value ->> 'e' AND r.id > s.value ->> 'r'
-		WHERE r.field IN ('term', 'alias', 'tag', 'claim')
-		  AND coalesce(r.turn, 0) NOT IN (SELECT value FROM json_each(?2))`, shown, turns)
-}
-
-// RenamedSince returns the ids of the entries that were renamed, retired or merged after they were shown. It looks at
-// the given entries and at those that the given turns have changed. Changes by these turns do not count, because their
-// calls are shown.
-func (g *Glossary) RenamedSince(ctx context.Context, shown []annotator.Shown, turns []int64) (map[int64]bool, error) {
-	return g.changed(ctx, `WITH turn(id) AS (SELECT value FROM json_each(?2)),
-		  shown(entry, revision) AS (SELECT value ->> 'e', value ->> 'r' FROM json_each(?1)),
-		  known(entry, revision) AS (SELECT entry, revision FROM shown
-		    UNION ALL SELECT DISTINCT entry_id, 0 FROM revision
-		    WHERE turn IN turn AND entry_id NOT IN (SELECT entry FROM shown))
-		SELECT DISTINCT known.entry FROM known JOIN revision r ON r.entry_id = known.entry AND r.id > known.revision
-		WHERE r.field IN ('term', 'alias', 'merge', 'retired') AND coalesce(r.turn, 0) NOT IN turn`, shown, turns)
-}
-
-func (g *Glossary) changed(ctx context.Context, query string, shown []annotator.Shown,
-	turns []int64,
+// and a present statement do not count, because they add nothing to the facts. With named, it returns those that were
+// renamed, retired or merged, also of the entries that the turns have changed.
+func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown, turns []int64,
+	named bool,
 ) (map[int64]bool, error) {
+	query := changedSince
+	if named {
+		query = renamedSince
+	}
 	list, err := json.Marshal(append([]annotator.Shown{}, shown...))
 	if err != nil {
 		return nil, err
@@ -121,6 +89,20 @@ func (g *Glossary) changed(ctx context.Context, query string, shown []annotator.
 	}, query, string(list), List(turns))
 	return changed, sqlite.Wrap(err, "read the glossary in %s", g.path)
 }
+
+const (
+	changedSince = `SELECT DISTINCT r.entry_id FROM json_each(?1) s
+		JOIN revision r ON r.entry_id = s.value ->> 'e' AND r.id > s.value ->> 'r'
+		WHERE r.field IN ('term', 'alias', 'tag', 'claim')
+		  AND coalesce(r.turn, 0) NOT IN (SELECT value FROM json_each(?2))`
+	renamedSince = `WITH turn(id) AS (SELECT value FROM json_each(?2)),
+		  shown(entry, revision) AS (SELECT value ->> 'e', value ->> 'r' FROM json_each(?1)),
+		  known(entry, revision) AS (SELECT entry, revision FROM shown
+		    UNION ALL SELECT DISTINCT entry_id, 0 FROM revision
+		    WHERE turn IN turn AND entry_id NOT IN (SELECT entry FROM shown))
+		SELECT DISTINCT known.entry FROM known JOIN revision r ON r.entry_id = known.entry AND r.id > known.revision
+		WHERE r.field IN ('term', 'alias', 'merge', 'retired') AND coalesce(r.turn, 0) NOT IN turn`
+)
 
 // Nearest returns the ids of at most limit live entries. Those that were changed last in the story come first.
 func (g *Glossary) Nearest(ctx context.Context, limit int) ([]int64, error) {
@@ -213,5 +195,5 @@ func (g *Glossary) ChangedIn(ctx context.Context, e *annotator.Episode) ([]annot
 
 // Held returns the entries with the given ids, by id, as Entry does. Ids without an entry are left out.
 func (g *Glossary) Held(ctx context.Context, ids []int64) (map[int64]*annotator.Entry, error) {
-	return g.Reader().AllHeld(ctx, ids)
+	return g.Reader().allHeld(ctx, ids)
 }

@@ -13,12 +13,12 @@ type Limit struct {
 	Reach      annotator.Order // of the furthest scene that was read; 0: no limit
 }
 
-// IsNone reports whether there is no limit.
-func (l Limit) IsNone() bool { return l.Reach == 0 }
+// isNone reports whether there is no limit.
+func (l Limit) isNone() bool { return l.Reach == 0 }
 
 // Bound is the argument ?1 of the conditions; nil where there is no limit.
 func (l Limit) Bound() any {
-	if l.IsNone() {
+	if l.isNone() {
 		return nil
 	}
 	return l.Last
@@ -35,7 +35,7 @@ func (l Limit) columns() (revision, from, until string) {
 
 // End is a number that the ids of the values within the limit are less than.
 func (l Limit) End() int64 {
-	if l.IsNone() {
+	if l.isNone() {
 		return 1<<63 - 1
 	}
 	return int64(l.Reach+1) << revisionBits
@@ -54,7 +54,7 @@ func (l Limit) Known(table string) string {
 }
 
 func (l Limit) before(table, column string) string {
-	if l.IsNone() {
+	if l.isNone() {
 		return `?1 IS NULL`
 	}
 	return fmt.Sprintf(`%s.%s <= ?1`, table, column)
@@ -67,7 +67,7 @@ func (l Limit) InForce(table string) string { return l.inForce(table, "IS NULL")
 func (l Limit) Counted(table string) string { return l.inForce(table, "= 0") }
 
 func (l Limit) inForce(table, never string) string {
-	if l.IsNone() {
+	if l.isNone() {
 		return fmt.Sprintf(`?1 IS NULL AND %s.ended_by %s`, table, never)
 	}
 	_, from, until := l.columns()

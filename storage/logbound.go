@@ -15,7 +15,7 @@ import (
 const (
 	maxLog      = 40 << 20              // bytes of the log from which a transaction waits
 	logLook     = 10 * time.Millisecond // between two checks whether it is free
-	waitTold    = 5 * time.Second       // of waiting, after which OnWait's function is called
+	waitTold    = 5 * time.Second       // of waiting, after which DB.OnWait is called
 	logPatience = 10 * time.Minute      // after which it goes on: a reader that was stopped may never end
 )
 
@@ -36,9 +36,9 @@ func (db *DB) boundLog(ctx context.Context) error {
 		if db.impatient = db.impatient || waited >= db.logPatience; db.impatient {
 			return nil
 		}
-		if !told && waited >= waitTold && db.waiting != nil {
+		if !told && waited >= waitTold && db.OnWait != nil {
 			told = true
-			db.waiting(db.logSize())
+			db.OnWait(db.logSize())
 		}
 		time.Sleep(logLook)
 	}
@@ -53,7 +53,3 @@ func (db *DB) logSize() int64 {
 	}
 	return log.Size()
 }
-
-// OnWait sets a function that is called when a transaction has waited for readers for some seconds. It gets the size of
-// the log in bytes.
-func (s *Maintenance) OnWait(tell func(log int64)) { s.db.waiting = tell }

@@ -31,16 +31,17 @@ type SceneMentions struct {
 // maxPendingScenes is the most scenes without mentions that are read at once.
 const maxPendingScenes = 200
 
-// Pending returns the scenes with an outcome in which names were not looked for, at most maxPendingScenes. It also
-// returns the normalised names that were added or removed since the mentions were last updated.
-func (s *Mentions) Pending(ctx context.Context) (scenes []int, names []string, err error) {
-	scenes, err = readAll(ctx, s.db, "read the scenes", ScanValue[int],
+// Pending returns the scenes in which names are to be looked for, in the order of their numbers. These are scenes with
+// an outcome in which it was not done, at most maxPendingScenes. And they are those with the words of a name that was
+// added or removed since the mentions were last updated.
+func (s *Mentions) Pending(ctx context.Context, words func(name string) []string) ([]int, error) {
+	scenes, err := readAll(ctx, s.db, "read the scenes", ScanValue[int],
 		`SELECT n FROM scene WHERE mentioned = 0 AND state IN ('recorded', 'quarantined') ORDER BY n LIMIT ?`,
 		maxPendingScenes)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	names, err = readAll(ctx, s.db, "read the names", ScanValue[string],
+	names, err := readAll(ctx, s.db, "read the names", ScanValue[string],
 		`WITH made AS MATERIALIZED (SELECT id, entry_id, field, seen FROM revision
 		    WHERE id > (SELECT mentions FROM run_state) AND field IN ('alias', 'status', 'retired', 'merge')),
 		  changed (entry_id) AS (SELECT DISTINCT r.entry_id FROM made r`+revisionValues+`
@@ -49,12 +50,18 @@ func (s *Mentions) Pending(ctx context.Context) (scenes []int, names []string, e
 		SELECT v.key FROM changed CROSS JOIN value v ON v.entry_id = changed.entry_id AND v.field = 'alias'
 		UNION SELECT n.key FROM made r`+revisionValues+` WHERE r.field = 'alias' AND n.key IS NOT NULL
 		UNION SELECT o.key FROM made r`+revisionValues+` WHERE r.field = 'alias' AND o.key IS NOT NULL`)
-	return scenes, names, err
+	for i := 0; err == nil && i < len(names); i++ {
+		var found []int
+		found, err = s.scenesWith(ctx, words(names[i]))
+		scenes = append(scenes, found...)
+	}
+	slices.Sort(scenes)
+	return slices.Compact(scenes), err
 }
 
-// ScenesWith returns the scenes that have the words of a name, among those in which names were looked for. The last
+// scenesWith returns the scenes that have the words of a name, among those in which names were looked for. The last
 // word may have an ending, for example that of a possessive.
-func (s *Mentions) ScenesWith(ctx context.Context, words []string) ([]int, error) {
+func (s *Mentions) scenesWith(ctx context.Context, words []string) ([]int, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}

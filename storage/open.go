@@ -257,7 +257,7 @@ func (db *DB) takeOver(ctx context.Context) error {
 			file.schema, file.follows = end.schema, false
 			tx.exec(fmt.Sprintf(`PRAGMA user_version = %d`, file.version()))
 		}
-		tx.exec(`UPDATE run_state SET holder = ?, state = ?, updated_at = ?`, db.holder, db.state, tx.now)
+		tx.exec(`UPDATE run_state SET holder = ?, state = ?, updated_at = ?`, db.holder, db.State, tx.now)
 		tx.exec(`UPDATE call SET outcome = 'lost', reason = ? WHERE outcome = 'open'`, reasonLost)
 	})
 	if err == nil {
@@ -290,7 +290,7 @@ func (db *DB) Discard() error {
 // closeFiles closes the connections, and then releases the lock.
 func (db *DB) closeFiles() error {
 	var errs []error
-	if db.read != nil {
+	if db.read.DB != nil {
 		errs = append(errs, db.read.Close())
 	}
 	if db.write != nil {

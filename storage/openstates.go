@@ -7,12 +7,6 @@ import (
 	"annotator"
 )
 
-// OpenStates reads the open states of entries: claims that describe a state, and hold.
-type OpenStates struct{ db *DB }
-
-// OpenStates returns the reader of open states.
-func (s *Curation) OpenStates() OpenStates { return OpenStates{s.db} }
-
 // isOpenState is a condition on values v, in the words of the index of open states. An index reads no JSON, because a
 // damaged value could then be neither changed nor reported.
 const isOpenState = `v.field = 'claim' AND v.ended_by IS NULL AND v.holds = 1 AND instr(v.json, '"state":true')`
@@ -36,7 +30,7 @@ const openStates = `SELECT v.entry_id, v.key, v.set_by FROM value v WHERE ` + is
 	AND v.set_by > coalesce((` + statesThrough + `), 0) AND v.set_by <= ? ORDER BY v.set_by LIMIT ?`
 
 // Waiting returns the open states that were set up to a revision and that no question was about, the oldest first.
-func (s OpenStates) Waiting(ctx context.Context, through int64, limit int) ([]annotator.ClaimRef, error) {
+func (s *OpenStates) Waiting(ctx context.Context, through int64, limit int) ([]annotator.ClaimRef, error) {
 	return readAll(ctx, s.db, "read the open states", scanClaimRef, openStates, through, limit)
 }
 
@@ -47,7 +41,7 @@ const addedClaims = `SELECT v.entry_id, v.key, v.set_by FROM revision r
 	ORDER BY r.id DESC LIMIT ?`
 
 // Added returns the claims that were added since the newest question about states, and hold, the newest first.
-func (s OpenStates) Added(ctx context.Context, limit int) ([]annotator.ClaimRef, error) {
+func (s *OpenStates) Added(ctx context.Context, limit int) ([]annotator.ClaimRef, error) {
 	return readAll(ctx, s.db, "read the newest claims", scanClaimRef, addedClaims, limit)
 }
 
@@ -59,7 +53,7 @@ const namingStates = `SELECT v.entry_id, v.key, v.set_by FROM
 
 // Naming returns the open states among the newest claims in whose texts one of some names occurs. It reads at most
 // limit claims.
-func (s OpenStates) Naming(ctx context.Context, names []string, limit int) ([]annotator.ClaimRef, error) {
+func (s *OpenStates) Naming(ctx context.Context, names []string, limit int) ([]annotator.ClaimRef, error) {
 	match := AnyPhrase(names)
 	if match == "" {
 		return nil, nil
@@ -74,7 +68,7 @@ func scanClaimRef(rows *sql.Rows, c *annotator.ClaimRef) error {
 // Asked returns the revision up to which states were asked about, and the newest one that was made before a scene. The
 // second is not less than the first. It also reports whether any state is open. It reads only the snapshots since the
 // scene.
-func (s OpenStates) Asked(ctx context.Context, scene annotator.Order) (asked, before int64, some bool, err error) {
+func (s *OpenStates) Asked(ctx context.Context, scene annotator.Order) (asked, before int64, some bool, err error) {
 	scan := func(rows *sql.Rows, _ *struct{}) error { return rows.Scan(&asked, &before, &some) }
 	_, err = readAll(ctx, s.db, "read the questions about states", scan, askedStates, scene)
 	return asked, max(asked, before), some, err

@@ -17,6 +17,30 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
+// pool are connections for reading. A run's queries are short, so it does not cancel them. For a query that can be
+// cancelled, two goroutines are started.
+type pool struct {
+	*sql.DB
+	uncancelled bool
+}
+
+func (p pool) context(ctx context.Context) context.Context {
+	if p.uncancelled {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
+// QueryContext runs a query.
+func (p pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return p.DB.QueryContext(p.context(ctx), query, args...)
+}
+
+// QueryRowContext runs a query of one row.
+func (p pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	return p.DB.QueryRowContext(p.context(ctx), query, args...)
+}
+
 // collect returns all rows of a query.
 func collect[T any](ctx context.Context, q querier, scan func(*sql.Rows, *T) error, query string,
 	args ...any,

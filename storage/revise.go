@@ -80,7 +80,7 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 // entryToRevise returns the entry with an id, or a new one for the id 0.
 func (g *Glossary) entryToRevise(ctx context.Context, id int64) (e *annotator.Entry, created bool, err error) {
 	if id != 0 {
-		e, err = g.Reader().Held(ctx, id)
+		e, err = g.Reader().held(ctx, id)
 		return e, false, err
 	}
 	e = &annotator.Entry{Status: annotator.Tentative}

@@ -77,7 +77,7 @@ func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annota
 		tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
 			endpoint, model, started_at, updated_at, holder)
 			VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
-			s.db.state, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes,
+			s.db.State, corpus.Title, corpus.Path, total, corpus.Identity, corpus.SceneBytes,
 			tx.now, tx.now, s.db.holder)
 	})
 	if err == nil {
@@ -120,24 +120,15 @@ func (tx *tx) resetFailures() {
 		begun_snapshot = (SELECT coalesce(max(id), 0) FROM snapshot)`)
 }
 
-// TellContext records the server's context as known from a refusal or a cut reply, in tokens. It holds until the run is
-// started after a halt.
-func (s *Run) TellContext(ctx context.Context, tokens int) error {
-	return s.db.update(ctx, "record the server's context", func(tx *tx) {
-		tx.execOne(`UPDATE run_state SET context_told = ?`, tokens)
+// KeepContext records two numbers of tokens; 0 leaves what is recorded. The first is the server's context as known from
+// a refusal or a cut reply. It holds until the run is started after a halt. The second is that of prompt and reply
+// together. Later processes use it unless the user sets another number.
+func (s *Run) KeepContext(ctx context.Context, told, budget int) error {
+	return s.db.update(ctx, "record the context", func(tx *tx) {
+		tx.execOne(`UPDATE run_state SET context_told = coalesce(nullif(?, 0), context_told),
+			context_budget = coalesce(nullif(?, 0), context_budget)`, told, budget)
 	})
 }
-
-// KeepBudget records the tokens of prompt and reply together. Later processes use them unless the user sets another
-// number.
-func (s *Run) KeepBudget(ctx context.Context, tokens int) error {
-	return s.db.update(ctx, "record the context budget", func(tx *tx) {
-		tx.execOne(`UPDATE run_state SET context_budget = ?`, tokens)
-	})
-}
-
-// SetState sets the state of the machine that every transaction from here on records.
-func (s *Run) SetState(state annotator.State) { s.db.state = state }
 
 // Pulse is what changes while a run goes on. It is cheap enough for polling.
 type Pulse struct {

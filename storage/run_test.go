@@ -157,10 +157,10 @@ func TestPositions(t *testing.T) {
 func TestThreadOrder(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1, 1))
-	if order, err := s.db.Threads.Order(s.ctx, 999); err != nil || order != orderOf(2) {
-		t.Errorf("thread 999 is number %d, %v", order, err)
+	if got, err := s.db.Threads.Get(s.ctx, 999); err != nil || got.Order != orderOf(2) || got.Last != 2 {
+		t.Errorf("thread 999 is %v, %v", got, err)
 	}
-	if _, err := s.db.Threads.Order(s.ctx, 5); annotator.KindOf(err) != annotator.NotFound {
+	if _, err := s.db.Threads.Get(s.ctx, 5); annotator.KindOf(err) != annotator.NotFound {
 		t.Errorf("thread 5: %v", err)
 	}
 }
@@ -174,7 +174,7 @@ func TestRunRemembers(t *testing.T) {
 	s.begin("scene 1")
 	s.fail(annotator.Overloaded)
 	s.reply("Well.")
-	s.db.Run.SetState(annotator.StateRecording)
+	s.db.State = annotator.StateRecording
 	s.record(annotator.SceneQuarantined)
 	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)

@@ -8,34 +8,25 @@ import (
 	"annotator"
 )
 
-// LastScene returns the number of a thread's last scene; NotFound where the story has no scene of it.
-func (s *Threads) LastScene(ctx context.Context, thread int64) (int, error) {
-	last, err := readValue[int](ctx, s.db, fmt.Sprintf("read thread %d", thread),
-		`SELECT coalesce(max(last_scene), 0) FROM thread_state WHERE thread_id = ?`, thread)
-	if err == nil && last == 0 {
-		err = annotator.Errorf(annotator.NotFound, "the story has no thread %d, or thread %[1]d has no scene", thread).
-			WithReason(annotator.ReasonUnknownThread)
-	}
-	return last, err
-}
-
 // All returns the threads with scenes, in story order.
 func (s *Threads) All(ctx context.Context) ([]annotator.Thread, error) {
 	scan := func(rows *sql.Rows, t *annotator.Thread) error { return rows.Scan(&t.ID, &t.Title, &t.Order) }
 	return readAll(ctx, s.db, "read the threads", scan, `SELECT thread_id, title, ord FROM thread_state ORDER BY ord`)
 }
 
-// Order returns a thread's place in story order; NotFound for a thread without scenes.
-func (s *Threads) Order(ctx context.Context, thread int64) (annotator.Order, error) {
-	missing := annotator.Errorf(annotator.NotFound, "thread %d has no scenes", thread)
-	return readFirst(ctx, s.db, fmt.Sprintf("read thread %d", thread), missing, ScanValue[annotator.Order],
-		`SELECT ord FROM thread_state WHERE thread_id = ?`, thread)
+// ThreadRow is a thread of the story.
+type ThreadRow struct {
+	Order annotator.Order
+	Last  int // the number of its last scene
 }
 
-// Before returns the ids of the threads before a place in story order.
-func (s *Threads) Before(ctx context.Context, order annotator.Order) ([]int64, error) {
-	return readAll(ctx, s.db, "read the threads", ScanValue[int64], `SELECT thread_id FROM thread_state WHERE ord < ?
-		ORDER BY ord`, order)
+// Get returns a thread; NotFound where the story has no scene of it.
+func (s *Threads) Get(ctx context.Context, thread int64) (ThreadRow, error) {
+	missing := annotator.Errorf(annotator.NotFound, "the story has no thread %d, or thread %[1]d has no scene", thread).
+		WithReason(annotator.ReasonUnknownThread)
+	scan := func(rows *sql.Rows, t *ThreadRow) error { return rows.Scan(&t.Order, &t.Last) }
+	return readFirst(ctx, s.db, fmt.Sprintf("read thread %d", thread), missing, scan,
+		`SELECT ord, last_scene FROM thread_state WHERE thread_id = ?`, thread)
 }
 
 // lastTurn is the newest turn of a row of thread_state in which the model has read the thread; NULL for none.

@@ -76,7 +76,7 @@ func (db *DB) update(ctx context.Context, what string, body func(*tx)) error {
 		body(tx)
 		head = tx.head
 		// The id says that one row changes at most: else SQLite opens a statement journal and flushes the text index.
-		tx.exec(`UPDATE run_state SET state = ?, updated_at = ? WHERE id = 1`, db.state, tx.now)
+		tx.exec(`UPDATE run_state SET state = ?, updated_at = ? WHERE id = 1`, db.State, tx.now)
 	})
 	if err != nil {
 		return sqlite.Wrap(err, "%s in %s", what, db.path)

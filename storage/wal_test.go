@@ -173,7 +173,7 @@ func TestReaderThatNeverEnds(t *testing.T) {
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	s.db.SetLogPatience(6 * time.Second)
 	told := 0
-	s.db.Maintenance.OnWait(func(int64) { told++ })
+	s.db.OnWait = func(int64) { told++ }
 	s.begin("scene 1")
 	stop := s.reads(func() time.Duration { return time.Hour })
 	time.Sleep(100 * time.Millisecond) // it has begun

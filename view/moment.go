@@ -120,7 +120,9 @@ func moment(ctx context.Context, db *storage.DB, p Point, mustBeRead bool) (Mome
 		}
 		return sceneMoment(scene, place.Rank(), mustBeRead)
 	case PointThread:
-		n, err = db.Threads.LastScene(ctx, p.ID)
+		var thread storage.ThreadRow
+		thread, err = db.Threads.Get(ctx, p.ID)
+		n = thread.Last
 	}
 	if err != nil {
 		return Moment{}, err

@@ -96,9 +96,9 @@ func (v *View) Next(ctx context.Context) (first, last *annotator.SceneRow, err e
 			return nil, nil, err
 		}
 	}
-	n, err := v.db.Threads.LastScene(ctx, first.Thread.ID)
+	thread, err := v.db.Threads.Get(ctx, first.Thread.ID)
 	if err == nil {
-		last, err = v.db.Scenes.Get(ctx, n)
+		last, err = v.db.Scenes.Get(ctx, thread.Last)
 	}
 	return first, last, err
 }

@@ -195,11 +195,11 @@ func (s *site) want(path string, status int, contains ...string) string {
 // entry returns the entry with a name.
 func (s *site) entry(name string) *annotator.Entry {
 	s.Helper()
-	e, err := s.db.Glossary.Lookup(s.Context(), name)
-	if err != nil {
-		s.Fatal(err)
+	found, err := s.db.Glossary.Named(s.Context(), name)
+	if err != nil || len(found) == 0 {
+		s.Fatalf("%s is named by %d entries (%v)", name, len(found), err)
 	}
-	return e
+	return &found[0]
 }
 
 func under(path string, scene int) string { return fmt.Sprintf("%s?as-of=scene:%d", path, scene) }

@@ -77,7 +77,7 @@ func (o *curateOptions) run(ctx context.Context) (err error) {
 		return err
 	}
 	for _, thread := range o.threads {
-		if err := require(ctx, thread, r.Store.Threads.LastScene); err != nil {
+		if err := require(ctx, thread, r.Store.Threads.Get); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func (l *snapshotList) MarshalJSON() ([]byte, error) {
 }
 
 func listSnapshots(ctx context.Context, db *storage.DB, query storage.SnapshotQuery) (*snapshotList, error) {
-	if err := require(ctx, query.Thread, db.Threads.LastScene); err != nil {
+	if err := require(ctx, query.Thread, db.Threads.Get); err != nil {
 		return nil, err
 	}
 	limit := query.Limit

@@ -39,7 +39,7 @@ type storyAnswer struct {
 
 func readStory(ctx context.Context, v *codexView, thread int64, ofThread bool) (*storyAnswer, error) {
 	if ofThread {
-		if _, err := v.db.Threads.LastScene(ctx, thread); err != nil {
+		if _, err := v.db.Threads.Get(ctx, thread); err != nil {
 			return nil, err
 		}
 	}

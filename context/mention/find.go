@@ -17,15 +17,26 @@ type word struct {
 	named      bool // it belongs to a name that was found
 }
 
-// read returns the words of a text, and the numbers of their stems that names hold: by word, the longest first. Neither
+// reading are the words of a text, and the numbers of their stems that names hold: by word, the longest first. Neither
 // has pointers, which would cost more than the look-ups.
-func (x *Index) read(text string) (words []word, stems []int32) {
-	return x.readEach(text, func([]byte) {})
+type reading struct {
+	words []word
+	stems []int32
 }
 
+// read returns the words of a text. The caller gives them back to done.
+func (x *Index) read(text string) *reading { return x.readEach(text, func([]byte) {}) }
+
+// done keeps the memory of a reading for the next one.
+func (x *Index) done(r *reading) { x.spare.Put(r) }
+
 // readEach is read, and calls a function with each word as it is compared. The function must not keep it.
-func (x *Index) readEach(text string, each func(folded []byte)) (words []word, stems []int32) {
-	words = make([]word, 0, len(text)/5+1)
+func (x *Index) readEach(text string, each func(folded []byte)) *reading {
+	r, _ := x.spare.Get().(*reading)
+	if r == nil {
+		r = &reading{}
+	}
+	words, stems := slices.Grow(r.words[:0], len(text)/5+1), r.stems[:0]
 	for s := (scanner{text: text}); s.next(); {
 		each(s.folded)
 		from := int32(len(stems))
@@ -36,7 +47,8 @@ func (x *Index) readEach(text string, each func(folded []byte)) (words []word, s
 			capital: s.capitalised(), attached: s.attached, paragraph: s.paragraph, inside: s.inside,
 		})
 	}
-	return words, stems
+	r.words, r.stems = words, stems
+	return r
 }
 
 // Match is an id whose names occur in a text.
@@ -54,9 +66,10 @@ type Match struct {
 // capitals is found in any case. The last word of a name may be a possessive in the text, or have particles behind it
 // where the language writes them so. A name may run over the end of a line, but not over a blank line.
 func (x *Index) Find(text string) []Match {
-	words, stems := x.read(text)
+	r := x.read(text)
+	defer x.done(r)
 	var found matches
-	x.findNames(words, stems, found.addHit)
+	x.findNames(r.words, r.stems, found.addHit)
 	return found.best()
 }
 
@@ -69,9 +82,10 @@ type Occurrence struct {
 // Occurrences returns every place of a name in a text, as Find finds them, in their order. A name of several entries is
 // an occurrence of each.
 func (x *Index) Occurrences(text string) []Occurrence {
-	words, stems := x.read(text)
+	r := x.read(text)
+	defer x.done(r)
 	var found []Occurrence
-	x.findNames(words, stems, func(id int64, h hit, start int32) {
+	x.findNames(r.words, r.stems, func(id int64, h hit, start int32) {
 		found = append(found, Occurrence{id, int(start), int(h.last)})
 	})
 	return found

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"sync"
 )
 
 // Index holds the names of entries. Find may run in several goroutines at once; SetNames and Similar change the index.
@@ -22,6 +23,7 @@ type Index struct {
 	particles map[string]place // of Korean, folded
 	similar   similarity
 	changes   int
+	spare     sync.Pool // of *reading
 }
 
 // edge leads from a node to the next one by a word's number. The number is negative where the word is attached to the

@@ -20,7 +20,9 @@ const maxHolders = 3
 // those of them that the text also names otherwise, if it names any. So "Tom" is Tom Fox in a text that has the whole
 // name, too.
 func (x *Index) Named(text string, usage *Usage) []Match {
-	words, stems := x.read(text)
+	read := x.read(text)
+	defer x.done(read)
+	words, stems := read.words, read.stems
 	var found matches
 	var doubtful []sharedPart
 	x.findNames(words, stems, func(id int64, h hit, start int32) {

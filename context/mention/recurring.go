@@ -246,15 +246,19 @@ func (r *recurring) findHeads() {
 // tokens returns the words of a text, and which of them belong to names. An elided article is a word.
 func (r *recurring) tokens(text string) []token {
 	var numbers []int32 // of the words; negative with a possessive ending
-	words, stems := r.index.readEach(text, func(folded []byte) {
+	read := r.index.readEach(text, func(folded []byte) {
 		number := r.number(bare(folded))
 		if len(bare(folded)) < len(folded) {
 			number = -number
 		}
 		numbers = append(numbers, number)
 	})
+	defer r.index.done(read)
+	words := read.words
 	var names []span
-	r.index.findNames(words, stems, func(_ int64, h hit, start int32) { names = append(names, span{start, h.last}) })
+	r.index.findNames(words, read.stems, func(_ int64, h hit, start int32) {
+		names = append(names, span{start, h.last})
+	})
 	list, at, end := make([]token, 0, len(words)), 0, int32(0)
 	for i := range words {
 		w := &words[i]

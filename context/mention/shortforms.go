@@ -70,9 +70,11 @@ type shortForm struct {
 }
 
 func (r *shortForms) read(scene int, text string) {
-	words, stems := r.index.read(text)
+	read := r.index.read(text)
+	defer r.index.done(read)
+	words := read.words
 	var names []span
-	r.index.findNames(words, stems, func(id int64, h hit, start int32) {
+	r.index.findNames(words, read.stems, func(id int64, h hit, start int32) {
 		r.named[id]++
 		names = append(names, span{start, h.last})
 	})

@@ -29,7 +29,7 @@ func (w *Window) newMemory(ctx context.Context, step compaction.Step) (*memory, 
 	if err != nil {
 		return nil, err
 	}
-	newest, err := w.sources.Episodes.NewestStory(ctx)
+	newest, err := w.sources.Episodes.Newest(ctx, annotator.EpisodeCumulative, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -254,12 +254,14 @@ func (m *memory) storyTurns() []compaction.Turn {
 // addChunk adds a chunk summary at the end of the memory, so that all before it stays in the server's cache.
 func (m *memory) addChunk(ctx context.Context, c *annotator.Compaction) error {
 	thread := m.step.Chunk[0].Thread
-	index, err := m.sources.Episodes.NextChunk(ctx, thread)
+	former, err := m.sources.Episodes.Newest(ctx, annotator.EpisodeChunk, thread)
 	if err != nil {
 		return err
 	}
 	e := m.episode(annotator.EpisodeChunk, m.summary.Chunk, m.step.Chunk)
-	e.Thread, e.Index = thread, index
+	if e.Thread = thread; former != nil {
+		e.Index = former.Index + 1
+	}
 	entries, err := m.sources.ChangedIn(ctx, e)
 	if err != nil {
 		return err

@@ -46,12 +46,11 @@ type Episodes interface {
 	WindowState(ctx context.Context, through int64) (state annotator.WindowState, unfinished bool, err error)
 	// InForce returns the story so far (nil before the first) and the chunks in the window, oldest first.
 	InForce(ctx context.Context) (story *annotator.Episode, chunks []annotator.Episode, err error)
-	// NewestStory returns the newest story so far, in the window or not; nil before the first.
-	NewestStory(ctx context.Context) (*annotator.Episode, error)
+	// Newest returns the newest episode of a kind in a thread, in the window or not; nil before the first. The story so
+	// far has thread 0.
+	Newest(ctx context.Context, kind annotator.EpisodeKind, thread int64) (*annotator.Episode, error)
 	// NeedNoSummary returns those of some threads that have a summary, or have not ended.
 	NeedNoSummary(ctx context.Context, threads []int64) ([]int64, error)
-	// NextChunk returns the index of the next chunk of a thread, from 0.
-	NextChunk(ctx context.Context, thread int64) (int, error)
 	// Compact commits a compaction, with the reply that it was made from.
 	Compact(ctx context.Context, c *annotator.Compaction) error
 }

@@ -245,13 +245,12 @@ func (n *Names) atHand(ctx context.Context, scene *annotator.Scene) (ids []int64
 			continue
 		}
 		for _, name := range codex.Links(c.Text) {
-			linked, err := n.store.Glossary.Lookup(ctx, name)
-			switch {
-			case annotator.KindOf(err) == annotator.NotFound:
-			case err != nil:
+			linked, err := n.store.Glossary.Named(ctx, name)
+			if err != nil {
 				return nil, err
-			case !slices.Contains(ids, linked.ID) && !slices.Contains(linked.Tags, "person"):
-				ids = append(ids, linked.ID)
+			}
+			if len(linked) > 0 && !slices.Contains(ids, linked[0].ID) && !slices.Contains(linked[0].Tags, "person") {
+				ids = append(ids, linked[0].ID)
 			}
 		}
 	}
@@ -277,21 +276,9 @@ func PendingMentions(
 	ctx context.Context, store *storage.Mentions, names *mention.Cache,
 	read func(context.Context, int) (*annotator.Scene, error),
 ) ([]storage.SceneMentions, error) {
-	scenes, changed, err := store.Pending(ctx)
-	if err != nil {
+	scenes, err := store.Pending(ctx, mention.Words)
+	if err != nil || len(scenes) == 0 {
 		return nil, err
-	}
-	for _, name := range changed {
-		found, err := store.ScenesWith(ctx, mention.Words(name))
-		if err != nil {
-			return nil, err
-		}
-		scenes = append(scenes, found...)
-	}
-	slices.Sort(scenes)
-	scenes = slices.Compact(scenes)
-	if len(scenes) == 0 {
-		return nil, nil
 	}
 	index, err := names.Index(ctx)
 	if err != nil {

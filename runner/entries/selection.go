@@ -126,7 +126,7 @@ func (s *Selection) notInView(ctx context.Context) ([]int64, error) {
 	for i, id := range s.named {
 		shown[i] = s.Window.History().Shown(id)
 	}
-	changed, err := s.Glossary.ChangedSince(ctx, shown, s.turnsInView())
+	changed, err := s.Glossary.ChangedSince(ctx, shown, s.turnsInView(), false)
 	return slices.DeleteFunc(slices.Clone(s.named), func(id int64) bool { return !changed[id] }), err
 }
 
@@ -175,7 +175,7 @@ func (s *Selection) newlyNamed(ctx context.Context) (ids []int64, err error) {
 			known = append(known, annotator.Shown{Entry: id})
 		}
 	}
-	renamed, err := s.Glossary.RenamedSince(ctx, known, s.turnsInView())
+	renamed, err := s.Glossary.ChangedSince(ctx, known, s.turnsInView(), true)
 	for id := range renamed {
 		if !slices.Contains(near, id) {
 			ids = append(ids, id)
