@@ -112,6 +112,7 @@ func owner(f *shortForm, entries map[int64]*annotator.Entry, named map[int64]int
 		if kind == placeTag && !strings.Contains(f.Text, " ") {
 			return nil
 		}
+		own = slices.DeleteFunc(own, func(name string) bool { return sameTitle(f.Text, name, own[0]) })
 		for _, name := range own {
 			set.Add(name, kind, identity.Unknown)
 			set.Join(own[0], name)
@@ -136,6 +137,14 @@ func owner(f *shortForm, entries map[int64]*annotator.Entry, named map[int64]int
 		found = entries[id]
 	}
 	return found
+}
+
+// sameTitle reports whether two names are one title with different words of a full name: Miss Katrine and Miss Dulany
+// of Katrine Dulany. They are of one person, although two sisters may be called so.
+func sameTitle(a, b, full string) bool {
+	one, other, words := mention.Words(a), mention.Words(b), mention.Words(full)
+	return len(one) == 2 && len(other) == 2 && one[0] == other[0] && one[1] != other[1] &&
+		!slices.Contains(words, one[0]) && slices.Contains(words, one[1]) && slices.Contains(words, other[1])
 }
 
 // ownNames returns the names of an entry, the one of most words first. Without those that say whose it is: "Orrin's

@@ -23,8 +23,9 @@ func TestOwnerOfShortForm(t *testing.T) {
 		5: entry(5, "person", "Giles Vane"), 6: entry(6, "person", "Hugh Vane"),
 		7: entry(7, "event", "meeting of Orrin and Marrow"), 8: entry(8, "person", "Orrin's wife"),
 		9: entry(9, "thing", "Silver Fork"), 10: entry(10, "person", "Anselm Caul"),
+		11: entry(11, "person", "Katrine Dulany", "Miss Dulany", "Katrine"),
 	}
-	named := map[int64]int{1: 3, 2: 2, 3: 4, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1, 9: 3}
+	named := map[int64]int{1: 3, 2: 2, 3: 4, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1, 9: 3, 11: 2}
 	for _, test := range []struct {
 		form    string
 		holders []int64
@@ -38,7 +39,9 @@ func TestOwnerOfShortForm(t *testing.T) {
 		{"Mr. Tallow", []int64{3, 4}, 4},
 		{"Vane", []int64{5, 6}, 0},
 		{"Fork", []int64{9}, 0},
-		{"Caul", []int64{10}, 0}, // these scenes do not name him
+		{"Miss Katrine", []int64{11}, 11},
+		{"Mr. Dulany", []int64{11}, 0}, // she is Miss Dulany
+		{"Caul", []int64{10}, 0},       // these scenes do not name him
 	} {
 		form := &shortForm{ShortForm: mention.ShortForm{Phrase: mention.Phrase{Text: test.form}, Holders: test.holders}}
 		var got int64
