@@ -112,7 +112,9 @@ func owner(f *shortForm, entries map[int64]*annotator.Entry, named map[int64]int
 		if kind == placeTag && !strings.Contains(f.Text, " ") {
 			return nil
 		}
-		own = slices.DeleteFunc(own, func(name string) bool { return sameTitle(f.Text, name, own[0]) })
+		own = slices.DeleteFunc(slices.Clone(own), func(name string) bool {
+			return slices.ContainsFunc(own, func(full string) bool { return sameTitle(f.Text, name, full) })
+		})
 		for _, name := range own {
 			set.Add(name, kind, identity.Unknown)
 			set.Join(own[0], name)

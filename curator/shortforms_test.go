@@ -23,7 +23,7 @@ func TestOwnerOfShortForm(t *testing.T) {
 		5: entry(5, "person", "Giles Vane"), 6: entry(6, "person", "Hugh Vane"),
 		7: entry(7, "event", "meeting of Orrin and Marrow"), 8: entry(8, "person", "Orrin's wife"),
 		9: entry(9, "thing", "Silver Fork"), 10: entry(10, "person", "Anselm Caul"),
-		11: entry(11, "person", "Katrine Dulany", "Miss Dulany", "Katrine"),
+		11: entry(11, "person", "Katrine", "Katrine Dulany", "Miss Dulany", "The Singing Woman"),
 	}
 	named := map[int64]int{1: 3, 2: 2, 3: 4, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1, 9: 3, 11: 2}
 	for _, test := range []struct {

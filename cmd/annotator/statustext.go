@@ -99,7 +99,8 @@ func (s *status) scenes() string {
 	if s.Scenes.Quarantined > 0 {
 		of = " of them"
 	}
-	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total, annotator.Percent(done, s.Scenes.Total),
+	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total,
+		annotator.Percent(done, s.Scenes.Total),
 		s.Scenes.Quarantined, of)
 }
 
