@@ -140,7 +140,7 @@ type Evidence struct {
 	Start int    `json:"start"`          // offset in the post's body, in Unicode code points
 	End   int    `json:"end"`            // exclusive
 	Quote string `json:"quote"`          // body[Start:End], verbatim
-	Weak  bool   `json:"weak,omitempty"` // it shares no distinctive word or name with its claim or entry
+	Weak  bool   `json:"weak,omitempty"` // with the others that came with it, it lacks words of its claim
 }
 
 // Field names what a revision changes.

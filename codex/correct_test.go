@@ -20,10 +20,10 @@ var like = cmpopts.IgnoreFields(annotator.Claim{}, "ID", "Ord", "Revision", "Evi
 func told() codex.Edit {
 	return codex.Edit{
 		Name: new("Dawn"), At: annotator.PlaceAt(3, 1), Facts: []codex.Fact{
-			{Text: "Dawn is a ship.", Identity: true, Evidence: quoted(5, "the ship Dawn")},
+			{Text: "Dawn is a ship.", Identity: true, Quotes: quoted(5, "the ship Dawn")},
 			{
 				Text: "Mik wrote that she sank.", Speaker: "Mik", Document: "the letter", Earlier: true,
-				Evidence: quoted(6, "she sank"),
+				Quotes: quoted(6, "she sank"),
 			},
 			{Text: "She is at the quay.", State: true},
 		},

@@ -62,21 +62,22 @@ type Fact struct {
 	State    bool                // it can end
 	Identity bool                // it says who or what the entry is
 	Earlier  bool                // it is of an earlier time than the scene that tells it; it is no state then
-	Evidence *annotator.Evidence // nil for none
+	Quotes   []annotator.Evidence
 }
 
 // Alike reports whether a fact and a claim that holds have the same kind and source, and quotations that overlap. The
 // overlap is half of one of them at least. They may say the same, or not.
 func Alike(f *Fact, c *annotator.Claim) bool {
 	fact, err := f.clean()
-	if err != nil || f.Evidence == nil || c.Until != 0 || cmp.Or(fact.Kind, annotator.Narrated) != c.Kind ||
+	if err != nil || c.Until != 0 || cmp.Or(fact.Kind, annotator.Narrated) != c.Kind ||
 		Normalize(fact.Speaker) != Normalize(c.Speaker) || fact.Earlier != c.Earlier || fact.State && !c.State {
 		return false
 	}
 	return slices.ContainsFunc(c.Evidence, func(v annotator.Evidence) bool {
-		shared := min(v.End, f.Evidence.End) - max(v.Start, f.Evidence.Start)
-		shortest := min(v.End-v.Start, f.Evidence.End-f.Evidence.Start)
-		return v.Post == f.Evidence.Post && shared > 0 && 2*shared >= shortest
+		return slices.ContainsFunc(f.Quotes, func(q annotator.Evidence) bool {
+			shared, shortest := min(v.End, q.End)-max(v.Start, q.Start), min(v.End-v.Start, q.End-q.Start)
+			return v.Post == q.Post && shared > 0 && 2*shared >= shortest
+		})
 	})
 }
 
@@ -105,7 +106,7 @@ func (f *Fact) clean() (Fact, error) {
 	c := Fact{
 		Text: strings.Join(strings.Fields(text), " "), Kind: f.Kind,
 		Speaker: CleanName(f.Speaker), Document: CleanName(f.Document),
-		State: f.State && !f.Earlier, Identity: f.Identity, Earlier: f.Earlier, Evidence: f.Evidence,
+		State: f.State && !f.Earlier, Identity: f.Identity, Earlier: f.Earlier, Quotes: f.Quotes,
 	}
 	for what, name := range map[string]string{"speaker": c.Speaker, "document": c.Document} {
 		if n := utf8.RuneCountInString(name); n > MaxName {
@@ -179,6 +180,14 @@ func (x *FactIndex) Known(fact Fact) int64 {
 // Known is FactIndex.Known for one look-up.
 func Known(e *annotator.Entry, fact Fact) int64 { return NewFactIndex(e).Known(fact) }
 
+// Quotations returns the quotations of the claim of an entry with an id; nil if there is no such claim.
+func Quotations(e *annotator.Entry, claim int64) []annotator.Evidence {
+	if at := claimIndex(e, claim); at >= 0 {
+		return e.Claims[at].Evidence
+	}
+	return nil
+}
+
 // facts adds the facts that the entry does not have, and the evidence of all.
 func (r *reviser) facts() {
 	index, own := r.edit.Index, false
@@ -198,9 +207,7 @@ func (r *reviser) facts() {
 			}
 		}
 		r.identify(id, f.Identity)
-		if f.Evidence != nil {
-			r.attach(claimIndex(&r.entry, id), *f.Evidence)
-		}
+		r.attachAll(id, f.Quotes)
 	}
 }
 

@@ -86,8 +86,10 @@ func someFact(t *rapid.T) codex.Fact {
 		State:   rapid.Bool().Draw(t, "state"),
 	}
 	if rapid.Bool().Draw(t, "quoted") {
-		n := rapid.IntRange(0, 5).Draw(t, "from")
-		f.Evidence = &annotator.Evidence{Post: 7, Start: n, End: n + 3, Quote: fmt.Sprintf("q%d!", n)}
+		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 5), 1, 2).Draw(t, "from") {
+			quote := annotator.Evidence{Post: 7, Start: n, End: n + 3, Quote: fmt.Sprintf("q%d!", n)}
+			f.Quotes = append(f.Quotes, quote)
+		}
 	}
 	return f
 }
@@ -141,8 +143,10 @@ func TestFactsStayUntilClosed(t *testing.T) {
 				if known == 0 {
 					open[id] = f
 				}
-				if f.Evidence != nil && !slices.Contains(quotes[id], f.Evidence.Quote) {
-					quotes[id] = append(quotes[id], f.Evidence.Quote)
+				for _, q := range f.Quotes {
+					if !slices.Contains(quotes[id], q.Quote) {
+						quotes[id] = append(quotes[id], q.Quote)
+					}
 				}
 			}
 			h.holds(t, open, quotes)

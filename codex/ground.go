@@ -49,12 +49,16 @@ func locate(body, form, quote string, span func(from, to int) (int, int)) (from,
 	return 0, 0, false
 }
 
-// FindQuote returns the evidence for a quotation in the first of some posts that holds it, as Ground or GroundEnds
+// MaxPassage is the most code points of a passage that is quoted by its first and last words, as one quotation.
+const MaxPassage = 600
+
+// FindQuotes returns the evidence for a quotation in the first of some posts that holds it, as Ground or GroundEnds
 // finds it. If none does, it returns nil, with the reason where it is known. The posts follow each other in the story.
 // A quotation may be escaped as the posts are shown. It may have quotation marks or other punctuation at its ends that
 // the post does not have there. Of one that runs from a post into the next, the longer part counts, since evidence is
-// in one post. The caller sets Claim.
-func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence, why string) {
+// in one post. Words with an ellipsis between them that are far apart, or in several posts, are several quotations. The
+// caller sets Claim.
+func FindQuotes(posts []annotator.Post, quote string) (found []annotator.Evidence, why string) {
 	quotes := []string{quote}
 	if plain := annotator.Unescape(quote); plain != quote {
 		quotes = append(quotes, plain)
@@ -63,31 +67,65 @@ func FindQuote(posts []annotator.Post, quote string) (found *annotator.Evidence,
 		quotes = append(quotes, bare)
 	}
 	for _, quote := range quotes {
-		for i := range posts {
-			if evidence, ok := Ground(posts[i].Body, quote); ok {
-				evidence.Post = posts[i].ID
-				return &evidence, ""
-			}
+		if evidence, ok := groundIn(posts, quote); ok {
+			return []annotator.Evidence{evidence}, ""
 		}
 	}
 	for _, quote := range quotes {
 		if found := groundAcross(posts, quote); found != nil {
-			return found, ""
+			return []annotator.Evidence{*found}, ""
 		}
 	}
 	for _, quote := range quotes {
-		for i := range posts {
-			evidence, passages := GroundEnds(posts[i].Body, quote)
-			if passages > 1 {
-				return nil, fmt.Sprintf("these first and last words fit several passages of post %d", posts[i].ID)
-			}
-			if passages == 1 {
-				evidence.Post = posts[i].ID
-				return &evidence, ""
-			}
+		passage, fit := groundEndsIn(posts, quote)
+		if fit == 1 && passage.End-passage.Start <= MaxPassage {
+			return []annotator.Evidence{passage}, ""
+		}
+		if found = groundPieces(posts, quote); found != nil {
+			return found, ""
+		}
+		if fit == 1 {
+			return []annotator.Evidence{passage}, ""
+		}
+		if fit > 1 {
+			return nil, fmt.Sprintf("these first and last words fit several passages of post %d", passage.Post)
 		}
 	}
 	return nil, whyNotFound(posts, quotes)
+}
+
+// groundIn is Ground in the first of some posts that holds a quotation.
+func groundIn(posts []annotator.Post, quote string) (annotator.Evidence, bool) {
+	for i := range posts {
+		if evidence, ok := Ground(posts[i].Body, quote); ok {
+			evidence.Post = posts[i].ID
+			return evidence, true
+		}
+	}
+	return annotator.Evidence{}, false
+}
+
+// groundEndsIn is GroundEnds in the first of some posts that holds a passage.
+func groundEndsIn(posts []annotator.Post, quote string) (annotator.Evidence, int) {
+	for i := range posts {
+		if evidence, passages := GroundEnds(posts[i].Body, quote); passages > 0 {
+			evidence.Post = posts[i].ID
+			return evidence, passages
+		}
+	}
+	return annotator.Evidence{}, 0
+}
+
+// groundPieces finds each piece of a quotation that is divided by ellipses; nil if one is not found.
+func groundPieces(posts []annotator.Post, quote string) (found []annotator.Evidence) {
+	for _, piece := range splitEnds(quote) {
+		evidence, ok := groundIn(posts, piece)
+		if !ok {
+			return nil
+		}
+		found = append(found, evidence)
+	}
+	return found
 }
 
 // whyNotFound returns why no post holds a quotation, in any of its forms; "" where that is not known.

@@ -70,7 +70,7 @@ func TestQuoteIsWords(t *testing.T) {
 		"from the hear": "whole words", "the … lamps": "several passages",
 		"Nobody spoke": "",
 	} {
-		found, why := codex.FindQuote([]annotator.Post{{ID: 1, Body: body + " The lamps are the lamps."}}, quote)
+		found, why := codex.FindQuotes([]annotator.Post{{ID: 1, Body: body + " The lamps are the lamps."}}, quote)
 		if found != nil || !strings.Contains(why, reason) || (why == "") != (reason == "") {
 			t.Errorf("%q: %+v, %q", quote, found, why)
 		}
@@ -119,8 +119,8 @@ func TestWholeWordsAreFound(t *testing.T) {
 			quote, norm.NFC.String(quote), norm.NFD.String(quote), typed.Replace(quote),
 			"“" + quote + ".”",
 		} {
-			found, why := codex.FindQuote([]annotator.Post{{ID: 1, Body: s.text}}, written)
-			if found == nil || spacedOut(found.Quote) != spacedOut(quote) {
+			found, why := codex.FindQuotes([]annotator.Post{{ID: 1, Body: s.text}}, written)
+			if found == nil || spacedOut(found[0].Quote) != spacedOut(quote) {
 				t.Fatalf("%q is found in %q as %+v: %s", written, s.text, found, why)
 			}
 			checkGround(t, s.text, written)
@@ -208,24 +208,24 @@ func TestQuoteAcrossPosts(t *testing.T) {
 		"she said. No":                          {},
 		"said. Nobody":                          {}, // in each post a single word
 	} {
-		found, _ := codex.FindQuote(posts, quote)
+		found, _ := codex.FindQuotes(posts, quote)
 		if found == nil {
-			found = &annotator.Evidence{}
+			found = []annotator.Evidence{{}}
 		}
-		if *found != want {
-			t.Errorf("%q is %+v, want %+v", quote, *found, want)
+		if len(found) != 1 || found[0] != want {
+			t.Errorf("%q is %+v, want %+v", quote, found, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.StringMatching(`[ab é\n]{0,12}`)
 		posts := []annotator.Post{{ID: 1, Body: body.Draw(t, "first")}, {ID: 2, Body: body.Draw(t, "second")}}
-		found, _ := codex.FindQuote(posts, body.Draw(t, "quote"))
+		found, _ := codex.FindQuotes(posts, body.Draw(t, "quote"))
 		if found == nil {
 			return
 		}
-		if got := string([]rune(posts[found.Post-1].Body)[found.Start:found.End]); got != found.Quote ||
+		if got := string([]rune(posts[found[0].Post-1].Body)[found[0].Start:found[0].End]); got != found[0].Quote ||
 			!codex.HasWord(got) {
-			t.Fatalf("%+v is %q in its post", *found, got)
+			t.Fatalf("%+v is %q in its post", found, got)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package codex_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,25 +54,40 @@ func TestGroundEnds(t *testing.T) {
 	}
 }
 
-// TestGroundEndsIsInTheBody tests that the body holds what is found, from its first words to its last, and no other
-// such passage.
-// TestEndsTooFarApart: the reason says when the ends of a quotation are in a post, but not near each other.
+// TestEndsTooFarApart: of words that are far apart, or in several posts, each piece is a quotation. If a piece is no
+// quotation by itself, the reason says so.
 func TestEndsTooFarApart(t *testing.T) {
 	t.Parallel()
 	far := strings.Repeat("She waited. ", codex.MaxQuote)
 	posts := []annotator.Post{{ID: 3, Body: "No."}, {ID: 7, Body: "They came at dawn. " + far + "Then she slept."}}
 	for quote, want := range map[string]string{
-		"They came at dawn. … Then she slept.": "post 7 has these words",
-		"Then she slept. … They came at dawn.": "",
+		"They came … slept":                    "post 7 has these words",
 		"They came at dusk. … Then she slept.": "",
 	} {
-		found, why := codex.FindQuote(posts, quote)
+		found, why := codex.FindQuotes(posts, quote)
 		if found != nil || !strings.HasPrefix(why, want) || want == "" && why != "" {
 			t.Errorf("%q: %v, %q", quote, found, why)
 		}
 	}
+	for quote, want := range map[string]string{
+		"They came at dawn. … Then she slept.":    "7 They came at dawn.|7 Then she slept.",
+		"Then she slept. [...] They came at dawn": "7 Then she slept.|7 They came at dawn",
+		"came at dawn … No.":                      "7 came at dawn|3 No.",
+		"They came … at dawn.":                    "7 They came at dawn.",
+	} {
+		found, why := codex.FindQuotes(posts, quote)
+		var got []string
+		for _, v := range found {
+			got = append(got, fmt.Sprintf("%d %s", v.Post, v.Quote))
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q: %q, %q", quote, got, why)
+		}
+	}
 }
 
+// TestGroundEndsIsInTheBody tests that the body holds what is found, from its first words to its last, and no other
+// such passage.
 func TestGroundEndsIsInTheBody(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

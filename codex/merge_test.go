@@ -48,8 +48,8 @@ func applyAll(t rapid.TB, revisions []annotator.Revision, entries ...*annotator.
 	}
 }
 
-func quoted(post int64, quote string) *annotator.Evidence {
-	return &annotator.Evidence{Post: post, End: len(quote), Quote: quote}
+func quoted(post int64, quote string) []annotator.Evidence {
+	return []annotator.Evidence{{Post: post, End: len(quote), Quote: quote}}
 }
 
 func TestMerge(t *testing.T) {
@@ -58,19 +58,19 @@ func TestMerge(t *testing.T) {
 		codex.Edit{
 			Name: new("Marrow (captain)"), Facts: []codex.Fact{
 				{Text: "She has a ship."},
-				{Text: "She is grey.", Evidence: quoted(5, "grey she is")},
+				{Text: "She is grey.", Quotes: quoted(5, "grey she is")},
 			},
 			Tags: []string{"person", "sailor"}, Aliases: []string{"Old Marrow"}, At: annotator.PlaceAt(1, 0),
 		},
 		codex.Edit{
-			Facts: []codex.Fact{{Text: "She sank it off the quay.", Evidence: quoted(6, "she sank it")}},
+			Facts: []codex.Fact{{Text: "She sank it off the quay.", Quotes: quoted(6, "she sank it")}},
 			Close: []codex.Closing{{Fact: 2}},
 			At:    annotator.PlaceAt(2, 0),
 		})
 	target := entryOf(t, 2, codex.Edit{
 		Name: new("Ysolde Marrow"), Tags: []string{"person"}, At: annotator.PlaceAt(1, 3),
 		Facts: []codex.Fact{
-			{Text: "Ysolde is a captain.", Evidence: quoted(7, "captain Ysolde")},
+			{Text: "Ysolde is a captain.", Quotes: quoted(7, "captain Ysolde")},
 			{Text: "She HAS a ship."},
 		},
 	})

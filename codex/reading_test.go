@@ -20,9 +20,9 @@ func toldFacts(t *rapid.T) []codex.Fact {
 			Text: text + ".", Identity: rapid.IntRange(0, 2).Draw(t, "identity") == 0,
 			Kind:    rapid.SampledFrom([]annotator.ClaimKind{"narrated", "claimed", "inferred"}).Draw(t, "kind"),
 			Earlier: rapid.Bool().Draw(t, "earlier"),
-			Evidence: &annotator.Evidence{
+			Quotes: []annotator.Evidence{{
 				Post: int64(100 - rapid.IntRange(1, 3).Draw(t, "post")), Start: 10 * i, End: 10*i + 5, Quote: text,
-			},
+			}},
 		}
 	}
 	return facts
@@ -30,7 +30,7 @@ func toldFacts(t *rapid.T) []codex.Fact {
 
 // place is where a fact is told. The ids of the posts are not in the order of the story.
 func place(f *codex.Fact) annotator.Place {
-	return annotator.PlaceAt(annotator.Order(100-f.Evidence.Post), 1)
+	return annotator.PlaceAt(annotator.Order(100-f.Quotes[0].Post), 1)
 }
 
 // written returns an entry with facts, of which some end in some way.

@@ -195,8 +195,8 @@ func TestEvidenceGoesToItsFact(t *testing.T) {
 	evidence := annotator.Evidence{Post: 9, Start: 3, End: 20, Quote: "sails every night"}
 	for range 2 { // the second time it is there already
 		if err := h.revise(codex.Edit{Facts: []codex.Fact{{
-			Text:     "She sails at night.",
-			Evidence: &evidence,
+			Text:   "She sails at night.",
+			Quotes: []annotator.Evidence{evidence},
 		}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -213,8 +213,8 @@ func TestReviseDoesNotTouchTheEntry(t *testing.T) {
 	h := made(t, "Dawn is a ship.")
 	for i := range 3 { // leaves room in the slice of evidence
 		if err := h.revise(codex.Edit{Facts: []codex.Fact{{
-			Text:     "Dawn is a ship.",
-			Evidence: &annotator.Evidence{Post: int64(i + 1), Quote: "ship"},
+			Text:   "Dawn is a ship.",
+			Quotes: []annotator.Evidence{{Post: int64(i + 1), Quote: "ship"}},
 		}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -224,8 +224,8 @@ func TestReviseDoesNotTouchTheEntry(t *testing.T) {
 	before := slices.Clone(room)
 	if _, err := codex.Revise(&h.entry,
 		codex.Edit{Facts: []codex.Fact{{
-			Text:     "Dawn is a ship.",
-			Evidence: &annotator.Evidence{Post: 9, Quote: "ship"},
+			Text:   "Dawn is a ship.",
+			Quotes: []annotator.Evidence{{Post: 9, Quote: "ship"}},
 		}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 				Kind: rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind"),
 			}
 			if rapid.Bool().Draw(t, "quotes") {
-				fact.Evidence = &annotator.Evidence{Post: int64(scene), End: 4, Quote: sentence.Draw(t, "quote")}
+				fact.Quotes = []annotator.Evidence{{Post: int64(scene), End: 4, Quote: sentence.Draw(t, "quote")}}
 			}
 			edit.Facts = append(edit.Facts, fact)
 		}

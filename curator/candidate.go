@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // Candidate is a tentative entry with what a question shows of it.
@@ -17,10 +18,11 @@ type Candidate struct {
 	Posts   []annotator.Post
 	Similar []annotator.Entry // live ones that may be the same thing, the most similar first
 
-	bears    func(quote, fact string) bool // whether they share a word or a name; nil: all do
-	places   map[int64]annotator.Place     // of the posts that support a decision
-	passages map[lengths][][]passage       // that were computed; questions of several sizes have the same
-	sections map[int]string                // that were rendered, by the most quotations
+	// support returns the quotations of a fact as they are stored, and the words that they lack; nil: as they are
+	support  func(f *codex.Fact, posts []annotator.Post) ([]annotator.Evidence, []string)
+	places   map[int64]annotator.Place // of the posts that support a decision
+	passages map[lengths][][]passage   // that were computed; questions of several sizes have the same
+	sections map[int]string            // that were rendered, by the most quotations
 }
 
 const (
@@ -46,8 +48,10 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 	batch, similar, posts := make(Batch, len(open)), make([][]int64, len(open)), c.newPosts()
 	for i, id := range ids {
 		e := entries[id]
-		batch[i] = &Candidate{Entry: *e, bears: func(quote, fact string) bool {
-			return index.Bears(quote, fact, e, usage)
+		batch[i] = &Candidate{Entry: *e, support: func(f *codex.Fact, posts []annotator.Post) (
+			[]annotator.Evidence, []string,
+		) {
+			return index.Wording(f.Text+" "+f.Speaker, e, usage).Support(f, nil, posts)
 		}}
 		similar[i] = index.Similar(id, names(&batch[i].Entry), maxSimilar)
 	}

@@ -132,22 +132,28 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 	return codex.Revise(&c.Entry, edit)
 }
 
-// ground finds the quotation of a fact in a post of the story that the candidate was shown with; nil if none holds it.
-// The posts need not follow each other in the story.
-func (c *Candidate) ground(quote, fact string) *annotator.Evidence {
+// ground finds the quotation of a fact in a post of the story that the candidate was shown with, if one holds it. The
+// posts need not follow each other in the story.
+func (c *Candidate) ground(f *codex.Fact, quote string) {
 	if utf8.RuneCountInString(quote) > codex.MaxQuote {
-		return nil
+		return
 	}
 	for i := range c.Posts {
 		if readerMark(&c.Posts[i]) != "" {
 			continue
 		}
-		if found, _ := codex.FindQuote(c.Posts[i:i+1], quote); found != nil {
-			found.Weak = c.bears != nil && !c.bears(found.Quote, fact)
-			return found
+		if f.Quotes, _ = codex.FindQuotes(c.Posts[i:i+1], quote); f.Quotes == nil {
+			continue
 		}
+		if c.support != nil {
+			quotes, lacks := c.support(f, c.Posts[i:i+1])
+			for k := range quotes {
+				quotes[k].Weak = lacks != nil
+			}
+			f.Quotes = quotes
+		}
+		return
 	}
-	return nil
 }
 
 // reword carries out a REVISE. What is reworded is worth an entry, so it is confirmed.
@@ -159,11 +165,12 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 	for i, f := range d.Facts {
 		fact := codex.Fact{
 			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity,
-			Earlier: f.Earlier, Evidence: c.ground(f.Quote, f.Text+" "+f.Speaker),
+			Earlier: f.Earlier,
 		}
+		c.ground(&fact, f.Quote)
 		add := codex.Edit{Actor: edit.Actor, At: edit.At, Facts: []codex.Fact{fact}}
-		if fact.Evidence != nil && c.places[fact.Evidence.Post] != 0 {
-			add.At = c.places[fact.Evidence.Post] // the story has it there
+		if fact.Quotes != nil && c.places[fact.Quotes[0].Post] != 0 {
+			add.At = c.places[fact.Quotes[0].Post] // the story has it there
 		}
 		revisions, err := reworded(&entry, &f, int64(i+1), d.Close, add)
 		if err != nil {

@@ -132,7 +132,7 @@ type Evidence struct {
 	Start int    `json:"start"` // offset in the post's body, in Unicode code points
 	End   int    `json:"end"`   // exclusive
 	Quote string `json:"quote"`
-	Weak  bool   `json:"weak,omitempty"` // it has no word or name in common with the claim
+	Weak  bool   `json:"weak,omitempty"` // the quotations of the claim lack words of it
 }
 
 // Build returns the document of entries, sorted by term, disambiguator and id. It does not change the given slice. The

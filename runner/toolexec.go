@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/context/tokens"
 	"annotator/runner/entries"
 	"annotator/runner/turn"
@@ -123,7 +124,7 @@ func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
 		result, err := r.perform(ctx, t, &tools.Env{
 			Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check,
-			Bears: r.bears, Repeats: r.repeats, General: r.general, Snapshots: r.snapshots(),
+			Support: r.support, Repeats: r.repeats, General: r.general, Snapshots: r.snapshots(),
 		})
 		t.fill(result)
 		return err
@@ -135,9 +136,11 @@ func (r *toolRunner) rules(g *storage.Glossary) *entries.Rules {
 	return &entries.Rules{Scene: &r.scene.Scene, Turn: r.scene.turn, Cap: r.config.EditCap, Names: r.names, Glossary: g}
 }
 
-// bears reports whether a quotation shares a word or a name with a fact of an entry.
-func (r *toolRunner) bears(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error) {
-	return r.names.Bears(ctx, r.scene.row.Order, quote, fact, e)
+// support returns the quotations of a fact of an entry as they are stored, and the words of the fact that they lack.
+func (r *toolRunner) support(
+	ctx context.Context, f *codex.Fact, e *annotator.Entry, posts []annotator.Post,
+) (quotes []annotator.Evidence, lacks []string, err error) {
+	return r.names.Support(ctx, r.scene.row.Order, f, e, posts)
 }
 
 // repeats returns a fact of another entry with a link to an entry, if it says what a fact of that entry says.

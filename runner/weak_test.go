@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -20,28 +21,28 @@ func TestWeakQuotations(t *testing.T) {
 		{"She was there with the lamp. Nobody came.", []annotator.ToolCall{updates(1, `"facts":["Day 2."]`)}},
 		{"She was there with the lamp. It rained.", []annotator.ToolCall{updates(1, `"facts":["Day 3."]`)}},
 		{"She was there with the lamp. The wind rose.", []annotator.ToolCall{updates(1, `"facts":["Day 4."]`)}},
-		{"She was there with the lamp. The keeper polished his brass, and the bell rang at noon.", []annotator.ToolCall{
+		{"She was there with the lamp. " + strings.Repeat("So it went on. ", 40) +
+			"The keeper polished his brass, and the bell rang at noon.", []annotator.ToolCall{
 			makes("bell", "object",
 				`[{"text":"[[Tobin Vane]] is fond of it.","quote":"The keeper polished"},{"text":"It was with her.","quote":"She was there with the lamp"},`+
-					`{"text":"He rings it daily.","quote":"the bell rang at noon"},{"text":"It is loud.","quote":"polished his brass"}]`),
+					`{"text":"He rings it daily.","quote":"the bell rang at noon"},{"text":"It is loud.","quote":"She was there"}]`),
 		}},
 	}.read(t, nil)
 	weak := map[string]bool{}
 	for _, c := range s.entry(t, 2).Claims {
 		for _, v := range c.Evidence {
-			weak[v.Quote] = v.Weak
+			weak[c.Text] = v.Weak
 		}
 	}
 	want := map[string]bool{
-		"The keeper polished": false, "She was there with the lamp": true,
-		"the bell rang at noon": false, "polished his brass": true,
+		"[[Tobin Vane]] is fond of it.": false, "It was with her.": true, "He rings it daily.": false,
+		"It is loud.": true,
 	}
-	for quote, mark := range want {
-		if got, known := weak[quote]; !known || got != mark {
-			t.Errorf("%q is weak: %v", quote, got)
-		}
+	if !maps.Equal(weak, want) {
+		t.Errorf("weak: %v", weak)
 	}
-	if n := s.column("told", `SELECT count(*) FROM trace WHERE content LIKE '%"weak":[2,4]%'`); n[0] != 1 {
+	const answered = `SELECT count(*) FROM trace WHERE kind = 'tool_result' AND content LIKE '%"weak":[{"fact":2,%{"fact":4,"lacks":%'`
+	if s.count("told", answered) != 1 {
 		t.Error("the answer does not name them")
 	}
 	report, err := s.open("told").Run.Report(t.Context())
@@ -54,10 +55,11 @@ func TestWeakQuotations(t *testing.T) {
 // TestCuratorsWeakQuotations: so is one that the curator gives.
 func TestCuratorsWeakQuotations(t *testing.T) {
 	t.Parallel()
-	scene := "There was the rain, and she was there with Marrow. Nobody came. " + strings.Repeat("It rained. ", 30)
+	scene := "There was the rain, and she was there with Marrow. Nobody came. " + strings.Repeat("It rained. ", 30) +
+		"The wall was wet."
 	script := deciding(func(scripted.Request, scripted.Candidate) map[string]any {
 		facts := []map[string]any{
-			{"text": "A gale blew.", "quote": "she was there with"},
+			{"text": "A gale blew.", "quote": "The wall was wet"},
 			{"text": "Everyone stayed away but Marrow.", "quote": "she was there with Marrow"},
 		}
 		return map[string]any{"decision": "REVISE", "facts": facts, "reason": "r"}

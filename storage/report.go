@@ -81,7 +81,7 @@ func (r *Report) countEntries(ctx context.Context, q querier) error {
 // QuoteCount counts the quotations of entries that are neither retired nor merged.
 type QuoteCount struct {
 	Total int `json:"total"`
-	Weak  int `json:"weak"` // those that share no distinctive word or name with their fact or entry
+	Weak  int `json:"weak"` // those that lack words of their fact
 }
 
 func (r *Report) countQuotes(ctx context.Context, q querier) error {

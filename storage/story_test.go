@@ -345,7 +345,7 @@ func factsOf(text string, quoted *annotator.Evidence) (facts []codex.Fact) {
 		facts = append(facts, codex.Fact{Text: sentence})
 	}
 	if quoted != nil {
-		facts[codex.Closest(sentences, quoted.Quote)].Evidence = quoted
+		facts[codex.Closest(sentences, quoted.Quote)].Quotes = []annotator.Evidence{*quoted}
 	}
 	return facts
 }

@@ -26,6 +26,7 @@ type editor struct {
 	elsewhere []elsewhere
 	named     []string // the names of the call that the entry had already
 	general   []string // those that were not taken, since they mean several things
+	weak      []weakFact
 	refused   []refusedPart
 	first     *Failure // of the refused parts
 	err       error    // of the program; nothing is taken after it
@@ -157,16 +158,21 @@ func (ed *editor) describe(tags []string, status *annotator.Status, at annotator
 	}
 }
 
-// judge marks a quotation that shares nothing with what it is to bear out.
-func (ed *editor) judge(evidence *annotator.Evidence, fact string) {
-	if evidence == nil || ed.env.Bears == nil {
-		return
+// support puts the quotations of a fact into the form in which they support it. It returns the words of the fact that
+// they lack, and marks them then.
+func (ed *editor) support(f *groundedFact) []string {
+	if f.quotes == nil || ed.env.Support == nil {
+		return nil
 	}
-	bears, err := ed.env.Bears(ed.ctx, evidence.Quote, fact, &ed.entry)
+	quotes, lacks, err := ed.env.Support(ed.ctx, &f.Fact, &ed.entry, f.posts)
 	if err != nil {
 		ed.err = err
 	}
-	evidence.Weak = !bears
+	for i := range quotes {
+		quotes[i].Weak = lacks != nil
+	}
+	f.Quotes = quotes
+	return lacks
 }
 
 // addFacts takes facts, and closes those whose place they take, which is then dated as they are.
@@ -182,12 +188,15 @@ func (ed *editor) addFacts(facts []groundedFact, given int, closings []closeArgu
 		if id == 0 && ed.repeats(i, f, closings) {
 			continue
 		}
-		ed.judge(f.Evidence, f.Text+" "+f.Speaker)
+		lacks, before := ed.support(f), len(codex.Quotations(&ed.entry, id))
 		if !ed.take(refusedPart{Fact: i + 1}, codex.Edit{Facts: []codex.Fact{f.Fact}, Index: ed.index, At: f.at}) {
 			continue
 		}
 		id = ed.index.Known(f.Fact)
 		ed.facts[i] = id
+		if lacks != nil && len(codex.Quotations(&ed.entry, id)) > before {
+			ed.weak = append(ed.weak, weakFact{id, lacks[:min(len(lacks), maxLacking)]})
+		}
 		if f.problem != "" {
 			ed.refuse(refusedPart{Quote: id}, failf(QuoteNotFound, "%s", f.problem))
 		}
@@ -258,13 +267,22 @@ type editAnswer struct {
 	Quoted []int64 `json:"quoted,omitempty"`
 	// the facts that were not added, because another entry has them
 	Elsewhere []elsewhere `json:"elsewhere,omitempty"`
-	// the numbers of facts with which their quotations share no word or name
-	Weak       []int64       `json:"weak,omitempty"`
+	// the facts whose quotations lack words of them
+	Weak       []weakFact    `json:"weak,omitempty"`
 	Closed     []string      `json:"closed,omitempty"`      // the facts that no longer hold: their numbers and first words
 	KnownNames []string      `json:"known_names,omitempty"` // the aliases that it had already
 	General    []string      `json:"general,omitempty"`     // those that were not added, since they mean several people
 	NotTaken   []refusedPart `json:"not_taken,omitempty"`   // what was not done
 }
+
+// weakFact is a fact that says what its quotations do not.
+type weakFact struct {
+	Fact  int64    `json:"fact"`  // its number
+	Lacks []string `json:"lacks"` // the words
+}
+
+// maxLacking is how many of the words an answer names.
+const maxLacking = 5
 
 // entryName names an entry.
 type entryName struct {
@@ -280,7 +298,7 @@ func (ed *editor) answer() (Result, error) {
 	created, result := ed.stored.ID == 0, Result{}
 	answer := editAnswer{
 		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known,
-		Quoted: ed.quoted(), Elsewhere: ed.elsewhere, Weak: ed.weak(), Closed: ed.closed(),
+		Quoted: ed.quoted(), Elsewhere: ed.elsewhere, Weak: ed.weak, Closed: ed.closed(),
 		KnownNames: firstNames(ed.named), General: firstNames(ed.general), NotTaken: shortened(ed.refused),
 	}
 	for _, t := range ed.targets {
@@ -319,45 +337,11 @@ func (ed *editor) failure() error {
 	return &failure
 }
 
-// weak returns the numbers of the facts to which the call has added weak quotations.
-func (ed *editor) weak() (ids []int64) {
-	before := weakQuotes(ed.stored)
-	for id, n := range weakQuotes(&ed.entry) {
-		if n > before[id] {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
 // quoted returns the numbers of the known facts that have more quotations than before the call.
 func (ed *editor) quoted() []int64 {
 	return slices.DeleteFunc(slices.Clone(ed.known), func(id int64) bool {
-		return quotations(&ed.entry, id) <= quotations(ed.stored, id)
+		return len(codex.Quotations(&ed.entry, id)) <= len(codex.Quotations(ed.stored, id))
 	})
-}
-
-// quotations is how many quotations a fact of an entry has.
-func quotations(e *annotator.Entry, fact int64) int {
-	at := slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == fact })
-	if at < 0 {
-		return 0
-	}
-	return len(e.Claims[at].Evidence)
-}
-
-// weakQuotes counts the weak quotations of facts, by their numbers.
-func weakQuotes(e *annotator.Entry) map[int64]int {
-	counts := map[int64]int{}
-	for i := range e.Claims {
-		for _, v := range e.Claims[i].Evidence {
-			if v.Weak {
-				counts[v.Claim]++
-			}
-		}
-	}
-	return counts
 }
 
 // firstNames returns as many names as an answer has room for, and the number of the others.

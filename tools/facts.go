@@ -14,7 +14,7 @@ import (
 // factArguments is a fact as a call gives it. Its quotation bears out this fact and no other.
 type factArguments struct {
 	Text     string              `json:"text" jsonschema:"one full sentence"`
-	Quote    string              `json:"quote,omitempty" jsonschema:"copied from a post; a long passage by its first and last words: She came … no more."`
+	Quote    string              `json:"quote,omitempty" jsonschema:"three to eight words, copied from a post"`
 	PostID   int64               `json:"post_id,omitempty" jsonschema:"of the quote, if it is not in this scene"`
 	Kind     annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"default: narrated; with a speaker, claimed"`
 	Speaker  string              `json:"speaker,omitempty" jsonschema:"who claims or wrote it"`
@@ -47,9 +47,10 @@ type moveArguments struct {
 
 // grounded is what came of a quotation.
 type grounded struct {
-	evidence *annotator.Evidence // nil if none was given, or it was not found
-	at       annotator.Place     // of what it bears out
-	problem  string              // why it was not found; empty if none was given
+	quotes  []annotator.Evidence // nil if none was given, or it was not found
+	posts   []annotator.Post     // among which they were found
+	at      annotator.Place      // of what it bears out
+	problem string               // why it was not found; empty if none was given
 }
 
 // groundedFact is a fact of a call with what came of its quotation.
@@ -69,7 +70,7 @@ func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groun
 		}
 		fact := codex.Fact{
 			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity,
-			Earlier: f.Earlier, Evidence: g.evidence,
+			Earlier: f.Earlier, Quotes: g.quotes,
 		}
 		list = append(list, groundedFact{fact, g})
 	}
@@ -99,14 +100,22 @@ func (env *Env) ground(ctx context.Context, quote string, postID int64) (grounde
 	}
 	problem := ""
 	for _, posts := range places {
-		found, why := codex.FindQuote(posts, quote)
+		found, why := codex.FindQuotes(posts, quote)
 		if found != nil {
-			return grounded{evidence: found, at: env.place(found.Post)}, nil
+			return grounded{quotes: found, posts: posts, at: env.latest(found)}, nil
 		}
 		problem = cmp.Or(problem, why)
 	}
 	g.problem = cmp.Or(problem, g.problem, "no post of this scene holds the quote")
 	return g, nil
+}
+
+// latest returns the latest place of some quotations.
+func (env *Env) latest(quotes []annotator.Evidence) (at annotator.Place) {
+	for i := range quotes {
+		at = max(at, env.place(quotes[i].Post))
+	}
+	return at
 }
 
 // quotable returns a post that the model may read and that is part of the story. A reader's post supports no fact.

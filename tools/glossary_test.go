@@ -202,18 +202,23 @@ func TestQuotesThatFail(t *testing.T) {
 	}
 }
 
-// TestWeakQuotes: a quotation that shows nothing of its fact is kept, marked, and named in the answer.
+// TestWeakQuotes: a quotation that lacks words of its fact is kept, marked, and named in the answer with the words.
 func TestWeakQuotes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var judged []string
-	w.env.Bears = func(_ context.Context, quote, fact string, e *annotator.Entry) (bool, error) {
-		judged = append(judged, e.Name()+": "+fact+" "+quote)
-		return strings.Contains(fact, "ship"), nil
+	w.env.Support = func(_ context.Context, f *codex.Fact, e *annotator.Entry, posts []annotator.Post) (
+		[]annotator.Evidence, []string, error,
+	) {
+		judged = append(judged, fmt.Sprintf("%s: %s %s %s", e.Name(), f.Text, f.Speaker, f.Quotes[0].Quote))
+		if strings.Contains(f.Text, "ship") {
+			return f.Quotes, nil, nil
+		}
+		return f.Quotes, []string{"old", "and", "new", "and", "red", "too"}, nil
 	}
 	facts := `"facts":[{"text":"A ship.","quote":"a grey ship"},{"text":"Ann's.","speaker":"Ann","quote":"a grey ship"},{"text":"Old.","quote":"a green ship"},{"text":"New."}]`
 	if a := w.do("glossary_create", `{"term":"Dawn","tags":[],`+facts+`}`); fmt.Sprint(a.Weak, a.Added,
-		len(a.NotTaken)) != "[2] [1 2 3 4] 1" {
+		len(a.NotTaken)) != "[{2 [old and new and red]}] [1 2 3 4] 1" {
 		t.Errorf("%+v", a)
 	}
 	if want := []string{"Dawn: A ship.  a grey ship", "Dawn: Ann's. Ann a grey ship"}; !slices.Equal(judged, want) {
@@ -223,7 +228,8 @@ func TestWeakQuotes(t *testing.T) {
 		t.Errorf("a quotation that is there is not added: %+v", a)
 	}
 	if a := w.do("glossary_update",
-		`{"entry_id":1,"definition":"Old. New.","narrow":true,"quote":"Mik stole her"}`); fmt.Sprint(a.Weak) != "[4]" {
+		`{"entry_id":1,"definition":"Old. New.","narrow":true,"quote":"Mik stole her"}`); len(a.Weak) != 1 ||
+		a.Weak[0].Fact != 4 {
 		t.Errorf("%+v", a)
 	}
 	marks := map[int64]bool{1: false, 2: true, 4: true}
@@ -232,8 +238,10 @@ func TestWeakQuotes(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	w.env.Bears = func(context.Context, string, string, *annotator.Entry) (bool, error) {
-		return false, errors.New("broken")
+	w.env.Support = func(context.Context, *codex.Fact, *annotator.Entry, []annotator.Post) (
+		[]annotator.Evidence, []string, error,
+	) {
+		return nil, nil, errors.New("broken")
 	}
 	call := annotator.ToolCall{
 		Name:      "glossary_update",

@@ -18,11 +18,11 @@ type elsewhere struct {
 // The first fact of an entry is always taken, and so are one that says who or what the entry is, and one that closes
 // another.
 func (ed *editor) repeats(index int, f *groundedFact, closings []closeArguments) bool {
-	if ed.env.Repeats == nil || f.Evidence == nil || f.Identity || len(ed.entry.Claims) == 0 ||
+	if ed.env.Repeats == nil || f.Quotes == nil || f.Identity || len(ed.entry.Claims) == 0 ||
 		slices.ContainsFunc(closings, func(c closeArguments) bool { return c.By == int64(index+1) }) {
 		return false
 	}
-	entries, err := ed.env.Glossary.Quoting(ed.ctx, f.Evidence.Post)
+	entries, err := ed.env.Glossary.Quoting(ed.ctx, f.Quotes[0].Post)
 	if err != nil {
 		ed.err = err
 		return false

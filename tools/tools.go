@@ -13,6 +13,7 @@ import (
 	"context"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // Permission says how a tool can change the codex.
@@ -69,9 +70,10 @@ type Env struct {
 	// CheckEdit checks an edit of an entry before it is written, and rejects it with a *Failure. Nil allows all edits.
 	CheckEdit func(ctx context.Context, edit *CheckedEdit) error
 
-	// Bears reports whether a quotation shares a distinctive word or a name with a fact of an entry, or with the entry.
-	// Nil takes all to do so.
-	Bears func(ctx context.Context, quote, fact string, e *annotator.Entry) (bool, error)
+	// Support returns the quotations of a fact of an entry as they are stored, and the words of the fact that they lack.
+	// The posts are those of the quotations and around them. Nil: the quotations stay as they are, and lack nothing.
+	Support func(ctx context.Context, f *codex.Fact, e *annotator.Entry, posts []annotator.Post) (
+		quotes []annotator.Evidence, lacks []string, err error)
 
 	// Repeats reports whether a fact of another entry says what a fact of an entry says. It returns the former with a
 	// link to the entry; empty if it does not say that. Nil takes all facts to differ.

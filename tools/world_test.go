@@ -197,11 +197,14 @@ type answer struct {
 		EntryID       int64 `json:"entry_id"`
 		Entry         *entry
 	}
-	Entry      entry
-	Count      int
-	Added      []int64
-	Known      []int64
-	Weak       []int64
+	Entry entry
+	Count int
+	Added []int64
+	Known []int64
+	Weak  []struct {
+		Fact  int64
+		Lacks []string
+	}
 	Closed     []string
 	NotTaken   []refusedPart `json:"not_taken"`
 	Entries    []entry

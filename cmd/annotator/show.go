@@ -154,7 +154,7 @@ func printClaim(w io.Writer, c *exporters.Claim, at func(annotator.Position) str
 	for _, v := range c.Evidence {
 		weak := ""
 		if v.Weak {
-			weak = " (weak: no word or name in common with the fact)"
+			weak = " (weak: it lacks words of the fact)"
 		}
 		quote := ""
 		if !saysItself {

@@ -14,7 +14,7 @@ func TestStatusCountsQuotes(t *testing.T) {
 	t.Parallel()
 	for want, quotes := range map[string]storage.QuoteCount{
 		"": {}, "quotes 7, none weak": {Total: 7},
-		"quotes 121, 5 weak (4 %): no word or name in common with their fact": {Total: 121, Weak: 5},
+		"quotes 121, 5 weak (4 %): they lack words of their fact": {Total: 121, Weak: 5},
 	} {
 		var b strings.Builder
 		s := &status{Quotes: quotes}

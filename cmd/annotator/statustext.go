@@ -152,7 +152,7 @@ func (s *status) quotes() string {
 	case q.Weak == 0:
 		return fmt.Sprintf("%d, none weak", q.Total)
 	default:
-		return fmt.Sprintf("%d, %d weak (%d %%): no word or name in common with their fact", q.Total, q.Weak,
+		return fmt.Sprintf("%d, %d weak (%d %%): they lack words of their fact", q.Total, q.Weak,
 			annotator.Percent(q.Weak, q.Total))
 	}
 }

@@ -94,20 +94,22 @@ func (n *Names) Usage(ctx context.Context, scene annotator.Order) (*mention.Usag
 	return n.usage, nil
 }
 
-// Bears reports whether a quotation shares a word or a name with a fact of an entry. It considers how the story up to a
-// scene uses words and names.
-func (n *Names) Bears(ctx context.Context, scene annotator.Order, quote, fact string,
-	e *annotator.Entry,
-) (bool, error) {
+// Support returns the quotations of a fact of an entry as they are stored, and the words of the fact that they lack. It
+// considers how the story up to a scene uses words and names.
+func (n *Names) Support(ctx context.Context, scene annotator.Order, f *codex.Fact, e *annotator.Entry,
+	posts []annotator.Post,
+) (quotes []annotator.Evidence, lacks []string, err error) {
 	usage, err := n.Usage(ctx, scene)
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	index, err := n.Index(ctx)
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
-	return index.Bears(quote, fact, e, usage), nil
+	known := codex.Quotations(e, codex.Known(e, *f))
+	quotes, lacks = index.Wording(f.Text+" "+f.Speaker, e, usage).Support(f, known, posts)
+	return quotes, lacks, nil
 }
 
 // generalScenes is how many of the newest scenes show whether a name means several people.

@@ -1,30 +1,11 @@
 package mention
 
 import (
-	"slices"
 	"unicode"
 	"unicode/utf8"
 
 	"annotator"
 )
-
-// Bears reports whether a quotation may support a fact of an entry, as far as its words show. Either it shares a word
-// that is not common in the story with the fact or the names of the entry. Or it names, whole or in part, the entry or
-// another one that the fact names.
-func (x *Index) Bears(quote, fact string, e *annotator.Entry, usage *Usage) bool {
-	if usage.share(quote, fact) || usage.share(quote, e.Name()) {
-		return true
-	}
-	own := New() // an entry of the present call is not in the index yet
-	own.SetNames(e.ID, e.Names())
-	if len(own.Named(quote, usage)) > 0 {
-		return true
-	}
-	ofFact := x.Named(fact, usage)
-	return slices.ContainsFunc(x.Named(quote, usage), func(m Match) bool {
-		return slices.ContainsFunc(ofFact, func(other Match) bool { return other.ID == m.ID })
-	})
-}
 
 // The share of the scenes above which a word does not show what a text is about.
 const commonShare, leastCommon = 2, 3
@@ -35,18 +16,6 @@ const (
 	stemLetters = 4
 	runLength   = 4
 )
-
-// share reports whether two texts share a word that the story does not use everywhere.
-func (u *Usage) share(a, b string) bool {
-	words, runs := u.distinctive(a)
-	others, otherRuns := u.distinctive(b)
-	for _, word := range words {
-		if slices.ContainsFunc(others, func(other []rune) bool { return sameStem(word, other) }) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(runs, func(run string) bool { return slices.Contains(otherRuns, run) })
-}
 
 // distinctive returns the words of a text that are not common, and the runs of characters where spaces do not separate
 // words.

@@ -1,0 +1,190 @@
+package mention
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// Limits of a quotation, and how many code points of it a part of the fact is worth.
+const (
+	maxPassage = 600
+	maxAround  = 6 // clauses before and after the given words
+	wordWorth  = 100
+	nameWorth  = 150 // and of a telling word
+	oftenAmong = 8   // another word that more than one of as many clauses around have is worth nothing
+)
+
+// Support returns the quotations of a fact as they support it best, and the words of the fact that they lack. They
+// consist of whole sentences. If another sentence of the same post has telling words that they lack, it is quoted, too.
+// Some quotations of the fact may be known. Those of an inferred fact need not have its words.
+func (w *Wording) Support(f *codex.Fact, known []annotator.Evidence, posts []annotator.Post) (
+	quotes []annotator.Evidence, lacks []string,
+) {
+	for _, q := range f.Quotes {
+		if q = w.widen(postOf(posts, q.Post).Body, q); !slices.Contains(quotes, q) {
+			quotes = append(quotes, q)
+		}
+	}
+	if quotes == nil || f.Kind == annotator.Inferred {
+		return quotes, nil
+	}
+	all := slices.Concat(known, quotes)
+	if also := w.also(postOf(posts, quotes[0].Post), all); also != nil {
+		quotes, all = append(quotes, *also), append(all, *also)
+	}
+	return quotes, w.lacks(all, posts)
+}
+
+// postOf returns the post of a quotation, which is one of those in which it was found.
+func postOf(posts []annotator.Post, id int64) *annotator.Post {
+	return &posts[slices.IndexFunc(posts, func(p annotator.Post) bool { return p.ID == id })]
+}
+
+// also returns a quotation of the clause with the most telling words of the fact that some quotations lack; nil if none
+// has several.
+func (w *Wording) also(post *annotator.Post, quotes []annotator.Evidence) *annotator.Evidence {
+	has := make([]bool, len(w.parts))
+	for i := range quotes {
+		include(has, w.in(quotes[i].Quote))
+	}
+	lacking := 0
+	for k := range has {
+		if has[k] = has[k] || !w.telling(k); !has[k] {
+			lacking++
+		}
+	}
+	if lacking < leastLacking {
+		return nil
+	}
+	var best codex.Range
+	most := leastLacking - 1
+	for _, c := range codex.Clauses(post.Body) {
+		if n := newParts(has, w.in(post.Body[c.Start:c.End])); n > most && c.End-c.Start <= maxPassage {
+			best, most = c, n
+		}
+	}
+	if most < leastLacking {
+		return nil
+	}
+	also := quoted(post.Body, best, annotator.Evidence{Post: post.ID})
+	return &also
+}
+
+// newParts counts the parts that are in one text and not yet in others.
+func newParts(has, in []bool) (n int) {
+	for k := range in {
+		if in[k] && !has[k] {
+			n++
+		}
+	}
+	return n
+}
+
+// quoted returns a quotation of a range of the post of another one.
+func quoted(body string, r codex.Range, q annotator.Evidence) annotator.Evidence {
+	r = codex.Paired(body, r)
+	q.Quote = body[r.Start:r.End]
+	q.Start = utf8.RuneCountInString(body[:r.Start])
+	q.End = q.Start + utf8.RuneCountInString(q.Quote)
+	return q
+}
+
+// widen returns a quotation of the fact in whole sentences, or in whole clauses of a long sentence. Those before and
+// after it are added if they have enough words and names of the fact for their length. If a post has the given words
+// more than once, those count that have the most of the fact around them. A quotation that is too long stays as it is.
+func (w *Wording) widen(body string, q annotator.Evidence) annotator.Evidence {
+	clauses, best, most := codex.Clauses(body), codex.Range{}, -1
+	for _, at := range codex.Places(body, q) {
+		p := w.passage(body, clauses, at)
+		if p == nil {
+			continue
+		}
+		from, to := p.widest()
+		if worth := p.worth(nil, from, to); worth > most {
+			best, most = codex.Range{Start: p.clauses[from].Start, End: p.clauses[to].End}, worth
+		}
+	}
+	if most < 0 {
+		return q
+	}
+	return quoted(body, best, q)
+}
+
+// passage is the clauses of a post around a quotation.
+type passage struct {
+	*Wording
+	body        string
+	clauses     []codex.Range
+	first, last int      // of the clauses that have the quotation
+	has         [][]bool // by clause and part of the fact
+}
+
+// passage returns the passage around a place of a post; nil if what is quoted there is too long.
+func (w *Wording) passage(body string, clauses []codex.Range, at codex.Range) *passage {
+	first := slices.IndexFunc(clauses, func(c codex.Range) bool { return c.End > at.Start })
+	last := len(clauses) - 1
+	for last >= 0 && clauses[last].Start >= at.End {
+		last--
+	}
+	if first < 0 || last < first {
+		return nil
+	}
+	from, to := max(0, first-maxAround), min(len(clauses), last+1+maxAround)
+	p := &passage{Wording: w, body: body, clauses: clauses[from:to], first: first - from, last: last - from}
+	if p.length(p.first, p.last) > maxPassage {
+		return nil
+	}
+	for _, c := range p.clauses {
+		p.has = append(p.has, w.in(body[c.Start:c.End]))
+	}
+	return p
+}
+
+// widest returns the clauses to quote.
+func (p *passage) widest() (from, to int) {
+	from, to = p.first, p.last
+	has := p.in(p.body[p.clauses[from].Start:p.clauses[to].End])
+	most, length := 0, p.length(from, to)
+	for i := p.first; i >= 0; i-- {
+		for j := p.last; j < len(p.clauses) && p.length(i, j) <= maxPassage; j++ {
+			if gain := p.worth(has, i, j) - p.length(i, j) + length; gain > most {
+				most, from, to = gain, i, j
+			}
+		}
+	}
+	return from, to
+}
+
+// worth returns what the parts of the fact are worth that some clauses have, beyond those that are there already.
+func (p *passage) worth(has []bool, from, to int) (worth int) {
+	for k := range p.parts {
+		if has != nil && has[k] || p.count(k, from, to) == 0 {
+			continue
+		}
+		switch {
+		case p.parts[k].ids != nil, p.telling(k):
+			worth += nameWorth
+		case p.count(k, 0, len(p.has)-1) <= max(2, len(p.has)/oftenAmong):
+			worth += wordWorth
+		}
+	}
+	return worth
+}
+
+// count returns how many of some clauses have a part of the fact.
+func (p *passage) count(part, from, to int) (n int) {
+	for _, has := range p.has[from : to+1] {
+		if has[part] {
+			n++
+		}
+	}
+	return n
+}
+
+// length returns the code points from a clause to another one.
+func (p *passage) length(from, to int) int {
+	return utf8.RuneCountInString(p.body[p.clauses[from].Start:p.clauses[to].End])
+}

@@ -1,0 +1,128 @@
+package mention
+
+import (
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// Wording is what a fact says, as far as its words show. It has the names of entries, and the other words that are not
+// common in the story. Where spaces do not separate words, these are runs of characters.
+type Wording struct {
+	index, own *Index // own has the names of the fact's entry, which may be of the present call
+	usage      *Usage
+	parts      []wordingPart
+}
+
+// wordingPart is a name or a word of a fact.
+type wordingPart struct {
+	text string
+	ids  []int64 // of the entries that a name may mean; nil of a word
+	word []rune  // nil of a name and of a run of characters
+}
+
+// Wording returns what a fact of an entry says. It is about the entry, whether it names that or not.
+func (x *Index) Wording(fact string, e *annotator.Entry, usage *Usage) *Wording {
+	w := &Wording{index: x, own: New(), usage: usage}
+	w.own.SetNames(e.ID, e.Names())
+	words, runs := usage.distinctive(w.addNames(codex.WithoutLinks(fact)))
+	if !slices.ContainsFunc(w.parts, func(p wordingPart) bool { return slices.Contains(p.ids, e.ID) }) {
+		w.add(wordingPart{text: e.Name(), ids: []int64{e.ID}})
+	}
+	for _, word := range words {
+		w.add(wordingPart{text: string(word), word: word})
+	}
+	for _, run := range runs {
+		w.add(wordingPart{text: run})
+	}
+	return w
+}
+
+// addNames adds the names of a fact, and returns the text around them.
+func (w *Wording) addNames(fact string) string {
+	found := slices.Concat(w.own.Occurrences(fact), w.index.Occurrences(fact))
+	slices.SortStableFunc(found, func(a, b Occurrence) int { return a.Start - b.Start })
+	var rest strings.Builder
+	at := 0
+	for i := 0; i < len(found); {
+		start, end, ids := found[i].Start, found[i].End, []int64(nil)
+		for ; i < len(found) && found[i].Start < end; i++ {
+			ids = append(ids, found[i].ID)
+		}
+		w.add(wordingPart{text: fact[start:end], ids: ids})
+		rest.WriteString(fact[at:start] + "\n")
+		at = end
+	}
+	return rest.String() + fact[at:]
+}
+
+// add adds a part, unless it is there.
+func (w *Wording) add(part wordingPart) {
+	isSame := func(p wordingPart) bool {
+		return slices.Equal(p.ids, part.ids) && (part.ids != nil || p.text == part.text)
+	}
+	if !slices.ContainsFunc(w.parts, isSame) {
+		w.parts = append(w.parts, part)
+	}
+}
+
+// in reports for each part whether a text has it.
+func (w *Wording) in(text string) []bool {
+	words, runs := w.usage.distinctive(text)
+	named := append(w.own.Named(text, w.usage), w.index.Named(text, w.usage)...)
+	has := make([]bool, len(w.parts))
+	for i := range w.parts {
+		switch p := &w.parts[i]; {
+		case p.ids != nil:
+			has[i] = slices.ContainsFunc(named, func(m Match) bool { return slices.Contains(p.ids, m.ID) })
+		case p.word != nil:
+			has[i] = slices.ContainsFunc(words, func(word []rune) bool { return sameStem(p.word, word) })
+		default:
+			has[i] = slices.Contains(runs, p.text)
+		}
+	}
+	return has
+}
+
+// A word tells what a fact is about if few scenes of several have it.
+const tellingAfter = 5
+
+// telling reports whether a part is such a word. Before the fifth scene no word is known to be one.
+func (w *Wording) telling(part int) bool {
+	p := &w.parts[part]
+	return p.ids == nil && w.usage.scenes >= tellingAfter && w.usage.seldom(p.text)
+}
+
+// leastLacking is how many words a fact must lack to be named for it. A single one is most often put in other words.
+const leastLacking = 2
+
+// lacks returns the telling words of a fact that some posts have and no quotation has. The story says elsewhere what
+// the fact adds to these. If they have nothing of the fact, all of its words are returned.
+func (w *Wording) lacks(quotes []annotator.Evidence, posts []annotator.Post) (lacks []string) {
+	has, told := make([]bool, len(w.parts)), make([]bool, len(w.parts))
+	for i := range quotes {
+		include(has, w.in(quotes[i].Quote))
+	}
+	for i := range posts {
+		include(told, w.in(posts[i].Body))
+	}
+	nothing := !slices.Contains(has, true)
+	for i := range w.parts {
+		if p := &w.parts[i]; p.ids == nil && !has[i] && (nothing || told[i] && w.telling(i)) {
+			lacks = append(lacks, p.text)
+		}
+	}
+	if len(lacks) < leastLacking {
+		return nil
+	}
+	return lacks
+}
+
+// include adds to some parts those of another text.
+func include(has, more []bool) {
+	for i := range has {
+		has[i] = has[i] || more[i]
+	}
+}

@@ -1,0 +1,177 @@
+package mention_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/context/mention"
+)
+
+// support returns the quotations of a fact and the words that they lack, in a story of a post.
+func support(
+	t testing.TB, x *mention.Index, f codex.Fact, e *annotator.Entry, body, quote string, usage *mention.Usage,
+) (quotes []string, lacks []string) {
+	t.Helper()
+	posts := []annotator.Post{{ID: 1, Body: body}}
+	var why string
+	if f.Quotes, why = codex.FindQuotes(posts, quote); f.Quotes == nil {
+		t.Fatalf("%q is not found: %s", quote, why)
+	}
+	found, lacks := x.Wording(f.Text, e, usage).Support(&f, nil, posts)
+	for _, q := range found {
+		if got := string([]rune(body)[q.Start:q.End]); got != q.Quote || q.Post != 1 {
+			t.Errorf("%q is %q in the post", q.Quote, got)
+		}
+		quotes = append(quotes, q.Quote)
+	}
+	return quotes, lacks
+}
+
+// spoken is a usage of scenes with some words.
+func spoken(text string) *mention.Usage {
+	usage := mention.NewUsage()
+	for range 20 {
+		usage.Add(text)
+	}
+	return usage
+}
+
+// TestQuotationsAreWidened: a quotation is given by a few words. It has the sentence of them, and as much around it as
+// the fact says.
+func TestQuotationsAreWidened(t *testing.T) {
+	t.Parallel()
+	usage := spoken("She was there and he said that it is so, but I had my own. Он был там и не знал. 他是一个人，的。")
+	x := mention.New()
+	x.SetNames(1, []string{"Mira Vane", "Mira"})
+	x.SetNames(2, []string{"Tobin", "the clerk"})
+	x.SetNames(3, []string{"Анна"})
+	mira := namedEntry(1, "Mira Vane", "Mira")
+	const story = `The rain had come. Mira stood at the gate, and the clerk was there.
+
+"You will have it back by Tuesday," she said; and she put the lantern down. Nobody spoke of the harbour.
+
+"Is it so?" he said. "I had it lit." It was so. The gate fell shut, and it was so.`
+	for _, test := range []struct{ fact, quote, want string }{
+		{"Mira put the lantern down.", "put the lantern", `Mira stood at the gate, and the clerk was there.
+
+"You will have it back by Tuesday," she said; and she put the lantern down.`}, // her name is near
+		{
+			"The lantern was promised back by Tuesday.", "have it back",
+			`"You will have it back by Tuesday," she said; and she put the lantern down.`,
+		},
+		{"The harbour was not spoken of.", "Nobody spoke", `Nobody spoke of the harbour.`},
+		{"The gate fell shut.", "it was so", `The gate fell shut, and it was so.`}, // it has more of the fact
+		{"It was so.", "It was so", `It was so.`},
+		{"It is lit.", "I had it lit", `"I had it lit."`},
+	} {
+		of := namedEntry(9, "Tuesday's promise") // which the story has not
+		if strings.HasPrefix(test.fact, "Mira") {
+			of = mira
+		}
+		if got, _ := support(t, x, codex.Fact{Text: test.fact}, of, story, test.quote, usage); len(got) != 1 ||
+			got[0] != test.want {
+			t.Errorf("%q by %q: %q", test.fact, test.quote, got)
+		}
+	}
+	const russian = "Дождь шёл. Анна стояла у ворот. Она погасила фонарь и ушла. Никто не знал."
+	anna := namedEntry(3, "Анна")
+	got, _ := support(t, x, codex.Fact{Text: "Анна погасила фонарь."}, anna, russian, "погасила фонарь", usage)
+	if want := "Анна стояла у ворот. Она погасила фонарь и ушла."; len(got) != 1 || got[0] != want {
+		t.Errorf("%q", got)
+	}
+	got, _ = support(t, x, codex.Fact{Text: "他把灯笼放下了。"}, namedEntry(4, "王"), "天黑了。他把灯笼放下，走了。没有人说话。", "灯笼放下", usage)
+	if want := "他把灯笼放下，走了。"; len(got) != 1 || got[0] != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestSeveralPassages: what a fact has from two passages has two quotations, whether the model gives both or one.
+func TestSeveralPassages(t *testing.T) {
+	t.Parallel()
+	usage := spoken("She was there and he said that it is so in the way for the of a at.")
+	x, mira := mention.New(), namedEntry(1, "Mira")
+	x.SetNames(1, []string{"Mira"})
+	filler := strings.Repeat("He said that it was so and so, and she was there. ", 15)
+	body := "Mira wore a crimson velvet gown. " + filler + "A sapphire was at her throat."
+	const fact = "Mira wore a crimson velvet gown, and a sapphire at her throat."
+	want := []string{"Mira wore a crimson velvet gown.", "A sapphire was at her throat."}
+	for _, quote := range []string{"crimson velvet … at her throat", "wore a crimson"} {
+		got, lacks := support(t, x, codex.Fact{Text: fact}, mira, body, quote, usage)
+		if !slices.Equal(got, want) || lacks != nil {
+			t.Errorf("%q: %q, %q", quote, got, lacks)
+		}
+	}
+	inferred := codex.Fact{Text: fact, Kind: annotator.Inferred}
+	if got, lacks := support(t, x, inferred, mira, body, "wore a crimson", usage); len(got) != 1 || lacks != nil {
+		t.Errorf("%q, %q", got, lacks)
+	}
+}
+
+// TestLackingWords: words of a fact lack if its scene has them and its quotations do not. All of them lack if the two
+// have nothing in common. Words that the scene has nowhere are other words for what it says.
+func TestLackingWords(t *testing.T) {
+	t.Parallel()
+	usage := spoken("She was there and he said that it is so in the way for the of a at.")
+	x, mira := mention.New(), namedEntry(1, "Mira")
+	x.SetNames(1, []string{"Mira"})
+	filler := strings.Repeat("He said that it was so and so, and she was there. ", 15)
+	told := []string{"Mira lit the beacon. ", "The gale rose. ", "The oars broke. ", "He was there."}
+	body := strings.Join(told, filler)
+	for _, test := range []struct{ fact, quote, lacks string }{
+		{"Mira lit the beacon.", "lit the beacon", "[]"},
+		{"She kindled the beacon.", "lit the beacon", "[]"}, // in other words
+		{"Mira lit the beacon in a gale.", "lit the beacon", "[]"},
+		{"Mira lit the beacon in a gale, for want of oars.", "lit the beacon", "[gale oars]"},
+		{"The oars broke.", "He was there", "[]"}, // the sentence of these is quoted, too
+		{"The oars snapped.", "He was there", "[oars snapped]"},
+		{"Mira was there.", "He was there", "[]"}, // a name and common words
+	} {
+		_, lacks := support(t, x, codex.Fact{Text: test.fact}, mira, body, test.quote, usage)
+		if fmt.Sprint(lacks) != test.lacks {
+			t.Errorf("%q by %q lacks %q", test.fact, test.quote, lacks)
+		}
+	}
+}
+
+// TestSupportIsOfTheStory: whatever the texts, quotations are parts of the post and not too long. They contain what was
+// given, and are the same if they are given again.
+func TestSupportIsOfTheStory(t *testing.T) {
+	t.Parallel()
+	usage := spoken("and the of")
+	x, e := mention.New(), namedEntry(1, "Anna")
+	x.SetNames(1, []string{"Anna"})
+	word := rapid.SampledFrom([]string{
+		"and", "the", "lamp", "été", "Дом", "灯笼", "등불", "don't", "Anna", ".", "!\n", "”", "“", "; ", "—",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(word, 4, 300).Draw(t, "words")
+		body := strings.Join(words, " ")
+		from := rapid.IntRange(0, len(words)-3).Draw(t, "from")
+		posts := []annotator.Post{{ID: 1, Body: body}}
+		fact := codex.Fact{Text: strings.Join(rapid.SliceOfN(word, 1, 6).Draw(t, "fact"), " ")}
+		if fact.Quotes, _ = codex.FindQuotes(posts, strings.Join(words[from:from+3], " ")); fact.Quotes == nil {
+			return
+		}
+		w := x.Wording(fact.Text, e, usage)
+		quotes, _ := w.Support(&fact, nil, posts)
+		for _, q := range quotes {
+			if string([]rune(body)[q.Start:q.End]) != q.Quote || q.End-q.Start > codex.MaxQuote {
+				t.Fatalf("%+v of %q", q, body)
+			}
+		}
+		trimmed := strings.Trim(fact.Quotes[0].Quote, " “”.!;—\n")
+		if !strings.Contains(quotes[0].Quote, trimmed) {
+			t.Fatalf("%q has not %q", quotes[0].Quote, trimmed)
+		}
+		fact.Quotes = quotes
+		if again, _ := w.Support(&fact, nil, posts); !slices.Contains(again, quotes[0]) {
+			t.Fatalf("%+v becomes %+v", quotes, again)
+		}
+	})
+}
