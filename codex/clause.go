@@ -69,8 +69,8 @@ func Places(body string, q annotator.Evidence) []Range {
 // quotationMarks are marks that open and close a quotation.
 var quotationMarks = [][2]string{{`"`, `"`}, {"“", "”"}, {"«", "»"}, {"「", "」"}, {"『", "』"}}
 
-// Paired returns a range of a text without a quotation mark at its end that closes none, and without a single one at its
-// beginning.
+// Paired returns a range of a text without a quotation mark at its end that closes none, and without a single one at
+// its beginning.
 func Paired(text string, r Range) Range {
 	for _, marks := range quotationMarks {
 		quote := text[r.Start:r.End]

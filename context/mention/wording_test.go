@@ -70,7 +70,7 @@ func TestQuotationsAreWidened(t *testing.T) {
 		{"It was so.", "It was so", `It was so.`},
 		{"It is lit.", "I had it lit", `"I had it lit."`},
 	} {
-		of := namedEntry(9, "Tuesday's promise") // which the story has not
+		of := namedEntry(9, "Zedekiah") // whom the story does not name
 		if strings.HasPrefix(test.fact, "Mira") {
 			of = mira
 		}
