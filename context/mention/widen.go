@@ -14,7 +14,7 @@ const (
 	maxAround  = 6 // clauses before and after the given words
 	wordWorth  = 100
 	nameWorth  = 150 // and of a telling word
-	oftenAmong = 8   // another word that more than one of as many clauses around have is worth nothing
+	oftenAmong = 8   // a word that more than one of as many clauses around have is worth nothing
 )
 
 // Support returns the quotations of a fact as they support it best, and the words of the fact that they lack. They
@@ -164,10 +164,11 @@ func (p *passage) worth(has []bool, from, to int) (worth int) {
 		if has != nil && has[k] || p.count(k, from, to) == 0 {
 			continue
 		}
-		switch {
-		case p.parts[k].ids != nil, p.telling(k):
+		isName := p.parts[k].ids != nil
+		switch often := p.count(k, 0, len(p.has)-1) > max(2, len(p.has)/oftenAmong); {
+		case isName, p.telling(k) && !often:
 			worth += nameWorth
-		case p.count(k, 0, len(p.has)-1) <= max(2, len(p.has)/oftenAmong):
+		case !often:
 			worth += wordWorth
 		}
 	}
