@@ -87,11 +87,11 @@ func (tx *tx) storeDigests(changed digests) {
 	}
 	maps.DeleteFunc(stored, func(table string, _ digest) bool { _, ok := changed[table]; return !ok })
 	if err == nil {
-		tx.fail(writeDigests(tx.ctx, tx.Tx, stored))
+		tx.fail(writeDigests(tx.ctx, tx, stored))
 	}
 }
 
-func writeDigests(ctx context.Context, t *sql.Tx, d digests) error {
+func writeDigests(ctx context.Context, t execer, d digests) error {
 	for _, table := range slices.Sorted(maps.Keys(d)) {
 		hash := d[table]
 		_, err := t.ExecContext(ctx, `INSERT INTO digest (name, hash) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE
@@ -101,6 +101,11 @@ func writeDigests(ctx context.Context, t *sql.Tx, d digests) error {
 		}
 	}
 	return nil
+}
+
+// execer runs statements: a transaction.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
 func storedDigests(ctx context.Context, q querier) (digests, error) {

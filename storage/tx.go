@@ -11,9 +11,10 @@ import (
 )
 
 // tx is a transaction. Its head moves as rows are appended. After the first error it runs no further statement and is
-// rolled back, so that a sequence of statements needs no check after each.
+// rolled back, so that a sequence of statements needs no check after each. It is no sql.Tx, which starts a goroutine for
+// itself and for each query.
 type tx struct {
-	*sql.Tx
+	*sql.Conn
 	ctx  context.Context
 	head head
 	now  int64 // unix milliseconds
@@ -105,16 +106,24 @@ func (tx *tx) checkHolder(db *DB) {
 // transact runs a transaction that does not touch the state of the run. The digests of the tables commit with it.
 func transact(ctx context.Context, w *writer, now func() time.Time, body func(*tx)) error {
 	clear(w.changed)
-	t, err := w.BeginTx(ctx, nil)
+	conn, err := w.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.Rollback() }()
-	tx := &tx{Tx: t, ctx: ctx, now: now().UnixMilli()}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
+		}
+	}()
+	tx := &tx{Conn: conn, ctx: ctx, now: now().UnixMilli()}
 	body(tx)
 	tx.storeDigests(w.changed)
-	if tx.err != nil {
-		return tx.err
-	}
-	return t.Commit()
+	tx.exec(`COMMIT`)
+	committed = tx.err == nil
+	return tx.err
 }
