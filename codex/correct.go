@@ -50,13 +50,44 @@ func Move(
 	edit := Edit{Actor: actor, At: at}
 	from, into := newReviser(source, edit), newReviser(target, edit)
 	from.checkEditable()
-	claim := from.openClaim(fact)
 	into.checkEditable()
+	from.move(fact, into, true)
 	if err := cmp.Or(from.err, into.err); err != nil {
 		return nil, err
 	}
+	return append(into.revisions, from.revisions...), nil
+}
+
+// Drop returns the revisions that retire an entry, with the reason, and give some of its open claims to another entry,
+// as Move does. They do not say who or what that one is. The error is a *Refusal if the rules reject it.
+func Drop(
+	source, target *annotator.Entry, facts []int64, reason string, actor annotator.Actor, at annotator.Place,
+) ([]annotator.Revision, error) {
+	if source.ID == target.ID {
+		return nil, refuse("SAME", "entry %d cannot be a part of itself", source.ID)
+	}
+	edit := Edit{Actor: actor, At: at}
+	from, into := newReviser(source, edit), newReviser(target, edit)
+	from.checkEditable()
+	into.checkEditable()
+	for _, fact := range facts {
+		from.move(fact, into, false)
+	}
+	from.add(annotator.FieldRetired, string(source.Status), from.text("reason", reason, MaxQuote))
+	if err := cmp.Or(from.err, into.err); err != nil {
+		return nil, err
+	}
+	return append(into.revisions, from.revisions...), nil
+}
+
+// move moves an open claim to another entry. There it may go on saying who or what the entry is.
+func (r *reviser) move(fact int64, into *reviser, identity bool) {
+	claim := r.openClaim(fact)
+	if cmp.Or(r.err, into.err) != nil {
+		return
+	}
 	moved := claim
-	moved.As = "" // it is not filed under that name any more
+	moved.As, moved.Identity = "", moved.Identity && identity // it is not filed under that name any more
 	known := slices.IndexFunc(into.entry.Claims, func(c annotator.Claim) bool {
 		return c.Until == 0 && sameClaim(&c, &moved)
 	})
@@ -67,12 +98,8 @@ func Move(
 		into.copyClaim(moved, claim.Evidence)
 		into.checkLength()
 	}
-	claim.Ended, claim.MovedTo = annotator.EndMoved, target.ID
-	from.end(fact, claim)
-	if err := cmp.Or(from.err, into.err); err != nil {
-		return nil, err
-	}
-	return append(into.revisions, from.revisions...), nil
+	claim.Ended, claim.MovedTo = annotator.EndMoved, into.entry.ID
+	r.end(fact, claim)
 }
 
 // openClaim returns the claim with an id, which must hold.

@@ -182,3 +182,26 @@ func TestCorrectionsKeepWhatWasSaid(t *testing.T) {
 		}
 	})
 }
+
+// TestDrop: the other entry gets the facts that are named, with their quotations, and none says who or what it is. The
+// dropped one keeps the others, and its name is free.
+func TestDrop(t *testing.T) {
+	t.Parallel()
+	source := entryOf(t, 1, told())
+	target := entryOf(t, 2, codex.Edit{Name: new("Dusk"), Facts: factsOf("It is late.")})
+	at := annotator.PlaceAt(7, 2)
+	revisions, err := codex.Drop(source, target, []int64{1, 2}, "So.", annotator.ActorCurator, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	applyAll(t, revisions, source, target)
+	if len(target.Claims) != 3 || target.Claims[1].Identity || len(target.Claims[1].Evidence) != 1 ||
+		source.Status != annotator.Retired || source.Claims[0].MovedTo != 2 || source.Claims[2].Until != 0 {
+		t.Errorf("%+v, %+v", source, target)
+	}
+	for _, e := range []*annotator.Entry{source, target} { // that one is retired, and this one is the same
+		if _, err := codex.Drop(e, target, nil, "So.", annotator.ActorCurator, at); err == nil {
+			t.Errorf("entry %d was dropped", e.ID)
+		}
+	}
+}

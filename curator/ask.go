@@ -29,11 +29,12 @@ type inquiry struct {
 
 // parts are what a question asks for. Each may be missing.
 type parts struct {
-	batch   Batch
-	recap   *window.Recap
-	present statements
-	phrases phrases
-	states  *openStates
+	batch     Batch
+	recap     *window.Recap
+	present   statements
+	phrases   phrases
+	states    *openStates
+	redundant *redundant
 }
 
 // section is a part of a question with an instruction of its own. It comes before the other parts in the message.
@@ -59,6 +60,10 @@ func (p *parts) sections(s *Settings) (list []section) {
 	const closeEach = "Close each of these elements, and write nothing else."
 	if p.phrases != nil {
 		list = append(list, section{s.Names, p.phrases.shown(), closeEach, phraseTokens * len(p.phrases), s.MaxTokens})
+	}
+	if p.redundant != nil {
+		tokens := redundantTokens * len(p.redundant.list)
+		list = append(list, section{s.Redundant, p.redundant.shown, "Write nothing else.", tokens, 0})
 	}
 	if p.states != nil {
 		tokens := max(statesTokens, tokensPerState*len(p.states.list))
@@ -108,21 +113,30 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 	if err != nil {
 		return nil, err
 	}
+	superfluous, err := c.dueRedundant(ctx)
+	if err != nil {
+		return nil, err
+	}
 	batch, err := c.candidates(ctx, open[:min(len(open), max(1, c.Settings.Batch))])
 	if err != nil {
 		return nil, err
 	}
-	q, full, err := c.fullest(parts{batch, recap, present, phrases, states}, urgent)
+	q, full, err := c.fullest(parts{batch, recap, present, phrases, states, superfluous}, urgent)
 	if full || urgent || c.least() < 2 || len(open) > maxWaiting*c.least() {
 		return q, err
 	}
 	return nil, err
 }
 
-// fullest returns the largest question that asks for all parts. Where the window leaves no room for that, it omits the
-// states, then phrases and present statements, then the summaries, if these are not urgent.
+// fullest returns the largest question that asks for all parts. If the window leaves no room for that, it omits the
+// redundant entries, then the states, then phrases and present statements. Summaries are omitted last, unless they are
+// urgent.
 func (c *Curator) fullest(p parts, urgent bool) (q *inquiry, full bool, err error) {
 	q, full, err = c.largest(p)
+	if err == nil && !full && p.redundant != nil {
+		p.redundant = nil
+		q, full, err = c.largest(p)
+	}
 	if err == nil && !full && p.states != nil && (len(p.batch) > 0 || p.recap != nil || p.present != nil) {
 		p.states = nil
 		q, full, err = c.largest(p)
@@ -257,6 +271,11 @@ func (c *Curator) system(p *parts) string {
 	return c.Settings.System + "\n"
 }
 
+// onlyEntries reports whether nothing is asked for but decisions on entries.
+func (p *parts) onlyEntries() bool {
+	return p.recap == nil && p.present == nil && p.states == nil && p.redundant == nil
+}
+
 func (p *parts) onlySummaries() bool { return len(p.batch) == 0 && p.present == nil && p.states == nil }
 
 // decide asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing
@@ -275,51 +294,100 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	told, text := q.present.read(text)
-	named, text := q.phrases.read(text)
-	ended, answered, text := q.states.read(text)
-	answers := q.batch.Unanswered(noReply)
-	if noReply == nil {
-		answers = q.batch.Read(text)
-	}
 	fallback := AskAgain
 	// asked alone already, as often as a request is tried
-	if q.again != "" || err != nil && len(q.batch) == 1 && q.recap == nil && q.present == nil && q.states == nil {
+	if q.again != "" || err != nil && len(q.batch) == 1 && q.onlyEntries() {
 		fallback = Keep
 	}
-	at := annotator.PlaceAt(c.Scene.Order, len(c.Scene.Posts)-1)
-	if err := c.findPlaces(ctx, q.batch, answers); err != nil {
-		return nil, err
-	}
-	if err := c.findTargets(ctx, q.batch, answers); err != nil {
-		return nil, err
-	}
-	decisions, revisions := q.batch.Resolve(answers, fallback, c.Scene.Thread.ID, at)
-	changed := changedBy(revisions)
-	names, failed := c.names(ctx, q.phrases, named, changed)
+	said := q.read(text, noReply)
+	e, failed := c.effects(ctx, q, &said, fallback)
 	if failed != nil {
 		return nil, failed
 	}
-	if names.record != nil {
-		c.due = foundPhrases{}
-	}
-	revisions = append(revisions, q.states.revisions(ended, revisions, at, c.Scene.Thread.ID)...)
-	revisions = append(revisions, q.present.revisions(told, changed, revisions, at, c.Scene.Thread.ID)...)
-	revisions = append(revisions, names.revisions...)
 	summarised := summaries != nil && len(summaries.Episodes) > 0
-	decided := slices.ContainsFunc(decisions, func(d Decision) bool { return d.Action.ByModel() })
-	if summarised || decided || answered || len(told)+len(named) > 0 {
-		return decisions, c.carryOut(ctx, reply, names.record, revisions, summaries)
+	decided := slices.ContainsFunc(e.decisions, func(d Decision) bool { return d.Action.ByModel() })
+	if summarised || decided || said.more() {
+		if err := c.carryOut(ctx, reply, e.phrases, e.revisions, summaries); err != nil {
+			return nil, err
+		}
+		for _, f := range e.folded {
+			c.Decided(f.Entry, f.Decision)
+		}
+		return e.decisions, nil
 	}
-	body, reason := q.unusable(decisions)
+	body, reason := q.unusable(e.decisions)
 	var call *annotator.Call
 	if reply != nil {
 		call = reply.Call
 		call.Discard(reason, reply.Body())
 	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: body, Tokens: tokens.EstimateMessage(body)}
-	note.Parsed.Phrases = names.record
-	return decisions, c.Records.Decide(ctx, call, note, revisions, summaries)
+	note.Parsed.Phrases = e.phrases
+	return e.decisions, c.Records.Decide(ctx, call, note, e.revisions, summaries)
+}
+
+// said is what a reply says of the parts of a question, apart from the summaries.
+type said struct {
+	answers []Answer
+	told    map[int64]statement
+	named   map[string]string
+	folds   []fold
+	ended   []endedState
+	states  bool // it says something of states
+}
+
+// read reads what a reply says; nothing if there is none.
+func (q *inquiry) read(reply string, noReply error) (s said) {
+	s.told, reply = q.present.read(reply)
+	s.named, reply = q.phrases.read(reply)
+	s.ended, s.states, reply = q.states.read(reply)
+	s.folds, reply = q.redundant.read(reply)
+	s.answers = q.batch.Unanswered(noReply)
+	if noReply == nil {
+		s.answers = q.batch.Read(reply)
+	}
+	return s
+}
+
+// more reports whether a reply says something usable, apart from summaries and decisions on entries.
+func (s *said) more() bool { return s.states || len(s.told)+len(s.named)+len(s.folds) > 0 }
+
+// effects are what follows from a reply.
+type effects struct {
+	decisions []Decision
+	revisions []annotator.Revision
+	phrases   *annotator.Phrases
+	folded    []folded
+}
+
+// effects computes what follows from a reply. An entry that one part of it changes is not changed by a later part that
+// rests on what the entry was.
+func (c *Curator) effects(ctx context.Context, q *inquiry, s *said, fallback Action) (e effects, err error) {
+	at, thread := annotator.PlaceAt(c.Scene.Order, len(c.Scene.Posts)-1), c.Scene.Thread.ID
+	if err := c.findPlaces(ctx, q.batch, s.answers); err != nil {
+		return e, err
+	}
+	if err := c.findTargets(ctx, q.batch, s.answers); err != nil {
+		return e, err
+	}
+	e.decisions, e.revisions = q.batch.Resolve(s.answers, fallback, thread, at)
+	dropped, folded, err := c.dropped(ctx, q.redundant, s.folds, e.revisions, at)
+	if err != nil {
+		return e, err
+	}
+	e.revisions, e.folded = append(e.revisions, dropped...), folded
+	changed := changedBy(e.revisions)
+	names, err := c.names(ctx, q.phrases, s.named, changed)
+	if err != nil {
+		return e, err
+	}
+	if e.phrases = names.record; e.phrases != nil {
+		c.due = foundPhrases{}
+	}
+	e.revisions = append(e.revisions, q.states.revisions(s.ended, e.revisions, at, thread)...)
+	e.revisions = append(e.revisions, q.present.revisions(s.told, changed, e.revisions, at, thread)...)
+	e.revisions = append(e.revisions, names.revisions...)
+	return e, nil
 }
 
 // answerOf returns the text of a reply, or why there is none.

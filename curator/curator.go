@@ -32,6 +32,7 @@ type Settings struct {
 	Present     string // what a question for present statements begins with
 	Names       string // what a question about phrases begins with
 	States      string // what a question about open states begins with
+	Redundant   string // what a question about entries that may be redundant begins with
 }
 
 // Task is a kind of thing that the curator asks for, apart from decisions on entries.
@@ -43,6 +44,7 @@ const (
 	Present                    // statements of what entries are now
 	States                     // which open states no longer hold
 	Names                      // whose names phrases and short forms are
+	Redundant                  // which entries are worth none of their own
 )
 
 // Curator asks about entries one question after another, each at the end of the same window: no question is in the

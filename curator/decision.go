@@ -25,13 +25,15 @@ const (
 	Keep     Action = "NONE"    // there is no usable answer: it stays as it is
 	Shown    Action = "SHOWN"   // the narration shows it in several scenes: confirmed without a question
 	// no decision on the entry: it was asked which of its states no longer hold
-	AskStates Action = "STATES"
-	Unstated  Action = "UNSTATED" // no decision on the entry: it has no new statement of what it is now
+	AskStates    Action = "STATES"
+	AskRedundant Action = "REDUNDANT" // no decision on the entry: it was asked whether it is worth one of its own
+	Drop         Action = "DROP"      // it is not worth an entry of its own: retired, and its facts are another entry's
+	Unstated     Action = "UNSTATED"  // no decision on the entry: it has no new statement of what it is now
 )
 
 // ByModel reports whether the action is one that the model chose, and no rule.
 func (a Action) ByModel() bool {
-	return !slices.Contains([]Action{AskAgain, Keep, Shown, AskStates, Unstated}, a)
+	return !slices.Contains([]Action{AskAgain, Keep, Shown, AskStates, AskRedundant, Unstated}, a)
 }
 
 func (a Action) actor() annotator.Actor {
@@ -44,7 +46,8 @@ func (a Action) actor() annotator.Actor {
 // Decision is an action with what it needs. In JSON it is the new value of a curator_decision revision.
 type Decision struct {
 	Action Action    `json:"decision"`
-	Target int64     `json:"target,omitempty"`       // of MERGE: the entry that takes its place
+	Target int64     `json:"target,omitempty"`       // of MERGE and DROP: the entry that takes its place
+	Moved  []int64   `json:"moved,omitempty"`        // of DROP: the facts that the target lacked, and gets
 	Facts  []NewFact `json:"facts,omitempty"`        // of REVISE: added
 	Close  []Closing `json:"close,omitempty"`        // of REVISE: facts that are wrong
 	Drop   []string  `json:"drop_aliases,omitempty"` // of REVISE: names that are not its own
@@ -53,7 +56,8 @@ type Decision struct {
 	// of STATES: the states that were asked about, and those of them that ended
 	States []int64    `json:"states,omitempty"`
 	Ended  []StateEnd `json:"ended,omitempty"`
-	// of STATES: the revision up to which all states that waited were asked about
+	// of STATES: the revision up to which all states that waited were asked about. Of REDUNDANT: the newest entry that
+	// was looked at.
 	Through int64 `json:"through,omitempty"`
 }
 
@@ -95,7 +99,7 @@ func (c *Candidate) Revisions(d Decision, at annotator.Place) ([]annotator.Revis
 		return nil, err
 	}
 	record := c.record(d, at)
-	if d.Action != Merge {
+	if d.Action != Merge && d.Action != Drop {
 		return append([]annotator.Revision{record}, changes...), nil
 	}
 	// The target comes first; the record precedes the other revisions of the source.
@@ -120,13 +124,16 @@ func (c *Candidate) changes(d Decision, at annotator.Place) ([]annotator.Revisio
 		return c.reword(&d, edit)
 	case Reject:
 		return codex.Retire(&c.Entry, d.Reason, annotator.ActorCurator, at)
-	case Merge:
+	case Merge, Drop:
 		target := c.similar(d.Target)
 		if target == nil {
 			return nil, fmt.Errorf("entry %d is none of those shown", d.Target)
 		}
+		if d.Action == Drop {
+			return codex.Drop(&c.Entry, target, d.Moved, d.Reason, annotator.ActorCurator, at)
+		}
 		return codex.Merge(&c.Entry, target, annotator.ActorCurator, at)
-	case AskAgain, Keep, AskStates, Unstated:
+	case AskAgain, Keep, AskStates, AskRedundant, Unstated:
 		return nil, nil
 	}
 	return codex.Revise(&c.Entry, edit)

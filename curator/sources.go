@@ -17,6 +17,7 @@ type Sources struct {
 	Names   NameIndex
 	Records Records
 	States  OpenStates
+	New     NewEntries
 }
 
 // Posts reads the story.
@@ -95,6 +96,20 @@ type OpenStates interface {
 	// Naming returns open states in whose texts one of some names occurs, the newest first. There the names may mean
 	// something else.
 	Naming(ctx context.Context, names []string, limit int) ([]annotator.ClaimRef, error)
+}
+
+// NewEntries compares new entries with others, as storage.NewEntries does.
+type NewEntries interface {
+	// Unlooked returns live entries that no question about redundant ones has looked at, the oldest first. It returns
+	// at most limit, the newest, of those that were first seen before a scene.
+	Unlooked(ctx context.Context, before annotator.Order, limit int) ([]int64, error)
+	// Near returns the other live entries with few facts that have quotations in the posts of an entry's quotations.
+	Near(ctx context.Context, entry int64, limit int) ([]int64, error)
+	// Scenes returns in how many scenes an entry is mentioned, up to limit.
+	Scenes(ctx context.Context, entry int64, limit int) (int, error)
+	// Linking returns the texts of other entries' facts in which one of some names occurs and that have a link. It
+	// omits those of one scene.
+	Linking(ctx context.Context, entry int64, names []string, without annotator.Order) ([]string, error)
 }
 
 // words returns the index of names, and how the story uses words.

@@ -18,11 +18,14 @@ func (c *Curator) findTargets(ctx context.Context, batch Batch, answers []Answer
 		if a.Err != nil || a.Decision.Action != Merge || candidate.similar(a.Decision.Target) != nil {
 			continue
 		}
-		target, why, err := c.target(ctx, &candidate.Entry, a.Decision.Target, a.Into)
+		target, why, err := c.find(ctx, a.Decision.Target, a.Into)
 		if err != nil {
 			return err
 		}
 		if a.Err = why; why == nil {
+			a.Err = c.unfit(&candidate.Entry, target)
+		}
+		if a.Err == nil {
 			a.Decision.Target = target.ID
 			candidate.Similar = append(candidate.Similar, *target)
 		}
@@ -30,11 +33,9 @@ func (c *Curator) findTargets(ctx context.Context, batch Batch, answers []Answer
 	return nil
 }
 
-// target returns the live entry with an id, or, if that is 0, with a name. If no other entry than the source is meant,
-// why says so in words for the model.
-func (c *Curator) target(
-	ctx context.Context, source *annotator.Entry, id int64, name string,
-) (target *annotator.Entry, why, err error) {
+// find returns the live entry with an id, or, if that is 0, with a name. If there is not exactly one, why says so in
+// words for the model.
+func (c *Curator) find(ctx context.Context, id int64, name string) (target *annotator.Entry, why, err error) {
 	if id != 0 {
 		found, err := c.Entries.Entries(ctx, []int64{id})
 		if err != nil {
@@ -58,7 +59,7 @@ func (c *Curator) target(
 			return nil, fmt.Errorf("several entries go by %q: give an id", name), nil
 		}
 	}
-	return target, c.unfit(source, target), nil
+	return target, nil, nil
 }
 
 // unfit says why an entry that was not shown cannot take the place of another one; nil if it can.

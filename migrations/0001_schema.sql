@@ -292,6 +292,7 @@ CREATE INDEX value_tag ON value (key, entry_id, from_seen, until_seen, set_by, e
 CREATE INDEX value_status ON value (key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field = 'status';
 CREATE INDEX value_state ON value (set_by) WHERE field = 'claim' AND ended_by IS NULL AND holds = 1 AND instr(json, '"state":true');
 CREATE INDEX value_states_asked ON value (set_by) WHERE field = 'curator_decision' AND instr(json, '"decision":"STATES"');
+CREATE INDEX value_redundant_asked ON value (set_by) WHERE field = 'curator_decision' AND instr(json, '"decision":"REDUNDANT"');
 CREATE INDEX value_post ON value (json ->> 'post') WHERE field = 'evidence';
 
 -- Names and claims have a full-text index each. In one index of two columns, a search of names would also read the claims with

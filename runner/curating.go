@@ -26,7 +26,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	}
 	var open []annotator.UndecidedEntry
 	if !r.config.Curator.Off {
-		c.Tasks |= curator.Present | curator.States | curator.Names
+		c.Tasks |= curator.Present | curator.States | curator.Names | curator.Redundant
 		before := c.Scene.Thread.Order // its first scene
 		if c.Final {
 			before = c.Scene.Order + 1
@@ -84,7 +84,7 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 	c := r.curator(turn, decided)
 	c.Final = true
 	if len(threads) == 0 {
-		c.Tasks = curator.Present | curator.States
+		c.Tasks = curator.Present | curator.States | curator.Redundant
 	}
 	return c.Curate(ctx, open)
 }
@@ -107,11 +107,12 @@ func (r *Runner) curator(turn int64, decided func(*annotator.Entry, curator.Deci
 	settings, identity := r.config.Curator, &r.config.Identity
 	settings.Instruction, settings.System = identity.Curator, identity.CuratorSystem
 	settings.Present, settings.Names, settings.States = identity.Present, identity.Names, identity.States
+	settings.Redundant = identity.Redundant
 	return &curator.Curator{
 		Settings: settings, Scene: r.scene.row, Window: r.window, Turn: turn,
 		Sources: curator.Sources{
 			Posts: r.corpus, Scenes: r.Store.Scenes, Threads: r.Store.Threads, Entries: r.Store.Glossary,
-			Names: r.names, Records: r.Store.Curation, States: r.Store.OpenStates,
+			Names: r.names, Records: r.Store.Curation, States: r.Store.OpenStates, New: r.Store.NewEntries,
 		},
 		Decided: func(e *annotator.Entry, d curator.Decision) {
 			reason := fmt.Sprintf("%s: %s", d.Action, e.Name())

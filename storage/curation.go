@@ -32,7 +32,7 @@ const undecidedEntries = `SELECT e.id, iif(d.json ->> '$.decision' = 'AGAIN', d.
 // decided are the decisions v about an entry e.
 const decided = `value v CROSS JOIN revision r ON r.id = v.set_by
 	WHERE v.entry_id = e.id AND v.field = 'curator_decision'
-	  AND r.trace_id > ?2 AND v.json ->> '$.decision' NOT IN ('UNSTATED', 'STATES')`
+	  AND r.trace_id > ?2 AND v.json ->> '$.decision' NOT IN ('UNSTATED', 'STATES', 'REDUNDANT')`
 
 // isUnlocked is a condition on an entry e.
 const isUnlocked = `NOT EXISTS (SELECT 1 FROM value l WHERE l.entry_id = e.id

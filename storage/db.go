@@ -24,6 +24,7 @@ type DB struct {
 	Glossary      *Glossary
 	Curation      *Curation
 	OpenStates    *OpenStates
+	NewEntries    *NewEntries
 	Calls         *Calls
 	Scenes        *Scenes
 	Threads       *Threads
@@ -70,6 +71,8 @@ type (
 	Curation service
 	// OpenStates reads the open states of entries: claims that describe a state, and hold.
 	OpenStates service
+	// NewEntries compares new entries with others, for questions about those that may be redundant.
+	NewEntries service
 	// Calls stores the attempts to call the model.
 	Calls service
 	// Scenes stores the scenes and their outcomes.
@@ -97,6 +100,7 @@ func newDB(path string, now func() time.Time, known schema) *DB {
 	}
 	s := &service{db}
 	db.Journal, db.Curation, db.OpenStates = (*Journal)(s), (*Curation)(s), (*OpenStates)(s)
+	db.NewEntries = (*NewEntries)(s)
 	db.Calls, db.Scenes, db.Threads = (*Calls)(s), (*Scenes)(s), (*Threads)(s)
 	db.Snapshots, db.Conversations, db.Episodes = (*Snapshots)(s), (*Conversations)(s), (*Episodes)(s)
 	db.Mentions = (*Mentions)(s)

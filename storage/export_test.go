@@ -58,6 +58,7 @@ func InvariantQueries() iter.Seq2[string, string] {
 var EndQueries = map[string]string{
 	"ended": endedThreads, "undecided": undecidedEntries, "outdated": outdatedEntries,
 	"states asked": askedStates, "open states": openStates, "facts since": addedClaims,
+	"new entries": unlookedEntries,
 }
 
 // OrdersBetween computes the orders of new scenes.

@@ -38,11 +38,14 @@ var invariants = [...]invariant{
 		    AND c.id < r.id)`,
 	},
 	{
-		// An answer with present statements also ends states, which are claims. One about phrases adds names.
+		// An answer with present statements also ends states, which are claims. One about phrases adds names, and one
+		// about redundant entries merges and retires.
 		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; " +
 			"every one by the curator with its answer",
 		`WITH answered AS MATERIALIZED (SELECT trace_id, purpose FROM call
-		  WHERE outcome = 'ok' AND purpose IN ('curate', 'summarise'))
+		  WHERE outcome = 'ok' AND purpose IN ('curate', 'summarise')),
+		 dropped AS MATERIALIZED (SELECT r.trace_id FROM value d JOIN revision r ON r.id = d.set_by
+		  WHERE d.field = 'curator_decision' AND d.json ->> '$.decision' IN ('DROP', 'MERGE'))
 		 SELECT 'revision ' || v.id || ' has no successful tool result' FROM revision v
 		  WHERE v.actor = 'model' AND NOT EXISTS
 		  (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind IN ('tool_result', 'update') AND t.error = ''
@@ -50,6 +53,7 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v
 		  WHERE v.actor = 'curator' AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.trace_id = v.trace_id
 		    AND (a.purpose = 'curate' OR a.purpose = 'summarise' AND (v.field IN ('present', 'claim')
+		      OR v.trace_id IN dropped
 		      OR v.field = 'alias' AND EXISTS
 		      (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND instr(t.parsed, '"phrases"') > 0))))
 		 UNION ALL SELECT 'revision ' || id || ' has a row of the journal that is not there' FROM revision

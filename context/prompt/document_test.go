@@ -24,6 +24,8 @@ var documented = []struct{ file, when string }{
 		"and of threads that have ended."},
 	{"STATES.md", "A question beside the story, at a thread's end: which open states no longer hold. " +
 		"They follow in <states>."},
+	{"REDUNDANT.md", "A question beside the story, at a thread's end: which entries are worth none of their own. " +
+		"They follow in <redundant>."},
 	{"PRESENT.md", "A question beside the story, at a thread's end: what entries are now whose facts have changed. " +
 		"The entries follow in <outdated>."},
 	{"NAMES.md", "A question beside the story, at a thread's end: whose names phrases are that keep coming back. " +

@@ -35,6 +35,7 @@ type Identity struct {
 	Present       string // what a question for the present statements of entries begins with
 	Names         string // what a question begins with that asks whose names phrases are
 	States        string // what a question about open states begins with
+	Redundant     string // what a question about entries that may be redundant begins with
 
 	// SHA-256 of each part of the system prompt that Load read from a file, by the file's name
 	Files     map[string]string

@@ -98,7 +98,7 @@ func TestWrittenFilesSayTheSame(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	paths, err := prompt.Write(dir)
-	if err != nil || len(paths) != 12 {
+	if err != nil || len(paths) != 13 {
 		t.Fatal(paths, err)
 	}
 	read, err := prompt.Load(dir)

@@ -16,6 +16,7 @@ func (id *Identity) templates() []part {
 		{"PRESENT.md", &id.Present},
 		{"NAMES.md", &id.Names},
 		{"STATES.md", &id.States},
+		{"REDUNDANT.md", &id.Redundant},
 	}
 }
 

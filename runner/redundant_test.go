@@ -1,0 +1,119 @@
+package runner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"annotator/internal/longtest"
+	"annotator/internal/scripted"
+)
+
+// collars is a story of two threads, with an entry for a person and some for things. It names one once and one under
+// two names, and it comes back to another. It asks about such entries at the end, and gets an answer.
+func collars(t *testing.T, answer string) (s *stage, questions *[]string) {
+	t.Helper()
+	questions = &[]string{}
+	threads := [][]string{
+		{"Wren wore a collar of fur. She hid the brass box, a coffer with nine locks, in the well."},
+		{"The well was dry, and Wren laughed."},
+	}
+	quote := func(words string) string { return `","quote":"` + words + `"}` }
+	updates := map[string]string{
+		`<scene number="1"`: `{"term":"Wren","status":"new","tags":["person"],"facts":[
+				{"text":"Wren wore a collar of fur.` + quote("Wren wore a collar of fur.") + `,
+				{"text":"Wren hid the [[brass box]] in the [[well]].` + quote("She hid the brass box") + `]},
+			{"term":"fur collar","status":"new","facts":[
+				{"text":"The fur collar is of the fur of a fox, it seems.","identity":true,"kind":"inferred` +
+			quote("a collar of fur") + `]},
+			{"term":"brass box","status":"new","facts":[
+				{"text":"The brass box was hidden in the [[well]] by [[Wren]].` + quote("She hid the brass box") + `]},
+			{"term":"coffer","status":"new","facts":[
+				{"text":"The coffer with nine locks was hidden in the [[well]] by [[Wren]].` +
+			quote("She hid the brass box, a coffer with nine locks, in the well.") + `]},
+			{"term":"well","status":"new","facts":[{"text":"The well is deep.` + quote("in the well") + `]}`,
+		`<scene number="2"`: `{"term":"Wren","status":"update","facts":[{"text":"Wren laughed at the [[well]]."}]}`,
+	}
+	s = newTale(t, threads, 32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+		question := r.Messages[len(r.Messages)-1].Content
+		for scene, update := range updates {
+			if strings.HasPrefix(question, scene) {
+				return scripted.Reply{Text: "<codex_updates>[" + update + "]</codex_updates>"}
+			}
+		}
+		reply := scripted.Annotate(r)
+		if _, shown, found := strings.Cut(question, "\n<redundant>\n"); found {
+			shown, _, _ = strings.Cut(shown, "</redundant>")
+			*questions = append(*questions, shown)
+			reply.Text = answer + reply.Text
+		}
+		return reply
+	}})
+	return s, questions
+}
+
+// TestRedundantEntries: the entries of a thing named once and of one under two names are asked about, once. What the
+// story comes back to is not. An entry is dropped into another one that gets its fact, or is merged into it.
+func TestRedundantEntries(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		answer          string
+		dropped, merged int
+	}{
+		{`<drop entry="2" into="Wren"/><same entry="4" as="3"/>`, 1, 1},
+		{`<drop entry="2" into="1"></drop>`, 1, 0},
+		{`<drop entry="2" into="Nobody"/><same entry="4" as="4"/>`, 0, 0},
+		{`<drop entry="2" into="2"/><drop entry="4"/>`, 0, 0},
+		{`<drop entry="5" into="1"/>`, 0, 0}, // not asked about
+		{`<drop entry="2" into="1"/><drop entry="3" into="1"/><drop entry="4" into="1"/>`, 0, 0},
+		{`<drop/>`, 0, 0},
+		{``, 0, 0},
+	} {
+		s, questions := collars(t, test.answer)
+		if err := s.run("collars"); err != nil {
+			t.Fatal(err)
+		}
+		s.lawful("collars")
+		dropped := s.count("collars", `SELECT count(*) FROM glossary_entry e JOIN claim c ON c.entry_id = 1
+			WHERE e.id = 2 AND e.status = 'retired' AND c.text LIKE 'The fur collar%' AND c.until_at = 0
+			AND EXISTS (SELECT 1 FROM evidence v WHERE v.entry_id = 1 AND v.claim_id = c.id)
+			AND NOT EXISTS (SELECT 1 FROM value WHERE entry_id = 1 AND json ->> 'identity')`)
+		merged := s.count("collars", `SELECT count(*) FROM glossary_entry WHERE id = 4 AND merged_into = 3`)
+		if dropped != test.dropped || merged != test.merged {
+			t.Errorf("%s: %d dropped, %d merged", test.answer, dropped, merged)
+		}
+		if n := s.count("collars", `SELECT count(*) FROM entry WHERE name IS NULL`); n != test.dropped+test.merged {
+			t.Errorf("%s: %d entries are gone", test.answer, n)
+		}
+		asked := strings.Join(*questions, "")
+		if len(*questions) != 1 || strings.Count(asked, "<entry ") != 3 ||
+			!strings.Contains(asked, `<entry id="4" term="coffer" near="3 brass box">`) {
+			t.Errorf("%s: asked %q", test.answer, *questions)
+		}
+		if n := s.count("collars", `SELECT count(*) FROM history WHERE field = 'curator_decision'
+			AND new_value ->> '$.decision' = 'REDUNDANT'`); n != 3 {
+			t.Errorf("%s: %d entries were asked about", test.answer, n)
+		}
+	}
+}
+
+// TestRedundantEntriesAfterKills: a run that is killed after any of its transitions drops what the undisturbed one
+// drops.
+func TestRedundantEntriesAfterKills(t *testing.T) {
+	t.Parallel()
+	s, _ := collars(t, `<drop entry="2" into="Wren"/><same entry="4" as="3"/>`)
+	killed, transitions := s.spawn("calm", 0, never, 0)
+	if killed {
+		t.Fatal("the undisturbed run was killed")
+	}
+	s.verify("calm")
+	calm := dump(t, s.db("calm"))
+	for n := 1; n < transitions; n += longtest.Pick(6, 1) {
+		name := fmt.Sprintf("killed-%d", n)
+		s.spawn(name, n, func(told int) bool { return told == n }, 0)
+		if killed, _ := s.spawn(name, 0, never, 0); killed {
+			t.Fatal("the resumed run was killed by somebody else")
+		}
+		s.compare(name, calm)
+	}
+}
