@@ -330,8 +330,8 @@ func lastClaim(e *annotator.Entry) int64 {
 	return last
 }
 
-// MaxPresent is the most code points of a statement of what an entry is now.
-const MaxPresent = 1000
+// maxPresent is the most code points of a statement of what an entry is now.
+const maxPresent = 1000
 
 // Present returns the statement of what an entry is now; empty if there is none. It is also empty if a state of the
 // entry has begun or ended since then, because the statement may be outdated.
@@ -351,7 +351,7 @@ func Restate(
 ) ([]annotator.Revision, error) {
 	r := newReviser(e, Edit{Actor: actor, At: at})
 	r.checkEditable()
-	statement = strings.Join(strings.Fields(r.text("present statement", statement, MaxPresent)), " ")
+	statement = strings.Join(strings.Fields(r.text("present statement", statement, maxPresent)), " ")
 	if statement != e.Present || statement != Present(e) {
 		r.add(annotator.FieldPresent, e.Present, statement)
 	}

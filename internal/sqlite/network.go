@@ -6,10 +6,10 @@ import (
 	"annotator"
 )
 
-// RefuseNetwork refuses a file on a network file system, for writing; the error is of kind Misused. SQLite's
+// refuseNetwork refuses a file on a network file system, for writing; the error is of kind Misused. SQLite's
 // write-ahead log uses shared memory, which a network file system does not have. One machine could overwrite what
 // another has committed.
-func RefuseNetwork(path string) error {
+func refuseNetwork(path string) error {
 	file := path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		file = target

@@ -45,7 +45,7 @@ func Open(ctx context.Context, path string, mode Mode, conns int) (*sql.DB, erro
 		return nil, err
 	}
 	query := parameters(mode)
-	if mode == ReadOnlyClean && hasNoLog(path) && RefuseNetwork(path) == nil {
+	if mode == ReadOnlyClean && hasNoLog(path) && refuseNetwork(path) == nil {
 		// The last connection that closes a WAL file removes the empty log and its index, but only if it may write. The
 		// log of a killed process is not empty, so it remains.
 		query.Set("mode", string(ReadWrite))
@@ -154,7 +154,7 @@ func CheckPath(path string, mode Mode) error {
 		return annotator.Errorf(annotator.Storage, "open %s: %w", path, errors.Unwrap(err)).
 			WithAdvice("check that you may read its folder")
 	case !isReader(mode):
-		return RefuseNetwork(path)
+		return refuseNetwork(path)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func Marshal(v any) ([]byte, error) {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, Unsendable(err)
+		return nil, unsendable(err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
@@ -119,8 +119,8 @@ func EncodeBody(head any, fields []Field, settings any) (Segments, error) {
 	return append(body, tail), nil
 }
 
-// Unsendable is the fault of a request that cannot be encoded.
-func Unsendable(err error) *model.Fault {
+// unsendable is the fault of a request that cannot be encoded.
+func unsendable(err error) *model.Fault {
 	err = fmt.Errorf("encode for the endpoint: %w", err)
 	return &model.Fault{Kind: annotator.Misused, Message: err.Error(), Err: err}
 }

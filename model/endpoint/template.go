@@ -77,7 +77,7 @@ func (u UserText) putSystem(system string, history []byte) ([]byte, error) {
 func rearrange[T any](history []byte, arrange func([]T) []T) ([]byte, error) {
 	var all []T
 	if err := json.Unmarshal(slices.Concat([]byte{'['}, history, []byte{']'}), &all); err != nil {
-		return nil, Unsendable(err)
+		return nil, unsendable(err)
 	}
 	return MarshalElements(arrange(all))
 }
