@@ -38,6 +38,17 @@ type SceneOrder struct {
 	Order Order
 }
 
+// OrderOf returns the order of a scene that was looked for; 0 if it was not found.
+func OrderOf(row *SceneRow, err error) (Order, error) {
+	switch {
+	case KindOf(err) == NotFound:
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	return row.Order, nil
+}
+
 // UndecidedEntry is a tentative entry that awaits the curator's decision.
 type UndecidedEntry struct {
 	Entry       int64

@@ -33,7 +33,7 @@ const (
 
 // candidates gathers what a question shows of entries.
 func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntry) (Batch, error) {
-	index, usage, err := c.words(ctx)
+	index, usage, err := c.Names.Words(ctx, c.Scene.Order)
 	if err != nil {
 		return nil, err
 	}

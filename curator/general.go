@@ -18,7 +18,7 @@ func (c *Curator) dropGeneral(ctx context.Context) error {
 	if c.Tasks&Names == 0 {
 		return nil
 	}
-	index, usage, err := c.words(ctx)
+	index, usage, err := c.Names.Words(ctx, c.Scene.Order)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (c *Curator) recurring(ctx context.Context) (phrases, error) {
 	if err != nil {
 		return nil, err
 	}
-	index, usage, err := c.words(ctx)
+	index, usage, err := c.Names.Words(ctx, c.Scene.Order)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (c *Curator) outdated(ctx context.Context) (ids []int64, urgent bool, err e
 	if ids, err = c.Records.Outdated(ctx, changes, MinFacts, maxStatements); err != nil || len(ids) == 0 {
 		return nil, false, err
 	}
-	first, err := c.before(ctx, c.Scene.Order, MaxWait-1)
+	first, err := annotator.OrderOf(c.Scenes.Neighbor(ctx, c.Scene.Order, 1-MaxWait))
 	if err != nil || first == 0 {
 		return ids, false, err
 	}

@@ -29,11 +29,11 @@ func textsOf(scenes []annotator.Scene) []string {
 
 // recentScenes reads the scenes after an order up to the present one, within the bounds of their number.
 func (c *Curator) recentScenes(ctx context.Context, since annotator.Order) ([]annotator.Scene, error) {
-	least, err := c.before(ctx, c.Scene.Order, minRecent)
+	least, err := annotator.OrderOf(c.Scenes.Neighbor(ctx, c.Scene.Order, -minRecent))
 	if err != nil {
 		return nil, err
 	}
-	most, err := c.before(ctx, c.Scene.Order, maxRecent)
+	most, err := annotator.OrderOf(c.Scenes.Neighbor(ctx, c.Scene.Order, -maxRecent))
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +53,6 @@ func (c *Curator) recentScenes(ctx context.Context, since annotator.Order) ([]an
 		scenes = append(scenes, annotator.Scene{Order: rows[i].Order, Posts: posts})
 	}
 	return scenes, nil
-}
-
-// before returns the order of the scene that is some scenes before another; 0 if the story begins after that.
-func (c *Curator) before(ctx context.Context, scene annotator.Order, distance int) (annotator.Order, error) {
-	row, err := c.Scenes.Neighbor(ctx, scene, -distance)
-	if annotator.KindOf(err) == annotator.NotFound {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return row.Order, nil
 }
 
 // rankAt returns the index of the post that has the byte at an offset of annotator.Bodies.

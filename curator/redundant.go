@@ -52,7 +52,7 @@ func (c *Curator) dueRedundant(ctx context.Context) (*redundant, error) {
 		return nil, err
 	}
 	compared := comparison{Curator: c, known: map[int64]*openFacts{}}
-	if compared.index, compared.usage, err = c.words(ctx); err != nil {
+	if compared.index, compared.usage, err = c.Names.Words(ctx, c.Scene.Order); err != nil {
 		return nil, err
 	}
 	q := &redundant{}
@@ -355,7 +355,7 @@ func (c *Curator) fold(
 		Action: action, Target: target.ID, Thread: c.Scene.Thread.ID,
 		Reason: fmt.Sprintf("It is told of in entry %d.", target.ID),
 	}
-	index, usage, err := c.words(ctx)
+	index, usage, err := c.Names.Words(ctx, c.Scene.Order)
 	if err != nil {
 		return nil, d, err
 	}

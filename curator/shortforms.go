@@ -79,7 +79,7 @@ func (c *Curator) shortForms(ctx context.Context) (list []shortForm, named map[i
 	if err != nil {
 		return nil, nil, err
 	}
-	index, usage, err := c.words(ctx)
+	index, usage, err := c.Names.Words(ctx, c.Scene.Order)
 	if err != nil {
 		return nil, nil, err
 	}

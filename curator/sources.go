@@ -58,8 +58,8 @@ type Entries interface {
 // NameIndex finds the entries that texts name, as entries.Names does.
 type NameIndex interface {
 	Index(ctx context.Context) (*mention.Index, error)
-	// Usage returns how the story up to a scene uses words.
-	Usage(ctx context.Context, scene annotator.Order) (*mention.Usage, error)
+	// Words returns the index, and how the story up to a scene uses words.
+	Words(ctx context.Context, scene annotator.Order) (*mention.Index, *mention.Usage, error)
 	// Invalidate says that entries have changed.
 	Invalidate(ids ...int64)
 }
@@ -110,14 +110,4 @@ type NewEntries interface {
 	// Linking returns the texts of other entries' facts in which one of some names occurs and that have a link. It
 	// omits those of one scene.
 	Linking(ctx context.Context, entry int64, names []string, without annotator.Order) ([]string, error)
-}
-
-// words returns the index of names, and how the story uses words.
-func (c *Curator) words(ctx context.Context) (*mention.Index, *mention.Usage, error) {
-	index, err := c.Names.Index(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	usage, err := c.Names.Usage(ctx, c.Scene.Order)
-	return index, usage, err
 }

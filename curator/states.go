@@ -109,7 +109,7 @@ func (c *Curator) longAgo(ctx context.Context) (annotator.Order, error) {
 		}
 		first = former.Thread.Order
 	}
-	far, err := c.before(ctx, c.Scene.Order, MaxWait-1)
+	far, err := annotator.OrderOf(c.Scenes.Neighbor(ctx, c.Scene.Order, 1-MaxWait))
 	return max(first, far), err
 }
 
@@ -137,7 +137,7 @@ func (c *Curator) scenesOf(ctx context.Context, suspects []suspect, old []*fact)
 // compared returns a finder with the facts that were added since the last question, and the open states that it
 // compares with them. These are the states of the entries that the facts are about, and states that name such an entry.
 func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
-	index, usage, err := c.words(ctx)
+	index, usage, err := c.Names.Words(ctx, c.Scene.Order)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -100,8 +100,7 @@ func (s *status) scenes() string {
 		of = " of them"
 	}
 	return fmt.Sprintf("%d of %d (%d %%), %d%s quarantined", done, s.Scenes.Total,
-		annotator.Percent(done, s.Scenes.Total),
-		s.Scenes.Quarantined, of)
+		annotator.Percent(done, s.Scenes.Total), s.Scenes.Quarantined, of)
 }
 
 // unasked counts the scenes that were recorded without a request; empty if there are none.

@@ -49,18 +49,6 @@ func (n *Names) Scene(ctx context.Context, number int) (*annotator.Scene, error)
 	return &annotator.Scene{N: row.N, Order: row.Order, Thread: row.Thread, Posts: posts}, err
 }
 
-// before returns the order of the scene that is some scenes before another; 0 if the story begins after that.
-func (n *Names) before(ctx context.Context, scene annotator.Order, distance int) (annotator.Order, error) {
-	row, err := n.store.Scenes.Neighbor(ctx, scene, -distance)
-	if annotator.KindOf(err) == annotator.NotFound {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return row.Order, nil
-}
-
 // The word usage of a story is taken from its first scenes, and from the beginning of each, in bytes. That is enough to
 // find the common words, and it bounds what a resumed run reads again.
 const (
@@ -78,20 +66,40 @@ func (n *Names) Usage(ctx context.Context, scene annotator.Order) (*mention.Usag
 	if n.last == scene || left == 0 {
 		return n.usage, nil
 	}
-	scenes, err := n.store.Scenes.After(ctx, n.last, scene, left)
+	err := n.read(ctx, n.last, scene, left, func(order annotator.Order, text string) {
+		n.usage.Add(text)
+		n.last = order
+	})
+	return n.usage, err
+}
+
+// read reads the beginnings of the scenes after an order and up to another, at most limit of them.
+func (n *Names) read(ctx context.Context, after, last annotator.Order, limit int,
+	each func(order annotator.Order, text string),
+) error {
+	rows, err := n.store.Scenes.After(ctx, after, last, limit)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range scenes {
-		posts, err := n.corpus.Scene(ctx, scenes[i].Thread.ID, scenes[i].Posts)
+	for i := range rows {
+		posts, err := n.corpus.Scene(ctx, rows[i].Thread.ID, rows[i].Posts)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		text := annotator.Bodies(posts)
-		n.usage.Add(text[:min(len(text), usageBytes)])
-		n.last = scenes[i].Order
+		each(rows[i].Order, text[:min(len(text), usageBytes)])
 	}
-	return n.usage, nil
+	return nil
+}
+
+// Words returns the index of names, and how the story up to a scene uses words.
+func (n *Names) Words(ctx context.Context, scene annotator.Order) (*mention.Index, *mention.Usage, error) {
+	usage, err := n.Usage(ctx, scene)
+	if err != nil {
+		return nil, nil, err
+	}
+	index, err := n.Index(ctx)
+	return index, usage, err
 }
 
 // Support returns the quotations of a fact of an entry as they are stored, and the words of the fact that they lack. It
@@ -99,11 +107,7 @@ func (n *Names) Usage(ctx context.Context, scene annotator.Order) (*mention.Usag
 func (n *Names) Support(ctx context.Context, scene annotator.Order, f *codex.Fact, e *annotator.Entry,
 	posts []annotator.Post,
 ) (quotes []annotator.Evidence, lacks []string, err error) {
-	usage, err := n.Usage(ctx, scene)
-	if err != nil {
-		return nil, nil, err
-	}
-	index, err := n.Index(ctx)
+	index, usage, err := n.Words(ctx, scene)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,11 +124,7 @@ func (n *Names) General(ctx context.Context, scene annotator.Order, name string)
 	if isName(name) {
 		return false, nil
 	}
-	usage, err := n.Usage(ctx, scene)
-	if err != nil {
-		return false, err
-	}
-	index, err := n.Index(ctx)
+	index, usage, err := n.Words(ctx, scene)
 	if err != nil {
 		return false, err
 	}
@@ -140,23 +140,12 @@ func (n *Names) General(ctx context.Context, scene annotator.Order, name string)
 
 // newest returns the beginnings of the newest scenes up to one.
 func (n *Names) newest(ctx context.Context, scene annotator.Order) (texts []string, err error) {
-	since, err := n.before(ctx, scene, generalScenes)
+	since, err := annotator.OrderOf(n.store.Scenes.Neighbor(ctx, scene, -generalScenes))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := n.store.Scenes.After(ctx, since, scene, generalScenes)
-	if err != nil {
-		return nil, err
-	}
-	for i := range rows {
-		posts, err := n.corpus.Scene(ctx, rows[i].Thread.ID, rows[i].Posts)
-		if err != nil {
-			return nil, err
-		}
-		text := annotator.Bodies(posts)
-		texts = append(texts, text[:min(len(text), usageBytes)])
-	}
-	return texts, nil
+	err = n.read(ctx, since, scene, generalScenes, func(_ annotator.Order, text string) { texts = append(texts, text) })
+	return texts, err
 }
 
 // Repeats returns the fact of another entry, with a link to an entry, if it says what a fact of that entry says. It is
@@ -164,11 +153,7 @@ func (n *Names) newest(ctx context.Context, scene annotator.Order) (texts []stri
 func (n *Names) Repeats(ctx context.Context, scene annotator.Order, fact string, of *annotator.Entry, told string,
 	by *annotator.Entry,
 ) (string, error) {
-	usage, err := n.Usage(ctx, scene)
-	if err != nil {
-		return "", err
-	}
-	index, err := n.Index(ctx)
+	index, usage, err := n.Words(ctx, scene)
 	if err != nil || !index.Repeats(fact, of, told, by, usage) {
 		return "", err
 	}
@@ -178,11 +163,7 @@ func (n *Names) Repeats(ctx context.Context, scene annotator.Order, fact string,
 // named returns the entries that a scene names, whole or by a part of a name, best first. The person whom the scene
 // addresses comes before them.
 func (n *Names) named(ctx context.Context, scene *annotator.Scene) ([]int64, error) {
-	index, err := n.Index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	usage, err := n.Usage(ctx, scene.Order)
+	index, usage, err := n.Words(ctx, scene.Order)
 	if err != nil {
 		return nil, err
 	}

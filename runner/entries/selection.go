@@ -107,7 +107,7 @@ func (s *Selection) states(ctx context.Context, room int) (rendered []string, er
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	former, err := s.Names.before(ctx, s.Scene.Order, 1)
+	former, err := annotator.OrderOf(s.Names.store.Scenes.Neighbor(ctx, s.Scene.Order, -1))
 	if err != nil {
 		return nil, err
 	}
