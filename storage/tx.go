@@ -11,8 +11,8 @@ import (
 )
 
 // tx is a transaction. Its head moves as rows are appended. After the first error it runs no further statement and is
-// rolled back, so that a sequence of statements needs no check after each. It is no sql.Tx, which starts a goroutine for
-// itself and for each query.
+// rolled back, so that a sequence of statements needs no check after each. It is no sql.Tx, which starts a goroutine
+// for itself and for each query.
 type tx struct {
 	*sql.Conn
 	ctx  context.Context
