@@ -48,7 +48,7 @@ func postOf(posts []annotator.Post, id int64) *annotator.Post {
 func (w *Wording) also(post *annotator.Post, quotes []annotator.Evidence) *annotator.Evidence {
 	has := make([]bool, len(w.parts))
 	for i := range quotes {
-		include(has, w.in(quotes[i].Quote))
+		include(has, w.wordsIn(quotes[i].Quote))
 	}
 	lacking := 0
 	for k := range has {
@@ -62,7 +62,7 @@ func (w *Wording) also(post *annotator.Post, quotes []annotator.Evidence) *annot
 	var best codex.Range
 	most := leastLacking - 1
 	for _, c := range codex.Clauses(post.Body) {
-		if n := newParts(has, w.in(post.Body[c.Start:c.End])); n > most && c.End-c.Start <= maxPassage {
+		if n := newParts(has, w.wordsIn(post.Body[c.Start:c.End])); n > most && c.End-c.Start <= maxPassage {
 			best, most = c, n
 		}
 	}

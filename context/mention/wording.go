@@ -70,13 +70,23 @@ func (w *Wording) add(part wordingPart) {
 
 // in reports for each part whether a text has it.
 func (w *Wording) in(text string) []bool {
-	words, runs := w.usage.distinctive(text)
+	has := w.wordsIn(text)
 	named := append(w.own.Named(text, w.usage), w.index.Named(text, w.usage)...)
+	for i := range w.parts {
+		if p := &w.parts[i]; p.ids != nil {
+			has[i] = slices.ContainsFunc(named, func(m Match) bool { return slices.Contains(p.ids, m.ID) })
+		}
+	}
+	return has
+}
+
+// wordsIn is in for the words and runs; it reports false for names.
+func (w *Wording) wordsIn(text string) []bool {
+	words, runs := w.usage.distinctive(text)
 	has := make([]bool, len(w.parts))
 	for i := range w.parts {
 		switch p := &w.parts[i]; {
 		case p.ids != nil:
-			has[i] = slices.ContainsFunc(named, func(m Match) bool { return slices.Contains(p.ids, m.ID) })
 		case p.word != nil:
 			has[i] = slices.ContainsFunc(words, func(word []rune) bool { return sameStem(p.word, word) })
 		default:
@@ -101,17 +111,27 @@ const leastLacking = 2
 // lacks returns the telling words of a fact that some posts have and no quotation has. The story says elsewhere what
 // the fact adds to these. If they have nothing of the fact, all of its words are returned.
 func (w *Wording) lacks(quotes []annotator.Evidence, posts []annotator.Post) (lacks []string) {
-	has, told := make([]bool, len(w.parts)), make([]bool, len(w.parts))
+	has := make([]bool, len(w.parts))
 	for i := range quotes {
 		include(has, w.in(quotes[i].Quote))
 	}
-	for i := range posts {
-		include(told, w.in(posts[i].Body))
-	}
 	nothing := !slices.Contains(has, true)
+	var missing []int
 	for i := range w.parts {
-		if p := &w.parts[i]; p.ids == nil && !has[i] && (nothing || told[i] && w.telling(i)) {
-			lacks = append(lacks, p.text)
+		if w.parts[i].ids == nil && !has[i] && (nothing || w.telling(i)) {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) < leastLacking {
+		return nil
+	}
+	told := make([]bool, len(w.parts))
+	for i := 0; !nothing && i < len(posts); i++ {
+		include(told, w.wordsIn(posts[i].Body))
+	}
+	for _, i := range missing {
+		if nothing || told[i] {
+			lacks = append(lacks, w.parts[i].text)
 		}
 	}
 	if len(lacks) < leastLacking {
