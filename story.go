@@ -101,6 +101,8 @@ type Position struct {
 	Thread int64 `json:"thread"`
 	Scene  int   `json:"scene"` // its number, from 1
 	Post   int64 `json:"post"`
+
+	Chapter string `json:"chapter,omitempty"` // as people name the thread; empty unless asked for
 }
 
 // End returns the place of the scene's last post.

@@ -47,7 +47,7 @@ func (s *server) readEntry(ctx context.Context, r *mcp.ReadResourceRequest) (*mc
 		return nil, err
 	}
 	at := view.NewPositions(ctx, s.DB)
-	return contents(r.Params.URI, "application/json", annotator.EncodeJSON(exporters.NewEntry(e, at.At))), at.Err
+	return contents(r.Params.URI, "application/json", annotator.EncodeJSON(exporters.NewEntry(e, at.Named))), at.Err
 }
 
 func (s *server) readScene(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -67,7 +67,7 @@ func (s *server) readScene(ctx context.Context, r *mcp.ReadResourceRequest) (*mc
 		return nil, err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Scene %d, thread %d: %s\n", n, scene.Thread.ID, scene.Thread.Title)
+	fmt.Fprintf(&text, "%s\n", view.SceneLabel(&scene.Thread, n))
 	for i := range posts {
 		fmt.Fprintf(&text, "\n[post %d]\n%s\n", posts[i].ID, posts[i].Body)
 	}

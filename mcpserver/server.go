@@ -121,7 +121,7 @@ func addTool[In, Out any](s *server, name, title, description string,
 // describe adds the descriptions that are too long for struct tags.
 func describe(input, output *jsonschema.Schema) {
 	input.Properties["as_of"].Description = "a point of the story that is earlier than the limit, as " +
-		"chapter:20, scene:12, post:345 or thread:6; nothing later is shown"
+		"chapter:20 (its end) or scene:12; nothing later is shown"
 	if entries := output.Properties["entries"]; entries != nil {
 		entries.Items.Properties["match"].Description = "the number of the fact that has the most of the words; " +
 			"absent: none has any, its names do"

@@ -134,7 +134,7 @@ func (s *server) show(ctx context.Context, a entryArguments) (exporters.Entry, e
 	}
 	e.Claims = shownClaims(e)
 	at := view.NewPositions(ctx, s.DB)
-	return exporters.NewEntry(e, at.At), at.Err
+	return exporters.NewEntry(e, at.Named), at.Err
 }
 
 // shownClaims returns the claims of an entry that are not only in its history.
@@ -164,7 +164,7 @@ func (s *server) timeline(ctx context.Context, a entryArguments) (timelineResult
 	at := view.NewPositions(ctx, s.DB)
 	result := timelineResult{Name: e.Term, Facts: []timelineFact{}}
 	for i := range claims {
-		c := exporters.NewClaim(claims[i], at.At)
+		c := exporters.NewClaim(claims[i], at.Named)
 		result.Facts = append(result.Facts, timelineFact{c.From, c.Until, c})
 	}
 	return result, at.Err
@@ -190,9 +190,10 @@ type factEvidence struct {
 
 // quote is a passage of a post.
 type quote struct {
-	Post  int64  `json:"post"`
-	Scene int    `json:"scene,omitempty" jsonschema:"absent for a post that is in no scene"`
-	Text  string `json:"text"`
+	Post    int64  `json:"post"`
+	Scene   int    `json:"scene,omitempty" jsonschema:"absent for a post that is in no scene"`
+	Chapter string `json:"chapter,omitempty"`
+	Text    string `json:"text"`
 }
 
 func (s *server) evidence(ctx context.Context, a evidenceArguments) (evidenceResult, error) {
@@ -212,7 +213,8 @@ func (s *server) evidence(ctx context.Context, a evidenceArguments) (evidenceRes
 			if err != nil && annotator.KindOf(err) != annotator.NotFound {
 				return evidenceResult{}, err
 			}
-			fact.Quotes = append(fact.Quotes, quote{v.Post, at.At(place).Scene, v.Quote})
+			position := at.Named(place)
+			fact.Quotes = append(fact.Quotes, quote{v.Post, position.Scene, position.Chapter, v.Quote})
 		}
 		result.Facts = append(result.Facts, fact)
 	}
@@ -234,7 +236,7 @@ func (s *server) history(ctx context.Context, a entryArguments) (historyResult, 
 		return historyResult{}, err
 	}
 	at := view.NewPositions(ctx, s.DB)
-	return historyResult{Name: e.Name(), Changes: exporters.NewChanges(revisions, at.At)}, at.Err
+	return historyResult{Name: e.Name(), Changes: exporters.NewChanges(revisions, at.Named)}, at.Err
 }
 
 type mentionsArguments struct {
@@ -268,7 +270,7 @@ func (s *server) mentions(ctx context.Context, a mentionsArguments) (mentionsRes
 	at := view.NewPositions(ctx, s.DB)
 	result := mentionsResult{Name: e.Name(), Total: total, Mentions: []mentionText{}}
 	for _, m := range found {
-		position := at.At(m.Place)
+		position := at.Named(m.Place)
 		posts, err := s.Posts.Scene(ctx, position.Thread, []int64{position.Post})
 		if err != nil {
 			return mentionsResult{}, err

@@ -62,7 +62,7 @@ func ParsePoint(text string) (Point, error) {
 		}
 	}
 	return Point{}, annotator.Errorf(annotator.Misused, "%q names no point of the story", text).
-		WithAdvice("name one as chapter:20, scene:12, post:3456, thread:78 or snapshot:9")
+		WithAdvice(`name one as chapter:20, chapter:"A title", scene:12 or snapshot:9`)
 }
 
 // quotes are the pairs of quotation marks that a title may be in.

@@ -60,3 +60,12 @@ func (p *Positions) At(place annotator.Place) (position annotator.Position) {
 	}
 	return position
 }
+
+// Named returns the position of a place as At does, with the name of its chapter.
+func (p *Positions) Named(place annotator.Place) annotator.Position {
+	position := p.At(place)
+	if s := p.scenes[place.Order()]; s != nil && position.Scene != 0 {
+		position.Chapter = ChapterLabel(&s.Thread)
+	}
+	return position
+}

@@ -40,24 +40,34 @@ func TestMain(m *testing.M) {
 }
 
 var runSample = sync.OnceValue(func() error {
-	source := filepath.Join("..", "testdata", "lanterns", "lanterns.jsonl")
-	_, err := ingest.Import(context.Background(), ingest.Options{
-		Sources: []string{source}, Corpus: filepath.Join(sampleDir, "lanterns.corpus.db"), SceneTokens: 2000,
-	}, func(ingest.Progress) {})
-	if err != nil {
+	source, story := filepath.Join("..", "testdata", "lanterns", "lanterns.jsonl"), sampleStory()
+	if err := importStory(context.Background(), source, story); err != nil {
 		return err
 	}
-	return annotate(context.Background(), filepath.Join(sampleDir, "lanterns.annotator.db"), nil)
+	return annotateStory(context.Background(), story, filepath.Join(sampleDir, "lanterns.annotator.db"), nil)
 })
+
+func sampleStory() string { return filepath.Join(sampleDir, "lanterns.corpus.db") }
+
+// importStory makes the corpus of a story.
+func importStory(ctx context.Context, source, path string) error {
+	_, err := ingest.Import(ctx, ingest.Options{Sources: []string{source}, Corpus: path, SceneTokens: 2000},
+		func(ingest.Progress) {})
+	return err
+}
 
 // annotate runs the embedded model over the sample. Before each scene it calls pause, unless that is nil.
 func annotate(ctx context.Context, path string, pause func(scene int)) error {
+	return annotateStory(ctx, sampleStory(), path, pause)
+}
+
+func annotateStory(ctx context.Context, from, path string, pause func(scene int)) error {
 	store, err := storage.OpenWriter(ctx, path, "test", time.Now)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = store.Close() }()
-	story, err := corpus.Open(ctx, filepath.Join(sampleDir, "lanterns.corpus.db"))
+	story, err := corpus.Open(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -110,7 +120,7 @@ func serve(t testing.TB, path string, change func(*web.Options)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.db.Close() })
-	if s.story, err = corpus.Open(t.Context(), filepath.Join(sampleDir, "lanterns.corpus.db")); err != nil {
+	if s.story, err = corpus.Open(t.Context(), sampleStory()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.story.Close() })

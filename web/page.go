@@ -45,6 +45,7 @@ func (s *Server) parseTemplates() (map[string]*pageTemplate, error) {
 		"time": localTime, "percent": annotator.Percent, "add": func(a, b int) int { return a + b },
 		"asset": s.asset, "words": words, "field": fieldName, "minus": func(a, b int) int { return a - b },
 		"scene": sceneLabel, "gist": gist, "brief": brief, "sections": sectionsOf,
+		"status": statusName,
 	}
 	common, err := template.New("").Funcs(functions).ParseFS(files, "templates/parts/*.html")
 	if err != nil {
@@ -201,6 +202,21 @@ func fieldName(f annotator.Field) string {
 		return "decision"
 	}
 	return words(f)
+}
+
+// statusName says to a reader how sure an entry is.
+func statusName(s annotator.Status) string {
+	switch s {
+	case annotator.Tentative:
+		return "not certain yet"
+	case annotator.Confirmed:
+		return "certain"
+	case annotator.Retired:
+		return "taken out"
+	case annotator.Merged:
+		return "now part of another"
+	}
+	return words(s)
 }
 
 // localTime writes a time in unix milliseconds.

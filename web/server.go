@@ -143,6 +143,7 @@ func (s *Server) Handler() http.Handler {
 	for pattern, show := range map[string]handler{
 		"GET /{db}/{$}":                      showFront,
 		"GET /{db}/where":                    showWhere,
+		"GET /{db}/share":                    showShare,
 		"GET /{db}/story":                    showStory,
 		"GET /{db}/chapter/{id}":             showChapter,
 		"GET /{db}/scene/{id}":               numbered(showScene),

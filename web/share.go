@@ -20,9 +20,81 @@ const ShareKeySize = 32
 
 // SharedPath returns the path and the query of a shared link to a database, up to a limit.
 func SharedPath(name string, key []byte, limit view.Point) string {
-	point := limit.String()
-	values := url.Values{shareName: {point + "~" + signature(key, point)}}
+	values := url.Values{shareName: {signed(key, limit)}}
 	return "/" + url.PathEscape(name) + "/?" + values.Encode()
+}
+
+// signed returns a limit with its signature.
+func signed(key []byte, limit view.Point) string {
+	point := limit.String()
+	return point + "~" + signature(key, point)
+}
+
+// sharePage offers a link to a page for readers without the token.
+type sharePage struct {
+	Link string // to the page, up to the limit
+	Here string // how far the link shows the story
+	Back string // the page
+}
+
+// showShare offers a link to the page that it was opened from, up to how far the reader has read.
+func showShare(r *request) (*page, error) {
+	if !r.canShare() {
+		return nil, notFound()
+	}
+	limit, err := r.shareLimit()
+	if err != nil {
+		return nil, err
+	}
+	shown := &sharePage{Back: r.back()}
+	if shown.Here, err = r.placeLabel(); err != nil {
+		return nil, err
+	}
+	to, err := url.Parse(shown.Back)
+	if err != nil {
+		return nil, notFound()
+	}
+	if !strings.HasPrefix(to.EscapedPath(), "/"+url.PathEscape(r.db.Name)+"/") {
+		to = &url.URL{Path: "/" + r.db.Name + "/"}
+	}
+	values := to.Query()
+	values.Del(asOf)
+	values.Set(shareName, signed(r.db.ShareKey, limit))
+	to.Scheme, to.Host, to.RawQuery = "http", r.Host, values.Encode()
+	if r.TLS != nil {
+		to.Scheme = "https"
+	}
+	shown.Link = to.String()
+	return &page{template: "share", Title: "Share", Section: "share", Data: shown}, nil
+}
+
+// canShare reports whether the reader can make links: with the token, where links are signed.
+func (r *request) canShare() bool {
+	s := r.db.server
+	return r.db.ShareKey != nil && s.Token != "" && s.isAuthorised(r.Request)
+}
+
+// shareLimit returns the limit of a link: that of the reader, or of the server, or the last scene that there is now.
+func (r *request) shareLimit() (view.Point, error) {
+	if r.limit.point != "" && r.limit.point != noLimit {
+		return view.ParsePoint(r.limit.point)
+	}
+	if r.db.bounded() {
+		return r.db.Point, nil
+	}
+	n, err := r.view.lastScene(r.Context())
+	if n == 0 {
+		return view.Point{Kind: view.PointStart}, err
+	}
+	return view.Point{Kind: view.PointScene, ID: int64(n)}, err
+}
+
+// ShareLink returns the address that offers a link to the page; empty if there can be none.
+func (p *page) ShareLink() string {
+	if p.Method != http.MethodGet || p.Section == "share" || p.Section == "where" || p.status != 0 || !p.canShare() {
+		return ""
+	}
+	return p.Link("share", "?", "back", p.back())
 }
 
 // signature returns the signature of a limit.

@@ -2,8 +2,10 @@ package web_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -64,6 +66,58 @@ func TestSharedLinkShowsItsLimit(t *testing.T) {
 		if got := send(http.MethodPost, path, url.Values{"question": {"Who?"}}); got.StatusCode != 401 {
 			t.Errorf("POST %s: status %d", path, got.StatusCode)
 		}
+	}
+}
+
+// TestSharePage makes links with the token, to a page under several limits. Without the token, a link shows its page up
+// to the limit under which it was made. A reader with such a link makes none.
+func TestSharePage(t *testing.T) {
+	t.Parallel()
+	s, link := shareSite(t)
+	owner := func(path string) response {
+		r := s.request(http.MethodGet, path, nil)
+		r.Header.Set("Authorization", "Bearer a token of the owner")
+		return s.do(r)
+	}
+	offered := regexp.MustCompile(`id="shared" readonly value="http://[^/]*([^"]*)"`)
+	for _, scene := range []int{1, 9, 40} {
+		page := owner(fmt.Sprintf("/lanterns/story?as-of=scene:%d", scene)).body
+		offer := regexp.MustCompile(`href="(/lanterns/share[^"]*)">Share this page`).FindStringSubmatch(page)
+		if offer == nil {
+			t.Fatal("the page offers no link")
+		}
+		made := offered.FindStringSubmatch(owner(unescape(offer[1])).body)
+		if made == nil || strings.Contains(made[1], "as-of") {
+			t.Fatalf("the link is %q", made)
+		}
+		opened := s.get(unescape(made[1]))
+		if to := opened.Header.Get("Location"); to != "/lanterns/story" {
+			t.Fatalf("%s leads to %q", made[1], to)
+		}
+		for path, want := range map[string]int{
+			"/lanterns/story": 200, fmt.Sprintf("/lanterns/scene/%d", scene): 303, fmt.Sprintf("/lanterns/scene/%d", scene+1): 404,
+			"/lanterns/share": 404, "/lanterns/share?as-of=all": 404,
+		} {
+			r := s.request(http.MethodGet, path, nil)
+			r.AddCookie(opened.Cookies()[0])
+			got := s.do(r)
+			if got.StatusCode != want {
+				t.Errorf("up to scene %d, %s: status %d, want %d", scene, path, got.StatusCode, want)
+			}
+			if text := laterThan(s, scene).found(got.body); text != "" {
+				t.Errorf("up to scene %d, %s shows %q", scene, path, text)
+			}
+		}
+	}
+	if last := offered.FindStringSubmatch(owner("/lanterns/share?as-of=all&back=//elsewhere/x").body); last == nil ||
+		!strings.HasPrefix(unescape(last[1]), "/lanterns/?share=scene%3A83~") {
+		t.Errorf("to the end: %q", last)
+	}
+	if got := s.get(link); strings.Contains(got.body, "Share this page") {
+		t.Error("a shared page offers a link")
+	}
+	if open := open(t, nil); strings.Contains(open.get("/lanterns/story").body, "Share this page") {
+		t.Error("a server without a token offers a link")
 	}
 }
 

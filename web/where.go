@@ -72,7 +72,7 @@ func (r *request) questionPage(q *question, status int) *page {
 
 // back returns the page to show after the answer: the one that was asked for.
 func (r *request) back() string {
-	asking := strings.HasSuffix(r.URL.Path, "/where")
+	asking := strings.HasSuffix(r.URL.Path, "/where") || strings.HasSuffix(r.URL.Path, "/share")
 	switch back := localURL(r.URL.Query().Get("back")); {
 	case asking && back != nil:
 		return back.String()

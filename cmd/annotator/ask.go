@@ -30,7 +30,7 @@ Question and answer are recorded; nothing of the codex changes. A run may be act
 model answers by quoting.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator ask "Who knew of the brass key?"
-  annotator ask --as-of thread:12 "Who is Ysolde Marrow?"
+  annotator ask --as-of chapter:12 "Who is Ysolde Marrow?"
   annotator ask --as-of scene:40 --endpoint http://localhost:8000/v1 --json "Where is the lamp?"`,
 		Args: arguments(1, unlimited),
 	}

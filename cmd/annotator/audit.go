@@ -42,12 +42,12 @@ list only calls that were denied, or would have been denied if the policy were e
 		if err := require(ctx, filter.Scene, db.Scenes.Get); err != nil {
 			return err
 		}
-		found, at := false, view.NewPositions(ctx, db)
+		found, at, scenes := false, view.NewPositions(ctx, db), &sceneLabels{db: db}
 		err := a.printRecords("-", !asJSON, records(db.Journal.Audit(ctx, filter), func(c *storage.Audited) record {
 			found = true
-			return auditRecord(c, at.At)
+			return auditRecord(c, scenes.label(ctx, c.Scene), at.At)
 		}))
-		err = cmp.Or(err, at.Err)
+		err = cmp.Or(err, at.Err, scenes.err)
 		if err != nil || found {
 			return err
 		}
@@ -81,7 +81,7 @@ type effect struct {
 	New      string          `json:"new"` // empty if no value is left
 }
 
-func auditRecord(c *storage.Audited, at func(annotator.Place) annotator.Position) record {
+func auditRecord(c *storage.Audited, place string, at func(annotator.Place) annotator.Position) record {
 	call := auditedCall{
 		c.Trace, c.CallID, c.Scene, c.Turn, c.Tool, rawJSON(c.Arguments), c.Decision, c.Status,
 		c.Error,
@@ -99,7 +99,7 @@ func auditRecord(c *storage.Audited, at func(annotator.Place) annotator.Position
 		intent, decision = cmp.Or(d.Intent, "-"), strings.TrimSpace(string(d.Verdict)+" "+d.Rule)
 	}
 	return record{call, []string{
-		fmt.Sprintf("scene %d", c.Scene), fmt.Sprintf("turn %d", c.Turn), oneLine(c.Tool), oneLine(intent), decision,
+		place, fmt.Sprintf("turn %d", c.Turn), oneLine(c.Tool), oneLine(intent), decision,
 		call.outcome(),
 	}}
 }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
 
 	"annotator/exporters"
+	"annotator/storage"
+	"annotator/view"
 )
 
 // record is an item of a long output, printed as a line of JSON or as a row of a table.
@@ -99,6 +103,31 @@ func writeRows(w io.Writer, list iter.Seq2[record, error]) error {
 	}
 	printShortened(w, rows)
 	return nil
+}
+
+// sceneLabels names scenes by their numbers: "Chapter XVIII, scene 60". It reads a scene once for consecutive records.
+type sceneLabels struct {
+	db   *storage.DB
+	last int
+	text string
+	err  error // the first
+}
+
+// label returns the name of a scene; "-" for number 0.
+func (l *sceneLabels) label(ctx context.Context, n int) string {
+	switch n {
+	case 0:
+		return "-"
+	case l.last:
+		return l.text
+	}
+	scene, err := l.db.Scenes.Get(ctx, n)
+	if err != nil {
+		l.err = cmp.Or(l.err, err)
+		return fmt.Sprintf("scene %d", n)
+	}
+	l.last, l.text = n, oneLine(view.SceneLabel(&scene.Thread, n))
+	return l.text
 }
 
 func unixSeconds(millis int64) float64 { return float64(millis) / 1000 }

@@ -71,7 +71,7 @@ func readEntry(ctx context.Context, v *codexView, name string, history bool) (*s
 func (s *shownEntry) print(w io.Writer) {
 	s.printAsOf(w)
 	if s.History != nil {
-		printHistory(w, s.name, s.History)
+		printHistory(w, s.name, s.History, s.titles)
 		return
 	}
 	if s.target != nil {
@@ -173,17 +173,16 @@ func isQuotation(text, quote string) bool {
 }
 
 // printHistory prints a line for each change.
-func printHistory(w io.Writer, name string, changes []exporters.Change) {
+func printHistory(w io.Writer, name string, changes []exporters.Change, titles view.Titles) {
 	fmt.Fprintf(w, "%s\n\n", oneLine(name))
 	rows := make([][]string, len(changes))
 	for i, c := range changes {
-		scene := fmt.Sprintf("scene %d", c.At.Scene)
+		place := titles.Label(c.At)
 		if c.Seen > c.At.Scene {
-			scene += fmt.Sprintf(", seen from scene %d", c.Seen)
+			place += fmt.Sprintf(", seen from scene %d", c.Seen)
 		}
 		rows[i] = []string{
-			localTime(c.Time.UnixMilli()), scene, fmt.Sprintf("post %d", c.At.Post), string(c.Actor), string(c.Field),
-			oldToNew(c.Old, c.New),
+			localTime(c.Time.UnixMilli()), place, string(c.Actor), string(c.Field), oldToNew(c.Old, c.New),
 		}
 	}
 	printTable(w, rows)

@@ -35,6 +35,11 @@ type snapshotView struct {
 	Tokens   int       `json:"tokens"`   // of the window
 }
 
+// place is where the story was read to, as people name it.
+func (v *snapshotView) place() string {
+	return oneLine(view.SceneLabel(&annotator.Thread{ID: v.Thread, Title: v.Title}, v.Scene))
+}
+
 func viewSnapshot(ctx context.Context, db *storage.DB, s *annotator.Snapshot) (snapshotView, error) {
 	scene, err := db.Scenes.Get(ctx, s.Scene)
 	if err != nil {

@@ -338,7 +338,7 @@ func (a *askedQuestion) print(w io.Writer) {
 	for _, p := range a.Posts {
 		at := ""
 		if p.Position != nil {
-			at = fmt.Sprintf("scene %d, thread %d", p.Position.Scene, p.Position.Thread)
+			at = oneLine(fmt.Sprintf("%s, scene %d", p.Position.Chapter, p.Position.Scene))
 		}
 		if p.Invalid != "" {
 			at = strings.TrimPrefix(at+": "+p.Invalid, ": ")
@@ -368,7 +368,7 @@ func (c *conversation) cite(ctx context.Context, at *view.Positions, id int64) (
 	if err != nil {
 		return p, err
 	}
-	p.Position = new(at.At(place))
+	p.Position = new(at.Named(place))
 	if c.story == nil {
 		return p, nil
 	}

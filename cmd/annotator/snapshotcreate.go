@@ -53,5 +53,5 @@ another model goes on. There is a snapshot after each scene without it. The run 
 type createdSnapshot struct{ snapshotView }
 
 func (s createdSnapshot) print(w io.Writer) {
-	fmt.Fprintf(w, "snapshot %d, after scene %d\n", s.ID, s.Scene)
+	fmt.Fprintf(w, "snapshot %d, after %s\n", s.ID, s.place())
 }

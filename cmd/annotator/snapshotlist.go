@@ -71,21 +71,20 @@ func (l *snapshotList) print(w io.Writer) {
 		fmt.Fprintln(w, "no snapshot was found")
 		return
 	}
-	rows := [][]string{{"snapshot", "scene", "thread", "entries", "tokens", "taken", "in"}}
+	rows := [][]string{{"snapshot", "entries", "tokens", "taken", "after"}}
 	for _, v := range l.views {
 		rows = append(rows, []string{
-			strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Scene), strconv.FormatInt(v.Thread, 10),
-			strconv.Itoa(v.Entries), shortNumber(v.Tokens),
-			localTime(v.Time.UnixMilli()), v.label(),
+			strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Entries), shortNumber(v.Tokens), localTime(v.Time.UnixMilli()),
+			v.label(),
 		})
 	}
 	printShortened(w, rows)
 	printMore(w, l.more)
 }
 
-// label is the title of the thread, with the name of the snapshot or the mark of a fork of the curator.
+// label is the place of the snapshot, with its name or the mark of a fork of the curator.
 func (v *snapshotView) label() string {
-	label := shorten(v.Title, 48)
+	label := v.place()
 	if v.Type == annotator.SnapshotFork {
 		return label + ": asked as the curator"
 	}

@@ -94,7 +94,7 @@ func (s *shownSnapshot) print(w io.Writer) {
 	}
 	rows := [][]string{
 		{"snapshot", fmt.Sprintf("%d, %s, taken %s", s.ID, kind, localTime(s.Time.UnixMilli()))},
-		{"position", fmt.Sprintf("after scene %d, in thread %d: %s", s.Scene, s.Thread, shorten(s.Title, 60))},
+		{"position", "after " + s.place()},
 		{"journal", fmt.Sprintf("up to row %d; the codex up to revision %d", s.Trace, s.Revision)},
 		{"entries", strconv.Itoa(s.Entries)},
 		{"tokens", shortNumber(s.Tokens)},

@@ -7,6 +7,7 @@ import (
 	"annotator"
 	"annotator/runner/turn"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
@@ -65,6 +66,8 @@ type status struct {
 	SecondsLeft float64                  `json:"seconds_left"`      // estimate; 0 unless running
 	Ends        time.Time                `json:"ends_at,omitzero"`  // estimate; omitted unless running
 	Waiting     *waitStatus              `json:"waiting,omitempty"` // for a server that does not answer
+
+	openPlace string // the current scene, as people name it
 }
 
 type waitStatus struct {
@@ -142,6 +145,7 @@ type sceneAverage struct {
 type quarantinedScene struct {
 	Scene   int    `json:"scene"`
 	Thread  int64  `json:"thread"`
+	Place   string `json:"place"` // the chapter and the scene, as people name them
 	Reason  string `json:"reason"`
 	Fault   string `json:"fault"`   // its kind; empty if neither server nor model caused it
 	Retries int    `json:"retries"` // earlier retries of the scene
@@ -181,12 +185,16 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	}
 	for i := range quarantined {
 		q := &quarantined[i]
-		s.Quarantined = append(s.Quarantined, quarantinedScene{q.N, q.Thread.ID, q.Reason, string(q.Fault), q.Refusals})
+		s.Quarantined = append(s.Quarantined, quarantinedScene{
+			q.N, q.Thread.ID, oneLine(view.SceneLabel(&q.Thread, q.N)), q.Reason, string(q.Fault), q.Refusals,
+		})
 	}
 	if running {
 		s.progress(&report, now)
 	}
-	return s, nil
+	scenes := &sceneLabels{db: db}
+	s.openPlace = scenes.label(ctx, run.OpenScene)
+	return s, scenes.err
 }
 
 // newStatusOf returns what the records of a run say of it.

@@ -31,7 +31,7 @@ func (s *status) print(w io.Writer) {
 		{"model", oneLine(s.modelAndEndpoint())},
 		{"scenes", s.scenes()},
 		{"not asked", s.unasked()},
-		{"threads", fmt.Sprintf("%d of %d", s.Story.ThreadsDone, s.Story.Threads)},
+		{"chapters", fmt.Sprintf("%d of %d", s.Story.ThreadsDone, s.Story.Threads)},
 		{"entries", s.entries()},
 		{"quotes", s.quotes()},
 		{"calls", fmt.Sprintf("%d ok, %d failed, %d lost", s.Calls.OK, s.Calls.Failed, s.Calls.Lost)},
@@ -82,7 +82,7 @@ func importSummary(ctx context.Context, run *storage.RunStatus, database string)
 func (s *status) run() string {
 	switch {
 	case s.Running && s.Scenes.Open > 0:
-		return fmt.Sprintf("running (%s), %s in scene %d", s.Holder, s.State, s.Scenes.Open)
+		return fmt.Sprintf("running (%s), %s in %s", s.Holder, s.State, s.openPlace)
 	case s.Running:
 		return fmt.Sprintf("in use by %s", s.Holder)
 	case s.Halted != "":
@@ -180,8 +180,7 @@ func (s *status) printQuarantined(w io.Writer) {
 	rows := [][]string{{"quarantined"}}
 	for _, q := range s.Quarantined[:min(len(s.Quarantined), shown)] {
 		rows = append(rows, []string{
-			fmt.Sprintf("scene %d", q.Scene), fmt.Sprintf("thread %d", q.Thread),
-			shorten(q.Reason, 160),
+			q.Place, shorten(q.Reason, 160),
 		})
 	}
 	if more := len(s.Quarantined) - shown; more > 0 {

@@ -52,7 +52,7 @@ func readStory(ctx context.Context, v *codexView, thread int64, ofThread bool) (
 	}
 	if e == nil {
 		return nil, annotator.Errorf(annotator.NotFound, "there is no summary yet").
-			WithAdvice("a thread is summarised at its end, or a few threads later, and --thread prints its summary; " +
+			WithAdvice("a chapter is summarised at its end, or a few chapters later, and --thread prints its summary; " +
 				"the embedded model tells no story so far; `annotator memory episodic` lists all summaries")
 	}
 	return &storyAnswer{v.limited, exporters.NewSummary(e)}, nil
@@ -62,7 +62,7 @@ func (s *storyAnswer) print(w io.Writer) {
 	s.printAsOf(w)
 	what := "the story so far"
 	if s.Thread != nil {
-		what = fmt.Sprintf("thread %d", *s.Thread)
+		what = oneLine(view.ChapterLabel(&annotator.Thread{ID: *s.Thread, Title: s.titles[*s.Thread]}))
 	}
 	fmt.Fprintf(w, "%s, scenes %d to %d\n\n%s\n", what, s.FromScene, s.ToScene,
 		wrapLines(clean(s.Text), terminalWidth(w)))

@@ -1,5 +1,5 @@
 // The pages work without this file. It keeps the state of a run up to date, shows cards over names in the text, suggests
-// names in the search box, and adds keys.
+// names in the search box, copies links, and adds keys.
 "use strict";
 
 const live = document.querySelector("[data-live]");
@@ -102,6 +102,16 @@ if (find) {
       const found = await answer.json();
       list.replaceChildren(...found.names.map((name) => new Option(name)));
     }, 150);
+  });
+}
+
+// A button copies a link, where the browser allows it.
+const copy = document.querySelector("[data-copy]");
+if (copy && navigator.clipboard) {
+  copy.hidden = false;
+  copy.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(copy.dataset.copy).value);
+    copy.textContent = "Copied";
   });
 }
 
