@@ -188,7 +188,7 @@ func (p *progress) notice(n annotator.Notice) {
 		p.warn("%s", describeWait(&n))
 	case annotator.NoticeScene:
 		if n.Reason != "" {
-			p.warn("scene %d is quarantined: %s", n.Scene, n.Reason)
+			p.warn("scene %d could not be annotated and is put aside: %s", n.Scene, n.Reason)
 		}
 	}
 	if !p.live {
@@ -349,12 +349,27 @@ func (t *totals) current(now time.Time) string {
 		text = fmt.Sprintf("answer of %sB in %s", shortNumber(t.call.Bytes), duration(took.Truncate(time.Second)))
 	}
 	if t.silence.Kind != "" {
-		text += ", no token for " + duration((t.silence.Duration + now.Sub(t.silence.Time)).Truncate(time.Second))
+		text += ", nothing new for " + duration((t.silence.Duration + now.Sub(t.silence.Time)).Truncate(time.Second))
 	}
-	if t.call.Purpose != annotator.PurposeAnnotate {
-		text = string(t.call.Purpose) + ": " + text
+	if what := purposeText(t.call.Purpose); what != "" {
+		text = what + ": " + text
 	}
 	return text
+}
+
+// purposeText says what a call is for; empty for that of a scene.
+func purposeText(p annotator.CallPurpose) string {
+	switch p {
+	case annotator.PurposeAnnotate:
+		return ""
+	case annotator.PurposeProbe:
+		return "trying the server"
+	case annotator.PurposeSummarise:
+		return "summing up"
+	case annotator.PurposeCurate:
+		return "reviewing entries"
+	}
+	return string(p)
 }
 
 // liveLine returns the totals behind a bar, within a number of columns. It omits the less important parts, then the

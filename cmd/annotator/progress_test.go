@@ -76,7 +76,7 @@ func TestLineShowsTheCurrentCall(t *testing.T) {
 		notice annotator.Notice
 		want   string // a minute after noon
 	}{
-		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "probe"}, "1 of 40 scenes, probe: asking for 1m00s"},
+		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "probe"}, "1 of 40 scenes, trying the server: asking for 1m00s"},
 		{annotator.Notice{Kind: annotator.NoticeCall, Purpose: "probe"}, "1 of 40 scenes"},
 		{annotator.Notice{Kind: annotator.NoticeRun}, "1 of 40 scenes"},
 		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "annotate"}, "1 of 40 scenes, asking for 1m00s"},
@@ -88,7 +88,7 @@ func TestLineShowsTheCurrentCall(t *testing.T) {
 		{annotator.Notice{Kind: annotator.NoticeWait, Duration: 90 * time.Second}, "1 of 40 scenes, waiting 31s"},
 		{
 			annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "summarise"},
-			"1 of 40 scenes, summarise: asking for 1m00s",
+			"1 of 40 scenes, summing up: asking for 1m00s",
 		},
 	} {
 		told.notice.Time, told.notice.Total, told.notice.Done = noon, 40, 1
@@ -146,7 +146,7 @@ func TestSilenceIsShown(t *testing.T) {
 		})
 		p.tick() // a minute after noon
 		if !strings.HasSuffix(strings.TrimSuffix(strings.TrimSpace(out.String()), "\x1b[K"),
-			"0 of 1 scene, asking for 2m00s, no token for 2m00s") {
+			"0 of 1 scene, asking for 2m00s, nothing new for 2m00s") {
 			t.Errorf("live %v: %q", live, out)
 		}
 		p.notice(annotator.Notice{

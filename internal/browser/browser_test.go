@@ -30,6 +30,15 @@ var pages = []string{
 	"/lanterns/snapshot/4 > form.ask button",
 }
 
+// demoPages are addresses of the codex of the demo, one of each kind for readers.
+var demoPages = []string{
+	"/lanterns/where?as-of=scene:30", "/lanterns/", "/lanterns/?as-of=scene:30", "/lanterns/entries",
+	"/lanterns/entries?q=who+is+the+keeper+of+the+ninth+lantern", "/lanterns/entry/1", "/lanterns/entry/1?record=1",
+	"/lanterns/entry/15", "/lanterns/entry/1/mentions", "/lanterns/entry/1/named", "/lanterns/story",
+	"/lanterns/scene/3", "/lanterns/scene/50?names=all&facts=shown", "/lanterns/cast", "/lanterns/run",
+	"/lanterns/snapshot/20", "/lanterns/entry/1/history",
+}
+
 // TestSearchByKeyboard finds an entry by the keyboard: "/" moves to the search box, and Tab reaches the entry. It
 // follows a quotation to its post, where the sentence is marked and visible.
 func TestSearchByKeyboard(t *testing.T) {
@@ -130,7 +139,20 @@ func TestPagesAreAccessible(t *testing.T) {
 	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
-	base := serve(t, "lanterns.annotator.db")
+	checkPages(ctx, t, serve(t, "lanterns.annotator.db"), pages)
+}
+
+// TestPagesOfTheDemoAreAccessible checks the codex of a capable model in the same way: it has more facts, longer names,
+// and summaries.
+func TestPagesOfTheDemoAreAccessible(t *testing.T) {
+	longtest.Only(t, "one walk through the pages is in the sample")
+	t.Parallel()
+	ctx := tab(t)
+	checkPages(ctx, t, serve(t, demo(t)), demoPages)
+}
+
+func checkPages(ctx context.Context, t *testing.T, base string, pages []string) {
+	t.Helper()
 	axe, err := os.ReadFile("testdata/axe.min.js")
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +178,7 @@ func TestPagesAreAccessible(t *testing.T) {
 				t.Errorf("%s is %d wide at %d", path, width, l.width)
 			}
 			if folder := os.Getenv("ANNOTATOR_SCREENSHOTS"); folder != "" {
-				screenshot(ctx, t, filepath.Join(folder, fmt.Sprintf("%02d-%s.png", i, l)))
+				screenshot(ctx, t, filepath.Join(folder, fmt.Sprintf("%s-%02d-%s.png", t.Name(), i, l)))
 			}
 		}
 	}

@@ -59,6 +59,17 @@ func prepare(t *testing.T) {
 	}
 }
 
+// demo unpacks the codex that a capable model made of the sample, and returns its database.
+func demo(t *testing.T) string {
+	t.Helper()
+	prepare(t)
+	path := filepath.Join(t.TempDir(), "lanterns.annotator.db")
+	if text, err := command(t.Context(), "demo", "--no-open", "--db", path).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return path
+}
+
 // command returns a call of the program in its folder, without the settings of the user.
 func command(ctx context.Context, arguments ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, filepath.Join(program.dir, "annotator"), arguments...)
