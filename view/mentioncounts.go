@@ -50,11 +50,19 @@ type ThreadCount struct {
 // MentionCounts counts the mentions of entries by thread, ordered by entry and then by story. It omits threads without
 // a mention.
 func (v *View) MentionCounts(ctx context.Context, entries []int64) ([]ThreadCount, error) {
+	return v.MentionCountsIn(ctx, entries, 0, anyScene)
+}
+
+// MentionCountsIn is MentionCounts for the threads from one to another, which their orders name.
+func (v *View) MentionCountsIn(ctx context.Context, entries []int64,
+	first, last annotator.Order,
+) ([]ThreadCount, error) {
 	scan := func(rows *sql.Rows, c *ThreadCount) error { return rows.Scan(&c.Entry, &c.Thread, &c.Count) }
 	return readAll(ctx, v, "count the mentions", scan,
 		`SELECT entry_id, thread_id, sum(mentions) FROM (`+v.blocks(ofListed)+`) c
-		JOIN scene s ON s.ord = c.block JOIN thread_state t USING (thread_id) GROUP BY entry_id, thread_id
-		ORDER BY entry_id, t.ord`, v.r.Limit.Bound(), storage.List(entries))
+		JOIN scene s ON s.ord = c.block JOIN thread_state t USING (thread_id)
+		WHERE c.block >= ?3 AND t.ord <= ?4 GROUP BY entry_id, thread_id
+		ORDER BY entry_id, t.ord`, v.r.Limit.Bound(), storage.List(entries), first, last)
 }
 
 // EntryCount is an entry with a count.
@@ -65,18 +73,21 @@ type EntryCount struct {
 
 func scanEntryCount(rows *sql.Rows, c *EntryCount) error { return rows.Scan(&c.Entry, &c.Count) }
 
-// MostMentioned returns the entries with the most mentions, at most limit of them.
+// MostMentioned returns the entries with the most mentions, at most limit of them. It counts those of entries that have
+// the most in the whole story, until no other can have more within the limit.
 func (v *View) MostMentioned(ctx context.Context, limit int) ([]EntryCount, error) {
 	const query = `SELECT entry_id, sum(mentions) FROM (%s) GROUP BY entry_id ORDER BY 2 DESC, entry_id LIMIT ?3`
-	likely, err := v.everMentioned(ctx, 0, 8*limit)
-	if err != nil {
-		return nil, err
-	}
-	most, err := readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofListed)),
-		v.r.Limit.Bound(), storage.List(ids(likely)), limit)
-	if err != nil || len(likely) < 8*limit ||
-		len(most) == limit && compareCounts(most[limit-1], likely[8*limit-1]) <= 0 {
-		return most, err
+	for _, candidates := range []int{2 * limit, 8 * limit} {
+		likely, err := v.everMentioned(ctx, 0, candidates)
+		if err != nil {
+			return nil, err
+		}
+		most, err := readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofListed)),
+			v.r.Limit.Bound(), storage.List(ids(likely)), limit)
+		if err != nil || len(likely) < candidates ||
+			len(most) == limit && compareCounts(most[limit-1], likely[candidates-1]) <= 0 {
+			return most, err
+		}
 	}
 	return readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofAll)),
 		v.r.Limit.Bound(), "", limit)

@@ -63,7 +63,10 @@ func (v *codexView) chapters(ctx context.Context, all []view.ThreadSpan, from, t
 	for i, e := range cast {
 		ids[i], entries[e.ID] = e.ID, e
 	}
-	counts, err := v.MentionCounts(ctx, ids)
+	if from == to {
+		return nil, nil
+	}
+	counts, err := v.MentionCountsIn(ctx, ids, all[from].Order, all[to-1].Order)
 	if err != nil {
 		return nil, err
 	}
