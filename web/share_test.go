@@ -95,8 +95,9 @@ func TestSharePage(t *testing.T) {
 			t.Fatalf("%s leads to %q", made[1], to)
 		}
 		for path, want := range map[string]int{
-			"/lanterns/story": 200, fmt.Sprintf("/lanterns/scene/%d", scene): 303, fmt.Sprintf("/lanterns/scene/%d", scene+1): 404,
-			"/lanterns/share": 404, "/lanterns/share?as-of=all": 404,
+			"/lanterns/story": 200, fmt.Sprintf("/lanterns/scene/%d", scene): 303,
+			fmt.Sprintf("/lanterns/scene/%d", scene+1): 404,
+			"/lanterns/share":                          404, "/lanterns/share?as-of=all": 404,
 		} {
 			r := s.request(http.MethodGet, path, nil)
 			r.AddCookie(opened.Cookies()[0])

@@ -19,8 +19,8 @@ const plainStory = `{"thread":1,"id":1,"title":"Chapter I","body":"Anna Bell met
 `
 
 // ofTheRun matches addresses of pages about the run, and of the record of an entry.
-var ofTheRun = regexp.MustCompile(`^/plain/(run|plots|snapshots?|audit|turn|row|revision|live|post|entry/\d+/(history|claim))\b|` +
-	`record=1|format=json`)
+var ofTheRun = regexp.MustCompile(`^/plain/(run|plots|snapshots?|audit|turn|row|revision|live|post|` +
+	`entry/\d+/(history|claim))\b|record=1|format=json`)
 
 // notReaders matches words that only pages about the run use.
 var notReaders = regexp.MustCompile(`(?i)\b(posts?|threads?|turns?|rows?|revisions?|claims?|claimed|narrated|corpus|` +
@@ -83,9 +83,11 @@ func TestReadersWords(t *testing.T) {
 	}
 }
 
+var shownAttributes = regexp.MustCompile(`(?:title|aria-label|placeholder|alt)="([^"]*)"`)
+
 // shownTexts returns the texts of a page, and those of attributes that browsers show or speak.
 func shownTexts(html string) (texts []string) {
-	for _, m := range regexp.MustCompile(`(?:title|aria-label|placeholder|alt)="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+	for _, m := range shownAttributes.FindAllStringSubmatch(html, -1) {
 		texts = append(texts, unescape(m[1]))
 	}
 	return append(texts, strings.Split(unescape(tags.ReplaceAllString(html, "\n")), "\n")...)

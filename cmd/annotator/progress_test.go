@@ -76,7 +76,10 @@ func TestLineShowsTheCurrentCall(t *testing.T) {
 		notice annotator.Notice
 		want   string // a minute after noon
 	}{
-		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "probe"}, "1 of 40 scenes, trying the server: asking for 1m00s"},
+		{
+			annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "probe"},
+			"1 of 40 scenes, trying the server: asking for 1m00s",
+		},
 		{annotator.Notice{Kind: annotator.NoticeCall, Purpose: "probe"}, "1 of 40 scenes"},
 		{annotator.Notice{Kind: annotator.NoticeRun}, "1 of 40 scenes"},
 		{annotator.Notice{Kind: annotator.NoticeCalling, Purpose: "annotate"}, "1 of 40 scenes, asking for 1m00s"},

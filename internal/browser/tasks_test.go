@@ -29,7 +29,7 @@ func (c *clicks) click(selector, text string) {
 	c.count++
 }
 
-// want waits for an expression, and expects it to be true after so many clicks.
+// want waits until an expression is true, and expects that it took a number of clicks.
 func (c *clicks) want(expression string, count int) {
 	c.t.Helper()
 	until(c.ctx, c.t, expression)
@@ -38,8 +38,8 @@ func (c *clicks) want(expression string, count int) {
 	}
 }
 
-// TestTasks does what readers come for, on the codex of the demo, under a limit: who is this, where did I read it, what
-// has happened to her until here, who is in this chapter, and reading on. Each is one click from the text.
+// TestTasks does what readers come for, on the codex of the demo, under a limit. Who is this, and where did I read it?
+// What has happened to her until here? Who is in this chapter? Then it reads on. Each is one click from the text.
 func TestTasks(t *testing.T) {
 	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
