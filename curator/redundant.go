@@ -93,9 +93,9 @@ type comparison struct {
 
 // read returns the facts of entries that are there.
 func (c *comparison) read(ctx context.Context, ids []int64) (list []*openFacts, err error) {
+	entries := map[int64]*annotator.Entry{}
 	unread := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return c.known[id] != nil })
-	entries, err := c.Entries.Entries(ctx, unread)
-	if err != nil {
+	if err := c.readMore(ctx, entries, unread); err != nil {
 		return nil, err
 	}
 	for id, e := range entries {
