@@ -58,8 +58,10 @@ type Entry struct {
 	// PresentRevision is the id of the revision that set Present. A state that a later one has changed makes it out of
 	// date.
 	PresentRevision int64
-	Locked          bool  // locked by a person: only a person may change it
-	MergedInto      int64 // id of the entry that replaces it; 0 if none
+	Locked          bool // locked by a person: only a person may change it
+	// Locks are the parts that a person has written, sorted: only a person may change them. See codex.LockFact.
+	Locks      []string
+	MergedInto int64 // id of the entry that replaces it; 0 if none
 }
 
 // Name returns the term with its disambiguator: "Dawn (character)".

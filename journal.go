@@ -15,6 +15,7 @@ const (
 	TraceNote       TraceKind = "note"       // a correction to the model, in the user's role
 	TraceClose      TraceKind = "close"      // a generated assistant message for a turn that ended without one
 	TraceCompaction TraceKind = "compaction" // turns leave the window; table compaction says why
+	TraceEdit       TraceKind = "edit"       // an operation of a person, with its outcome; never shown to the model
 )
 
 // Trace is a row of the journal. Rows are only ever appended.
@@ -29,8 +30,8 @@ type Trace struct {
 	Attached  string `json:"attached,omitempty"`
 	Reasoning string `json:"reasoning,omitempty"`
 	CallID    string `json:"call_id,omitempty"`   // of a tool_call or tool_result: unique in the journal
-	Tool      string `json:"tool,omitempty"`      // of a tool_call or tool_result
-	Arguments string `json:"arguments,omitempty"` // of a tool_call
+	Tool      string `json:"tool,omitempty"`      // of a tool_call or tool_result; of an edit: the Deed
+	Arguments string `json:"arguments,omitempty"` // of a tool_call; of an edit: the Operation
 	// a code: of a tool_result, of a reply whose calls must not run, of a note that is read back
 	Error  string  `json:"error,omitempty"`
 	Tokens int     `json:"tokens,omitempty"` // estimate for this row

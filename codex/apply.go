@@ -85,11 +85,11 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 	case annotator.FieldClaim:
 		return changeClaim(e, r)
 	case annotator.FieldEvidence:
-		return addEvidence(e, r.New)
+		return changeEvidence(e, r)
 	case annotator.FieldPresent:
 		e.Present, e.PresentAt, e.PresentScene, e.PresentRevision = r.New, r.At, 0, order(r)
 	case annotator.FieldStatus:
-		e.Status = annotator.Status(r.New)
+		e.Status, e.MergedInto = annotator.Status(r.New), 0
 	case annotator.FieldRetired:
 		e.Status = annotator.Retired
 	case annotator.FieldMerge:
@@ -99,12 +99,20 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 		}
 		e.Status, e.MergedInto = annotator.Merged, into
 	case annotator.FieldLock:
-		e.Locked = r.New != ""
+		changeLock(e, r)
 	case annotator.FieldCuratorDecision: // a record only; the changes that follow have their own revisions
 	default:
 		return fmt.Errorf("unknown field %q", r.Field)
 	}
 	return nil
+}
+
+func changeLock(e *annotator.Entry, r *annotator.Revision) {
+	if r.Old == LockEntry || r.New == LockEntry {
+		e.Locked = r.New == LockEntry
+		return
+	}
+	e.Locks = replace(e.Locks, r.Old, r.New)
 }
 
 // order returns the id of a revision. One that is not recorded yet comes after all others.
@@ -149,8 +157,14 @@ func findAlias(e *annotator.Entry, name string) (int, bool) {
 	})
 }
 
-// changeClaim inserts a claim in order. It replaces a claim of the same id and keeps its evidence.
+// changeClaim inserts a claim in order. It replaces a claim of the same id and keeps its evidence. Without a new value
+// the claim is removed.
 func changeClaim(e *annotator.Entry, r *annotator.Revision) error {
+	if r.New == "" {
+		former, err := decode[annotator.Claim](r.Old)
+		e.Claims = slices.DeleteFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == former.ID })
+		return err
+	}
 	claim, err := decode[annotator.Claim](r.New)
 	if err != nil {
 		return err
@@ -174,8 +188,9 @@ func claimIndex(e *annotator.Entry, id int64) int {
 	return slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == id })
 }
 
-func addEvidence(e *annotator.Entry, value string) error {
-	evidence, err := decode[annotator.Evidence](value)
+// changeEvidence adds a quotation to its claim. Without a new value it removes one.
+func changeEvidence(e *annotator.Entry, r *annotator.Revision) error {
+	evidence, err := decode[annotator.Evidence](cmp.Or(r.New, r.Old))
 	if err != nil {
 		return err
 	}
@@ -183,7 +198,13 @@ func addEvidence(e *annotator.Entry, value string) error {
 	if at < 0 {
 		return fmt.Errorf("evidence for claim %d, which does not exist", evidence.Claim)
 	}
-	e.Claims[at].Evidence = append(slices.Clip(e.Claims[at].Evidence), evidence) // a clone may share the array
+	kept := slices.Clip(e.Claims[at].Evidence) // a clone may share the array
+	if r.New == "" {
+		kept = slices.DeleteFunc(slices.Clone(kept), func(v annotator.Evidence) bool { return v == evidence })
+	} else {
+		kept = append(kept, evidence)
+	}
+	e.Claims[at].Evidence = kept
 	return nil
 }
 
@@ -203,36 +224,51 @@ func Follows(e *annotator.Entry, r *annotator.Revision) bool {
 	case annotator.FieldStatus, annotator.FieldRetired, annotator.FieldMerge:
 		return r.Old == string(e.Status)
 	case annotator.FieldTag:
-		return r.Old == "" || slices.Contains(e.Tags, r.Old)
+		return (r.Old == "") != slices.Contains(e.Tags, cmp.Or(r.Old, r.New))
 	case annotator.FieldPresent:
 		return r.Old == e.Present
 	case annotator.FieldClaim:
 		return followsClaim(e, r)
 	case annotator.FieldAlias:
 		return followsAlias(e, r)
-	case annotator.FieldEvidence, annotator.FieldCuratorDecision:
+	case annotator.FieldEvidence:
+		return followsEvidence(e, r)
+	case annotator.FieldLock:
+		return (r.Old == "") != isLocked(e, cmp.Or(r.Old, r.New))
+	case annotator.FieldCuratorDecision:
 		return r.Old == "" // they are only added
 	}
 	return true
 }
 
+func isLocked(e *annotator.Entry, part string) bool {
+	return slices.Contains(e.Locks, part) || part == LockEntry && e.Locked
+}
+
+func followsEvidence(e *annotator.Entry, r *annotator.Revision) bool {
+	v, err := decode[annotator.Evidence](cmp.Or(r.Old, r.New))
+	at := claimIndex(e, v.Claim)
+	return err == nil && at >= 0 && (r.Old == "" || r.New == "") &&
+		(r.Old == "") != slices.Contains(e.Claims[at].Evidence, v)
+}
+
 func followsAlias(e *annotator.Entry, r *annotator.Revision) bool {
-	if r.Old == "" {
-		return true
-	}
-	former, err := decode[annotator.Alias](r.Old)
-	at, known := findAlias(e, former.Name)
-	return err == nil && known && e.Aliases[at] == former
+	alias, err := decode[annotator.Alias](cmp.Or(r.Old, r.New))
+	at, known := findAlias(e, alias.Name)
+	return err == nil && (r.Old == "" && !known || r.Old != "" && known && e.Aliases[at] == alias)
 }
 
 func followsClaim(e *annotator.Entry, r *annotator.Revision) bool {
-	claim, err := decode[annotator.Claim](r.New)
+	claim, err := decode[annotator.Claim](cmp.Or(r.New, r.Old))
 	if err != nil {
 		return false
 	}
 	at := claimIndex(e, claim.ID)
 	if at < 0 || r.Old == "" {
 		return at < 0 && r.Old == ""
+	}
+	if r.New == "" && len(e.Claims[at].Evidence) > 0 {
+		return false
 	}
 	former, err := decode[annotator.Claim](r.Old)
 	former.Evidence, former.Revision = e.Claims[at].Evidence, e.Claims[at].Revision

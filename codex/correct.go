@@ -2,6 +2,7 @@ package codex
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -127,6 +128,7 @@ func (r *reviser) attachAll(claim int64, evidence []annotator.Evidence) {
 
 // end ends an open claim, whose ending has been set. A scene that is read late may end a claim of a later one.
 func (r *reviser) end(id int64, ended annotator.Claim) {
+	r.checkPart(LockFact(id), fmt.Sprintf("fact %d", id))
 	ended.Until = max(r.edit.At, ended.From)
 	open := &r.entry.Claims[claimIndex(&r.entry, id)]
 	r.add(annotator.FieldClaim, annotator.EncodeJSON(open), annotator.EncodeJSON(ended))

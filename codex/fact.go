@@ -202,6 +202,7 @@ func (r *reviser) facts() {
 		}
 		id := index.Known(f)
 		if id == 0 {
+			r.checkFact(&f)
 			if id = r.addFact(&f); own {
 				index.Apply(&r.revisions[len(r.revisions)-1])
 			}

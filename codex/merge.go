@@ -17,9 +17,14 @@ func Merge(source, target *annotator.Entry, actor annotator.Actor, at annotator.
 	if source.ID == target.ID {
 		return nil, refuse("SAME", "entry %d cannot be merged into itself", source.ID)
 	}
+	if IsOther(source, target) {
+		return nil, refuse(Locked, "a person has said that entries %d and %d are not the same; leave both", source.ID,
+			target.ID)
+	}
 	edit := Edit{Actor: actor, At: at}
 	from, into := newReviser(source, edit), newReviser(target, edit)
 	from.checkEditable()
+	from.checkRemovable()
 	from.add(annotator.FieldMerge, string(from.entry.Status), strconv.FormatInt(target.ID, 10))
 	into.checkEditable()
 	into.copyNames(source)
@@ -49,6 +54,9 @@ func (r *reviser) copyNames(source *annotator.Entry) {
 }
 
 func (r *reviser) copyTags(source *annotator.Entry) {
+	if r.locked(LockTags) {
+		return
+	}
 	tags := slices.Concat(r.entry.Tags, source.Tags)
 	slices.Sort(tags)
 	r.edit.Tags = slices.Compact(tags)
@@ -71,6 +79,7 @@ func (r *reviser) copyClaims(source *annotator.Entry) {
 		}
 		r.attachAll(id, source.Claims[i].Evidence)
 	}
+	r.copyLocks(source, ids)
 	if n := utf8.RuneCountInString(r.entry.Definition()); n > MaxFacts {
 		r.fail(refuse("TOO_LONG", "the facts of entries %d and %d together have %d characters; at most %d",
 			source.ID, r.entry.ID, n, MaxFacts))

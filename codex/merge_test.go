@@ -129,7 +129,7 @@ func TestMergeRefuses(t *testing.T) {
 		return e
 	}
 	none := annotator.Revision{}
-	locked := annotator.Revision{Field: annotator.FieldLock, New: "yes"}
+	locked := annotator.Revision{Field: annotator.FieldLock, New: codex.LockEntry}
 	gone := annotator.Revision{Field: annotator.FieldRetired, New: "a mistake"}
 	for _, test := range []struct {
 		name           string

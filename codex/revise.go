@@ -26,11 +26,11 @@ type Edit struct {
 // Refusal is the error of an edit that the rules reject. Model and curator read its code and message, and may correct
 // the edit.
 type Refusal struct { //nolint:errname // a refusal is a result first
-	Code    string // EMPTY, TOO_LONG, LOCKED, NOT_FOUND, RETIRED, SAME or ENDING
+	Code    string // EMPTY, TOO_LONG, LOCKED, NOT_FOUND, RETIRED, SAME, ENDING or CHANGED
 	Message string
 }
 
-// Locked is the code of an edit of an entry that a person has locked.
+// Locked is the code of an edit of what a person has locked: an entry, or a part of one.
 const Locked = "LOCKED"
 
 // Error returns code and message.
@@ -91,6 +91,7 @@ func newReviser(e *annotator.Entry, edit Edit) *reviser { return &reviser{edit: 
 func Clone(e *annotator.Entry) annotator.Entry {
 	c := *e
 	c.Tags, c.Aliases, c.Claims = slices.Clone(e.Tags), slices.Clone(e.Aliases), slices.Clone(e.Claims)
+	c.Locks = slices.Clone(e.Locks)
 	if c.Status == "" {
 		c.Status = annotator.Tentative
 	}
@@ -128,6 +129,7 @@ func (r *reviser) name() {
 	}
 	renamed := annotator.Entry{Term: term, Disambiguator: disambiguator}
 	if renamed.Name() != r.entry.Name() {
+		r.checkPart(LockName, "the name")
 		r.add(annotator.FieldTerm, r.entry.Name(), renamed.Name())
 		r.alias(term) // the term is also an alias; the former term stays one
 	}
@@ -143,6 +145,7 @@ func (r *reviser) alias(name string) {
 	if _, known := findAlias(&r.entry, name); known {
 		return
 	}
+	r.checkPart(LockAlias(name), "that a name is none")
 	if len(r.entry.Aliases) >= MaxItems {
 		r.fail(refuse("TOO_LONG", "entry %d has %d aliases, the most there may be", r.entry.ID, MaxItems))
 	}
@@ -158,6 +161,7 @@ func (r *reviser) dropAliases() {
 		case Normalize(r.entry.Aliases[at].Name) == Normalize(r.entry.Term):
 			r.fail(refuse("SAME", "%.200q is the term of entry %d; give it another one first", name, r.entry.ID))
 		default:
+			r.checkPart(LockAlias(name), "a name")
 			r.add(annotator.FieldAlias, annotator.EncodeJSON(r.entry.Aliases[at]), "")
 		}
 	}
@@ -169,6 +173,9 @@ func (r *reviser) tags() {
 	}
 	wanted, err := Tags(r.edit.Tags)
 	r.fail(err)
+	if !slices.Equal(wanted, r.entry.Tags) {
+		r.checkPart(LockTags, "the tags")
+	}
 	for _, tag := range slices.Clone(r.entry.Tags) {
 		if !slices.Contains(wanted, tag) {
 			r.add(annotator.FieldTag, tag, "")
@@ -200,6 +207,7 @@ func Tags(tags []string) ([]string, error) {
 
 func (r *reviser) status() {
 	if r.edit.Status != nil && *r.edit.Status != r.entry.Status {
+		r.checkPart(LockStatus, "the status")
 		r.add(annotator.FieldStatus, string(r.entry.Status), string(*r.edit.Status))
 	}
 }
@@ -210,6 +218,7 @@ func Retire(
 ) ([]annotator.Revision, error) {
 	r := newReviser(e, Edit{Actor: actor, At: at})
 	r.checkEditable()
+	r.checkRemovable()
 	r.add(annotator.FieldRetired, string(e.Status), r.text("reason", reason, MaxQuote))
 	return r.result()
 }

@@ -121,9 +121,9 @@ func TestReviseRefusesByState(t *testing.T) {
 		actor annotator.Actor
 		code  string
 	}{
-		{annotator.FieldLock, "yes", annotator.ActorModel, "LOCKED"},
-		{annotator.FieldLock, "yes", annotator.ActorCurator, "LOCKED"},
-		{annotator.FieldLock, "yes", annotator.ActorPerson, "<nil>"},
+		{annotator.FieldLock, codex.LockEntry, annotator.ActorModel, "LOCKED"},
+		{annotator.FieldLock, codex.LockEntry, annotator.ActorCurator, "LOCKED"},
+		{annotator.FieldLock, codex.LockEntry, annotator.ActorPerson, "<nil>"},
 		{annotator.FieldRetired, "a mistake", annotator.ActorModel, "RETIRED"},
 		{annotator.FieldMerge, "7", annotator.ActorModel, "RETIRED"},
 	} {

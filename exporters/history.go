@@ -23,7 +23,8 @@ type History interface {
 // entryHistory replays the revisions of an entry.
 type entryHistory struct {
 	entry annotator.Entry
-	next  []annotator.Revision // not applied yet
+	made  []annotator.Revision // applied, in the order of their ids
+	next  []annotator.Revision // not applied yet, in the order in which a reader of the story learns of them
 }
 
 // histories yields all entries over the story, also those that the codex no longer has.
@@ -34,25 +35,44 @@ func (c *Codex) histories(ctx context.Context) iter.Seq2[*entryHistory, error] {
 				yield(nil, err)
 				return
 			}
-			if !yield(&entryHistory{annotator.Entry{ID: revisions[0].Entry, Status: annotator.Tentative}, revisions},
-				nil) {
+			slices.SortStableFunc(revisions, func(a, b annotator.Revision) int { return cmp.Compare(a.Seen, b.Seen) })
+			if !yield(&entryHistory{entry: firstState(revisions), next: revisions}, nil) {
 				return
 			}
 		}
 	}
 }
 
+// firstState is the entry of some revisions before any of them.
+func firstState(revisions []annotator.Revision) annotator.Entry {
+	return annotator.Entry{ID: revisions[0].Entry, Status: annotator.Tentative}
+}
+
 // at returns the entry as of the end of a scene, and the revisions since the previous call. Scenes must ascend from
 // call to call, and the entry is valid until the next call. Before its first scene it has no revisions.
+//
+// A person's edit may be seen from an earlier scene than revisions before it. Then the entry is replayed.
 func (l *entryHistory) at(scene annotator.Order) (*annotator.Entry, []annotator.Revision, error) {
 	n := 0
-	for ; n < len(l.next) && l.next[n].Seen <= scene; n++ {
-		if err := codex.Apply(&l.entry, &l.next[n]); err != nil {
-			return nil, nil, err
-		}
+	for n < len(l.next) && l.next[n].Seen <= scene {
+		n++
 	}
 	since := l.next[:n]
 	l.next = l.next[n:]
+	byID := func(a, b annotator.Revision) int { return cmp.Compare(a.ID, b.ID) }
+	slices.SortFunc(since, byID)
+	apply := since
+	if former := len(l.made); n > 0 && former > 0 && since[0].ID < l.made[former-1].ID {
+		l.entry, apply = firstState(since), append(l.made, since...)
+		slices.SortFunc(apply, byID)
+		l.made = nil
+	}
+	for i := range apply {
+		if err := codex.Apply(&l.entry, &apply[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	l.made = append(l.made, apply...)
 	return &l.entry, since, nil
 }
 

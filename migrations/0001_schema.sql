@@ -112,7 +112,8 @@ CREATE TABLE trace (
   id        INTEGER PRIMARY KEY,
   turn      INTEGER NOT NULL,
   seq       INTEGER NOT NULL,
-  kind      TEXT NOT NULL CHECK (kind IN ('prompt', 'scene', 'reply', 'tool_call', 'tool_result', 'update', 'note', 'close', 'compaction')),
+  kind      TEXT NOT NULL CHECK (kind IN ('prompt', 'scene', 'reply', 'tool_call', 'tool_result', 'update', 'note', 'close', 'compaction',
+              'edit')),
   scene     INTEGER NOT NULL DEFAULT 0,
   content   TEXT NOT NULL DEFAULT '',
   attached  TEXT NOT NULL DEFAULT '', -- what the model read after the text of a scene, such as entries of the glossary; empty for other rows
@@ -130,6 +131,7 @@ CREATE TABLE trace (
 CREATE UNIQUE INDEX trace_turn ON trace (turn, seq);
 CREATE UNIQUE INDEX trace_call ON trace (call_id, kind) WHERE call_id <> '';
 CREATE INDEX trace_phrases ON trace (id) WHERE turn = 0 AND parsed <> '';
+CREATE INDEX trace_edit ON trace (id) WHERE kind = 'edit';
 CREATE INDEX trace_opening ON trace (scene) WHERE seq = 0 AND turn > 0;
 
 CREATE VIEW tool_interaction AS
@@ -265,13 +267,20 @@ CREATE TABLE revision (
 CREATE INDEX revision_entry ON revision (entry_id);
 CREATE INDEX revision_turn ON revision (turn);
 
+-- What people ask to change of the codex, until the run applies it between two scenes by a row of the journal.
+CREATE TABLE pending_edit (
+  id        INTEGER PRIMARY KEY, -- in the order in which they are applied
+  operation TEXT NOT NULL,       -- an Operation, as JSON
+  asked_at  INTEGER NOT NULL
+) STRICT;
+
 -- The values of the entries, from the revision that set each to the one that ended it. The present values are those that none
 -- has ended.
 CREATE TABLE value (
   id         INTEGER PRIMARY KEY, -- seen × 1,048,576 + the number of the revision that set it, modulo the same: the ids sort by when the values became known
   entry_id   INTEGER NOT NULL REFERENCES entry (id),
   field      TEXT NOT NULL CHECK (field IN ('term', 'alias', 'tag', 'claim', 'evidence', 'present', 'status', 'lock', 'curator_decision')),
-  key        TEXT NOT NULL, -- of a term or an alias: its normalized form; the tag; the claim's id; of evidence: claim/post/start-end; the status; else empty
+  key        TEXT NOT NULL, -- of a term or an alias: its normalized form; the tag; the claim's id; of evidence: claim/post/start-end; the status; of a lock: the part; else empty
   json       TEXT NOT NULL, -- the value
   holds      INTEGER NOT NULL CHECK (holds IN (0, 1)), -- 0 of a claim that was closed
   set_by     INTEGER NOT NULL REFERENCES revision (id),
@@ -283,7 +292,7 @@ CREATE TABLE value (
   CHECK (field <> 'evidence' OR 0 <= json ->> 'start' AND json ->> 'start' < json ->> 'end')
 ) STRICT;
 CREATE UNIQUE INDEX value_now ON value (entry_id, field, key) WHERE ended_by IS NULL AND holds = 1;
-CREATE UNIQUE INDEX value_single ON value (entry_id, field) WHERE ended_by IS NULL AND field IN ('term', 'present', 'status', 'lock');
+CREATE UNIQUE INDEX value_single ON value (entry_id, field) WHERE ended_by IS NULL AND field IN ('term', 'present', 'status');
 CREATE UNIQUE INDEX value_ended ON value (ended_by, set_by) WHERE ended_by IS NOT NULL;
 CREATE INDEX value_entry ON value (entry_id, field, key, holds, from_seen, until_seen, set_by, ended_by);
 CREATE INDEX value_term ON value (key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field = 'term';

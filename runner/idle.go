@@ -7,11 +7,15 @@ import (
 	"annotator"
 )
 
-// idle is IDLE: it resumes the scene that a former process left open, or takes the next one.
+// idle is IDLE: it resumes the scene that a former process left open, or applies what people have asked to change and
+// takes the next one.
 func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	r.scene = nil
 	if r.progress.resume > 0 {
 		return r.reopen(ctx)
+	}
+	if err := r.applyEdits(ctx); err != nil {
+		return "", err
 	}
 	if r.stopped() || r.config.Limit > 0 && r.progress.read >= r.config.Limit {
 		return annotator.EventStopped, nil

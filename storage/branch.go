@@ -97,6 +97,7 @@ PRAGMA defer_foreign_keys = ON;
 CREATE INDEX cut_call ON call (trace_id);
 CREATE INDEX cut_snapshot ON snapshot (scene);
 CREATE INDEX cut_trace ON trace (scene);
+DELETE FROM pending_edit;
 DELETE FROM summon_exchange WHERE summon_id IN
   (SELECT id FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point));
 DELETE FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point);

@@ -34,9 +34,9 @@ const decided = `value v CROSS JOIN revision r ON r.id = v.set_by
 	WHERE v.entry_id = e.id AND v.field = 'curator_decision'
 	  AND r.trace_id > ?2 AND v.json ->> '$.decision' NOT IN ('UNSTATED', 'STATES', 'REDUNDANT')`
 
-// isUnlocked is a condition on an entry e.
+// isUnlocked is a condition on an entry e: a person has locked neither all of it nor its status.
 const isUnlocked = `NOT EXISTS (SELECT 1 FROM value l WHERE l.entry_id = e.id
-	AND l.field = 'lock' AND l.ended_by IS NULL)`
+	AND l.field = 'lock' AND l.key IN ('entry', 'status') AND l.ended_by IS NULL)`
 
 // Column claims of table entry counts the claims of an entry that hold. Column changes says how much its claims have
 // changed since the last request for a present statement. A change of a state, of who or what the entry is, or of a

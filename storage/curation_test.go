@@ -115,7 +115,7 @@ func TestUndecided(t *testing.T) {
 	s.read(revises(1, confirmed), func(ctx context.Context, g *storage.Glossary) error {
 		_, err := g.Revise(ctx,
 			[]annotator.Revision{{
-				Entry: 2, Field: annotator.FieldLock, New: "yes", At: annotator.PlaceAt(orderOf(4), 0),
+				Entry: 2, Field: annotator.FieldLock, New: codex.LockEntry, At: annotator.PlaceAt(orderOf(4), 0),
 				Actor: annotator.ActorModel,
 			}})
 		return err

@@ -63,7 +63,10 @@ func (r Reader) sum(ctx context.Context, query string, args ...any) (map[int64]*
 		if v.Field == annotator.FieldStatus {
 			v.Field, v.New = statusField(annotator.Status(key), v.New)
 		}
-		values[v.Entry] = append(values[v.Entry], v)
+		list := values[v.Entry]
+		if n := len(list); n == 0 || list[n-1].ID != v.ID { // a closed claim may be selected twice
+			values[v.Entry] = append(list, v)
+		}
 		return err
 	}, query, args...)
 	if err != nil {
@@ -88,7 +91,7 @@ const valuesOfEntries = `SELECT v.set_by, v.entry_id, v.field, v.key, v.json, co
 
 // heldValues selects the values that an edit and a prompt need of entries as they are now. It omits closed claims,
 // because an entry may have thousands. It includes states that were closed after the present statement, because
-// codex.Present needs them.
+// codex.Present needs them, and claims that a person has closed, because they do not come back.
 const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 'present', 'status', 'lock')
 	AND v.ended_by IS NULL AND ?1 IS NULL
 	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0, 0 FROM json_each(?2) c
@@ -101,6 +104,11 @@ const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 
 	  CROSS JOIN value o ON o.entry_id = c.value AND o.field = 'claim' AND o.holds = 1 AND o.ended_by IS NULL
 	  CROSS JOIN value v ON v.entry_id = o.entry_id AND v.field = 'evidence' AND v.holds = 1 AND v.ended_by IS NULL
 	    AND v.key >= o.key || '/' AND v.key < o.key || '0'
+	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0, 0 FROM json_each(?2) c
+	  CROSS JOIN value l ON l.entry_id = c.value AND l.field = 'lock' AND l.holds = 1 AND l.ended_by IS NULL
+	    AND l.key >= 'fact/' AND l.key < 'fact0'
+	  CROSS JOIN value v ON v.entry_id = l.entry_id AND v.field = 'claim' AND v.key = substr(l.key, 6) AND v.holds = 0
+	    AND v.ended_by IS NULL
 	ORDER BY 1`
 
 // allHeld returns the entries with the given ids as they are now, by id, without the claims that were closed.

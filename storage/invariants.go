@@ -41,7 +41,7 @@ var invariants = [...]invariant{
 		// An answer with present statements also ends states, which are claims. One about phrases adds names, and one
 		// about redundant entries merges and retires.
 		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; " +
-			"every one by the curator with its answer",
+			"every one by the curator with its answer, and every one by a person with a row for the edit",
 		`WITH answered AS MATERIALIZED (SELECT trace_id, purpose FROM call
 		  WHERE outcome = 'ok' AND purpose IN ('curate', 'summarise')),
 		 dropped AS MATERIALIZED (SELECT r.trace_id FROM value d JOIN revision r ON r.id = d.set_by
@@ -56,6 +56,9 @@ var invariants = [...]invariant{
 		      OR v.trace_id IN dropped
 		      OR v.field = 'alias' AND EXISTS
 		      (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND instr(t.parsed, '"phrases"') > 0))))
+		 UNION ALL SELECT 'revision ' || v.id || ' has no edit of a person' FROM revision v
+		  WHERE (v.actor = 'person') <> EXISTS (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind = 'edit'
+		    AND t.error = '' AND t.turn = 0 AND v.turn = 0)
 		 UNION ALL SELECT 'revision ' || id || ' has a row of the journal that is not there' FROM revision
 		  WHERE trace_id NOT IN (SELECT id FROM trace)`,
 	},
@@ -355,7 +358,7 @@ var invariants = [...]invariant{
 			"same key at once",
 		`SELECT 'value ' || a.id || ' of entry ' || a.entry_id || ' is in force when ' || b.id || ' is' FROM value a
 		  JOIN value b ON b.entry_id = a.entry_id AND b.field = a.field AND b.set_by > a.set_by
-		    AND (b.key = a.key OR a.field IN ('term', 'present', 'status', 'lock'))
+		    AND (b.key = a.key OR a.field IN ('term', 'present', 'status'))
 		  WHERE a.ended_by IS NULL OR a.ended_by > b.set_by OR a.until_seen > b.from_seen
 		 UNION ALL SELECT 'value ' || v.id || ' does not say when it was set' FROM value v
 		  LEFT JOIN revision r ON r.id = v.set_by
@@ -363,7 +366,7 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'value ' || v.id || ' does not say when it ended' FROM value v
 		  LEFT JOIN revision r ON r.id = v.ended_by
 		  WHERE v.ended_by IS NOT NULL AND ((v.entry_id, v.until_seen) IS NOT (r.entry_id, r.seen)
-		    OR v.ended_by < v.set_by)`,
+		    OR v.ended_by < v.set_by OR v.until_seen < v.from_seen)`,
 	},
 	{
 		"evidence", "a quotation is as long as its range",

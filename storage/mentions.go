@@ -87,6 +87,10 @@ type knownSince struct {
 	seen     annotator.Order
 }
 
+// learned is when a revision r became known to the run, which has read the story to the scene ?1. A person's edit may be
+// seen from an earlier scene. Its mentions are not, because what names mean is decided in the order of the revisions.
+const learned = `iif(r.actor = 'person', max(r.seen, ?1), r.seen)`
+
 // setMentions updates the mentions in scenes. A mention that is no longer found ends with the newest revision, and a
 // new one begins with it. In a scene that is searched for the first time, a mention begins when its name became known.
 func (tx *tx) setMentions(scenes []SceneMentions) {
@@ -95,8 +99,8 @@ func (tx *tx) setMentions(scenes []SceneMentions) {
 		added: map[annotator.Order]map[int64]int{}, held: map[annotator.Order][]heldMention{},
 	}
 	tx.scan([]any{&u.former}, `SELECT mentions FROM run_state`)
-	tx.scan([]any{&u.now.seen}, `SELECT coalesce((SELECT max(seen) FROM revision WHERE id > ?),
-		(SELECT seen FROM revision WHERE id = ?), 0)`, u.former, u.now.revision)
+	tx.scan([]any{&u.now.seen}, `SELECT coalesce((SELECT max(`+learned+`) FROM revision r WHERE id > ?2),
+		(SELECT `+learned+` FROM revision r WHERE id = ?3), 0)`, tx.head.seen, u.former, u.now.revision)
 	for i := range scenes {
 		u.setScene(&scenes[i])
 	}
@@ -162,8 +166,8 @@ func (a aliasesSince) of(tx *tx, entry int64, text string) knownSince {
 			err := rows.Scan(&key, &since.revision, &since.seen)
 			a[entry][key] = since
 			return err
-		}, `SELECT key, set_by, from_seen FROM value WHERE entry_id = ? AND field = 'alias' AND ended_by IS NULL`,
-			entry))
+		}, `SELECT v.key, v.set_by, `+learned+` FROM value v JOIN revision r ON r.id = v.set_by
+			WHERE v.entry_id = ?2 AND v.field = 'alias' AND v.ended_by IS NULL`, tx.head.seen, entry))
 	}
 	text = codex.Normalize(text)
 	var newest, longest knownSince

@@ -14,9 +14,10 @@ const isOpenState = `v.field = 'claim' AND v.ended_by IS NULL AND v.holds = 1 AN
 // isStatesAsked is a condition on values v, in the words of the index of questions about states.
 const isStatesAsked = `v.field = 'curator_decision' AND instr(v.json, '"decision":"STATES"')`
 
-// isOpenEntry is a condition on values v: their entries are live, and have no lock.
+// isOpenEntry is a condition on values v: their entries are live, and neither they nor the claim is locked.
 const isOpenEntry = `EXISTS (SELECT 1 FROM entry e WHERE e.id = v.entry_id AND e.name IS NOT NULL
-	AND ` + isUnlocked + `)`
+	AND ` + isUnlocked + `) AND NOT EXISTS (SELECT 1 FROM value l WHERE l.entry_id = v.entry_id
+	AND l.field = 'lock' AND l.key = 'fact/' || v.key AND l.ended_by IS NULL)`
 
 // The newest question about states, and the revision up to which every state was asked about.
 const (

@@ -83,7 +83,7 @@ func (h *history) checkValue(r *annotator.Revision, stored *storedValue, f *Find
 func plainEntry(e *annotator.Entry) annotator.Entry {
 	c := *e
 	c.PresentScene = 0
-	c.Tags = append([]string{}, e.Tags...)
+	c.Tags, c.Locks = append([]string{}, e.Tags...), append([]string{}, e.Locks...)
 	c.Aliases = append([]annotator.Alias{}, e.Aliases...)
 	c.Claims = append([]annotator.Claim{}, e.Claims...)
 	for i := range c.Claims {
@@ -173,8 +173,14 @@ func (h *history) readUntil(row int64) annotator.Order {
 // checkSeen adds what is wrong about how far the story was read when a revision was made. It is not before the earlier
 // revisions of the entry, or of the entry that it merges into. So a limit that includes the revision includes those,
 // too.
+//
+// A person's edit is seen from where what it changes is seen, which the check of the values proves.
 func (h *history) checkSeen(r *annotator.Revision, f *Finding) {
-	if read := h.readUntil(r.Trace); r.Trace != 0 && r.Seen != read && (r.Seen < read || !h.scene(r.Seen).silent) {
+	read, isPerson := h.readUntil(r.Trace), r.Actor == annotator.ActorPerson
+	if isPerson && r.Seen <= read {
+		read = r.Seen
+	}
+	if r.Trace != 0 && r.Seen != read && (r.Seen < read || !h.scene(r.Seen).silent) {
 		f.add(fmt.Sprintf("revision %d says that the story was read to scene %d; it was read to scene %d", r.ID,
 			h.scene(r.Seen).n, h.scene(read).n))
 	}
@@ -186,7 +192,7 @@ func (h *history) checkSeen(r *annotator.Revision, f *Finding) {
 	if into, err := strconv.ParseInt(r.New, 10, 64); err == nil && r.Field == annotator.FieldMerge {
 		least = max(least, h.seen[into])
 	}
-	if r.Seen < least {
+	if r.Seen < least && !isPerson {
 		f.add(fmt.Sprintf("revision %d changes what is known from scene %d, and is known from scene %d", r.ID,
 			h.scene(least).n, h.scene(r.Seen).n))
 	}

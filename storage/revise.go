@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -59,7 +60,8 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 	for i := range revisions {
 		r := &revisions[i]
 		r.ID, r.Entry = g.tx.head.revision+1+int64(i), e.ID
-		r.Seen, r.Turn, r.Trace, r.Changed = g.tx.head.seen, g.turn, g.tx.head.trace+1, g.tx.now
+		r.Seen = cmp.Or(r.Seen, g.tx.head.seen) // a person's is set
+		r.Turn, r.Trace, r.Changed = g.turn, g.tx.head.trace+1, g.tx.now
 		if err := codex.Apply(e, r); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (s schema) checkObjects(ctx context.Context, q querier, path string) error 
 	if len(found) == 0 {
 		return nil
 	}
-	return annotator.Errorf(annotator.Misused, "%s has what annotator never made: %s", path, strings.Join(found, ", ")).
+	return annotator.Errorf(annotator.Misused, "%s has what this program never made: %s", path, strings.Join(found, ", ")).
 		WithReason(annotator.ReasonForeignSchema)
 }
 

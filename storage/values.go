@@ -43,7 +43,7 @@ func valueOf(field annotator.Field, text string) (*value, error) {
 	switch field {
 	case annotator.FieldTerm:
 		v.key = codex.Normalize(text)
-	case annotator.FieldTag, annotator.FieldStatus:
+	case annotator.FieldTag, annotator.FieldStatus, annotator.FieldLock:
 		v.key = text
 	case annotator.FieldRetired:
 		v.field, v.key = annotator.FieldStatus, string(annotator.Retired)

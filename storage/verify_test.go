@@ -325,6 +325,8 @@ func sound(t *testing.T) []byte {
 	s.begin("scene 4, read late")
 	s.record(annotator.SceneQuarantined)
 	s.checkpoint()
+	s.decides(annotator.Operation{Do: annotator.DeedRetag, Entry: 1, Tags: []string{"ship", "wreck"}})
+	s.ok(storage.FileEdit(s.ctx, s.path, clock, &annotator.Operation{Do: annotator.DeedUndo}))
 	s.clean()
 	s.ok(s.db.Close())
 	bytes, err := os.ReadFile(s.path)

@@ -37,6 +37,7 @@ A run can be stopped at any moment. Run the same command again to continue.`,
 		newAudit(a), newCurate(a), newVerify(a), newBackup(a), newDoctor(a), newStates(a), newServe(a), newDemo(a),
 		newTools(a), newPrompts(a), newInit(a), newMan(a), newVersion(a),
 	)
+	root.AddCommand(newEdits(a)...)
 	root.SetHelpCommand(newHelp(root))
 	prepare(root)
 	wrapHelp(root, terminalWidth(a.out))

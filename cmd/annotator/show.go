@@ -105,7 +105,7 @@ func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles) {
 		printIndented(w, "  ", oneLine(a.Name)+", from "+at(a.From))
 	}
 	reading := e.Reading(titles)
-	printClaims(w, reading.Opening, at)
+	printClaims(w, e.ID, reading.Opening, at)
 	if e.Present != nil {
 		fmt.Fprintln(w)
 		printIndented(w, "", oneLine(e.Present.Text))
@@ -118,18 +118,18 @@ func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles) {
 				printIndented(w, "-- ", oneLine(heading))
 			}
 		}
-		printClaims(w, p.Claims, at)
+		printClaims(w, e.ID, p.Claims, at)
 	}
 }
 
-func printClaims(w io.Writer, claims []exporters.Claim, at func(annotator.Position) string) {
+func printClaims(w io.Writer, entry int64, claims []exporters.Claim, at func(annotator.Position) string) {
 	for i := range claims {
-		printClaim(w, &claims[i], at)
+		printClaim(w, entry, &claims[i], at)
 	}
 }
 
-func printClaim(w io.Writer, c *exporters.Claim, at func(annotator.Position) string) {
-	about := string(c.Kind)
+func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.Position) string) {
+	about := fmt.Sprintf("%d:%d, %s", entry, c.ID, c.Kind)
 	if source := c.Source(); source != "" {
 		about += " by " + oneLine(source)
 	}

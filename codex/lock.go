@@ -1,0 +1,105 @@
+package codex
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"annotator"
+)
+
+// The parts of an entry that a lock may be on, apart from those of LockFact, LockAlias and LockOther. A locked part
+// stays as it is until a person changes it. What a person writes is locked.
+const (
+	LockEntry  = "entry" // all of it
+	LockName   = "name"
+	LockTags   = "tags"
+	LockStatus = "status" // it is hidden, or in the codex
+)
+
+// LockFact is the part that is a fact. If the fact is closed, its words do not come back.
+func LockFact(fact int64) string { return factPart + strconv.FormatInt(fact, 10) }
+
+// LockAlias is the part that is a name. If the entry does not have the name, it does not get it.
+func LockAlias(name string) string { return aliasPart + Normalize(name) }
+
+// LockOther is the part that an entry is not another one: the two are never merged.
+func LockOther(entry int64) string { return otherPart + strconv.FormatInt(entry, 10) }
+
+const (
+	factPart  = "fact/"
+	aliasPart = "alias/"
+	otherPart = "not/"
+)
+
+// IsOther reports whether two entries are not the same, as a person has said.
+func IsOther(a, b *annotator.Entry) bool {
+	return slices.Contains(a.Locks, LockOther(b.ID)) || slices.Contains(b.Locks, LockOther(a.ID))
+}
+
+// Others returns the ids of the entries that an entry is not, as a person has said.
+func Others(e *annotator.Entry) (ids []int64) {
+	for _, lock := range e.Locks {
+		if id, err := strconv.ParseInt(strings.TrimPrefix(lock, otherPart), 10, 64); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// locked reports whether a part is locked against the actor.
+func (r *reviser) locked(part string) bool {
+	return r.edit.Actor != annotator.ActorPerson && slices.Contains(r.entry.Locks, part)
+}
+
+// checkPart refuses a change of a part that a person has locked.
+func (r *reviser) checkPart(part, what string) {
+	if r.locked(part) {
+		r.fail(refuse(Locked, "a person has set %s of entry %d; leave it", what, r.entry.ID))
+	}
+}
+
+// checkRemovable refuses to remove an entry in which a person has written anything.
+func (r *reviser) checkRemovable() {
+	isOwn := func(lock string) bool { return !strings.HasPrefix(lock, otherPart) }
+	if r.edit.Actor != annotator.ActorPerson && slices.ContainsFunc(r.entry.Locks, isOwn) {
+		r.fail(refuse(Locked, "a person has written in entry %d; leave it", r.entry.ID))
+	}
+}
+
+// checkFact refuses a fact whose words a person has rejected.
+func (r *reviser) checkFact(f *Fact) {
+	for i := range r.entry.Claims {
+		c := &r.entry.Claims[i]
+		if c.Until != 0 && r.locked(LockFact(c.ID)) && Normalize(c.Text) == Normalize(f.Text) {
+			r.fail(refuse(Locked, "a person has rejected this fact of entry %d; leave it out", r.entry.ID))
+		}
+	}
+}
+
+// lock locks a part, unless it is locked.
+func (r *reviser) lock(part string) {
+	if !isLocked(&r.entry, part) {
+		r.add(annotator.FieldLock, "", part)
+	}
+}
+
+// unlock lifts the lock of a part, if there is one.
+func (r *reviser) unlock(part string) {
+	if isLocked(&r.entry, part) {
+		r.add(annotator.FieldLock, part, "")
+	}
+}
+
+// copyLocks copies the locks of a merged entry: those of its names and facts, which get other numbers, and those of
+// what it is not.
+func (r *reviser) copyLocks(source *annotator.Entry, facts map[int64]int64) {
+	for _, lock := range source.Locks {
+		switch fact, err := strconv.ParseInt(strings.TrimPrefix(lock, factPart), 10, 64); {
+		case strings.HasPrefix(lock, factPart) && err == nil:
+			r.lock(LockFact(facts[fact]))
+		case strings.HasPrefix(lock, otherPart), strings.HasPrefix(lock, aliasPart):
+			r.lock(lock)
+		}
+	}
+}
