@@ -37,16 +37,6 @@ func IsOther(a, b *annotator.Entry) bool {
 	return slices.Contains(a.Locks, LockOther(b.ID)) || slices.Contains(b.Locks, LockOther(a.ID))
 }
 
-// Others returns the ids of the entries that an entry is not, as a person has said.
-func Others(e *annotator.Entry) (ids []int64) {
-	for _, lock := range e.Locks {
-		if id, err := strconv.ParseInt(strings.TrimPrefix(lock, otherPart), 10, 64); err == nil {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // locked reports whether a part is locked against the actor.
 func (r *reviser) locked(part string) bool {
 	return r.edit.Actor != annotator.ActorPerson && slices.Contains(r.entry.Locks, part)

@@ -152,13 +152,15 @@ func (a *attacked) attack(t *testing.T, hostile []string) {
 // lock has a person lock entries, between two runs.
 func (s *stage) lock(t *testing.T, name string) {
 	t.Helper()
-	s.edited = true
 	for _, entry := range lockedVictims {
-		edit(t, s.db(name), fmt.Sprintf(`INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, changed_at)
-				SELECT (SELECT max(id) + 1 FROM revision), id, 'lock', last_at, (SELECT max(seen) FROM revision), 'person', 0, 0 FROM entry WHERE id = %[1]d;
-			INSERT INTO value (id, entry_id, field, key, json, holds, set_by, from_seen)
-				SELECT (seen << 20) | id, entry_id, field, '', '"yes"', 1, id, seen FROM revision WHERE id = (SELECT max(id) FROM revision);
-			UPDATE entry SET revisions = revisions + 1, revision = (SELECT max(id) FROM revision) WHERE id = %[1]d`, entry))
+		s.file(name, annotator.Operation{Do: annotator.DeedLock, Entry: int64(entry)})
+	}
+	store := s.writer(name)
+	if _, err := store.Edits.ApplyPending(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
 	}
 	s.verify(name)
 }
