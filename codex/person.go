@@ -154,9 +154,9 @@ func (r *reviser) addOne(op *annotator.Operation) {
 		r.lock(LockAlias(op.Name))
 		return
 	}
-	fact := Fact{
-		Text: op.Text, Kind: op.Kind, Speaker: op.Speaker, State: op.State, Identity: op.Identity,
-		Evidence: op.Evidence,
+	fact := Fact{Text: op.Text, Kind: op.Kind, Speaker: op.Speaker, State: op.State, Identity: op.Identity}
+	if op.Evidence != nil {
+		fact.Quotes = []annotator.Evidence{*op.Evidence}
 	}
 	r.edit.Facts = []Fact{fact}
 	r.facts()

@@ -23,12 +23,9 @@ type DB struct {
 	Journal       *Journal
 	Glossary      *Glossary
 	Curation      *Curation
-<<<<<<< HEAD
 	OpenStates    *OpenStates
 	NewEntries    *NewEntries
-=======
 	Edits         *Edits
->>>>>>> 385d96d1 (A person edits the codex: operations that lock what they write, outrank the model's, and can be taken back)
 	Calls         *Calls
 	Scenes        *Scenes
 	Threads       *Threads
@@ -73,15 +70,12 @@ type (
 	Journal service
 	// Curation stores the decisions of the curator.
 	Curation service
-<<<<<<< HEAD
 	// OpenStates reads the open states of entries: claims that describe a state, and hold.
 	OpenStates service
 	// NewEntries compares new entries with others, for questions about those that may be redundant.
 	NewEntries service
-=======
 	// Edits stores what people ask to change of the codex, and applies it.
 	Edits service
->>>>>>> 385d96d1 (A person edits the codex: operations that lock what they write, outrank the model's, and can be taken back)
 	// Calls stores the attempts to call the model.
 	Calls service
 	// Scenes stores the scenes and their outcomes.
@@ -108,13 +102,9 @@ func newDB(path string, now func() time.Time, known schema) *DB {
 		db.absolute = absolute
 	}
 	s := &service{db}
-<<<<<<< HEAD
 	db.Journal, db.Curation, db.OpenStates = (*Journal)(s), (*Curation)(s), (*OpenStates)(s)
 	db.NewEntries = (*NewEntries)(s)
-=======
-	db.Journal, db.Curation = (*Journal)(s), (*Curation)(s)
 	db.Edits = (*Edits)(s)
->>>>>>> 385d96d1 (A person edits the codex: operations that lock what they write, outrank the model's, and can be taken back)
 	db.Calls, db.Scenes, db.Threads = (*Calls)(s), (*Scenes)(s), (*Threads)(s)
 	db.Snapshots, db.Conversations, db.Episodes = (*Snapshots)(s), (*Conversations)(s), (*Episodes)(s)
 	db.Mentions = (*Mentions)(s)
