@@ -25,7 +25,7 @@ const (
 type Operation struct {
 	Do    Deed  `json:"do"`
 	Entry int64 `json:"entry,omitempty"`
-	Other int64 `json:"other,omitempty"` // of merge, never and unlock: the other entry; of split: the one it was merged into
+	Other int64 `json:"other,omitempty"` // of merge, never and unlock: the other entry
 	Fact  int64 `json:"fact,omitempty"`  // its number; of lock and unlock: 0 for the entry
 	// of rename: the new name; of add and reject: the name, if it is about one
 	Name string   `json:"name,omitempty"`

@@ -47,7 +47,8 @@ func TestEditsBesideARun(t *testing.T) {
 		t.Fatalf("stored: %v, %v", stored, err)
 	}
 	s.verify("beside")
-	if n := s.count("beside", `SELECT count(*) FROM trace e WHERE e.kind = 'edit' AND (e.error = '') = (e.tool <> 'merge')
+	if n := s.count("beside", `SELECT count(*) FROM trace e WHERE e.kind = 'edit'
+		AND (e.error = '') = (e.tool <> 'merge')
 		AND (SELECT scene FROM trace t WHERE t.id < e.id AND t.scene > 0 ORDER BY t.id DESC LIMIT 1) = 3`); n != 4 {
 		t.Errorf("%d of 4 edits are behind scene 3", n)
 	}

@@ -7,8 +7,8 @@ import (
 	"annotator"
 )
 
-// idle is IDLE: it resumes the scene that a former process left open, or applies what people have asked to change and
-// takes the next one.
+// idle is IDLE: it resumes the scene that a former process left open. Else it applies what people have asked to change,
+// and takes the next scene.
 func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	r.scene = nil
 	if r.progress.resume > 0 {

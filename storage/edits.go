@@ -285,8 +285,8 @@ func (e *edit) readValues(ids []int64) (err error) {
 		err := rows.Scan(&entry, &seen)
 		e.birth[entry] = seen
 		return err
-	}, `SELECT entry_id, min(from_seen) FROM value WHERE entry_id IN (SELECT value FROM json_each(?)) GROUP BY entry_id`,
-		List(ids))
+	}, `SELECT entry_id, min(from_seen) FROM value WHERE entry_id IN (SELECT value FROM json_each(?))
+		GROUP BY entry_id`, List(ids))
 }
 
 // seenOf returns the furthest scene from which a value that a condition selects is known; 0 for none.
@@ -299,11 +299,12 @@ func (e *edit) seenOf(is func(*seenValue) bool) (furthest annotator.Order) {
 	return furthest
 }
 
-// from returns the scene from which the operation is seen: that which the person named, else that from which what it
-// changes or quotes is known. What takes revisions back is seen from where these are.
+// from returns the scene from which the operation is seen: that which the person named. Else it is that from which what
+// it changes or quotes is known. What takes revisions back is seen from where these are.
 func (e *edit) from() (annotator.Order, error) {
 	var read annotator.Order
-	err := e.Row(e.ctx, `SELECT coalesce(max(ord), 0) FROM scene WHERE attempts > 0 OR recorded_at IS NOT NULL`).Scan(&read)
+	err := e.Row(e.ctx, `SELECT coalesce(max(ord), 0) FROM scene
+		WHERE attempts > 0 OR recorded_at IS NOT NULL`).Scan(&read)
 	if err != nil || e.op.From > read {
 		return 0, cmp.Or(err, error(&codex.Refusal{Code: "NOT_FOUND", Message: "the story is not read up to there"}))
 	}
@@ -316,7 +317,8 @@ func (e *edit) from() (annotator.Order, error) {
 		return max(from, e.birth[op.Entry], e.birth[op.Other]), nil
 	case op.Evidence != nil:
 		err := e.Row(e.ctx, `SELECT place / 1000000 FROM scene_post WHERE post_id = ?`, op.Evidence.Post).Scan(&from)
-		return max(from, op.From, e.birth[op.Entry]), orRefusal(err, "post %d is in no scene of the story", op.Evidence.Post)
+		err = orRefusal(err, "post %d is in no scene of the story", op.Evidence.Post)
+		return max(from, op.From, e.birth[op.Entry]), err
 	case op.Do == annotator.DeedAdd && op.From == 0:
 		return read, nil
 	}
@@ -334,7 +336,8 @@ func (e *edit) changes(v *seenValue) bool {
 		return true
 	case e.op.Name != "":
 		term, _ := codex.SplitName(e.op.Name)
-		return v.field == annotator.FieldAlias && (v.key == codex.Normalize(e.op.Name) || v.key == codex.Normalize(term))
+		keys := []string{codex.Normalize(e.op.Name), codex.Normalize(term)}
+		return v.field == annotator.FieldAlias && slices.Contains(keys, v.key)
 	case e.op.Do == annotator.DeedRetag:
 		return v.field == annotator.FieldTag
 	case e.op.Do == annotator.DeedHide:
@@ -392,10 +395,13 @@ func (e *edit) claimSeen(r *annotator.Revision, before []annotator.Revision) ann
 	}
 	ended, set, _ := valuesOf(r)
 	own := claim(r.Entry, cmp.Or(set, ended))
-	seen := e.seenOf(func(v *seenValue) bool { return v.field == annotator.FieldClaim && claim(v.entry, &v.value) == own })
+	seen := e.seenOf(func(v *seenValue) bool {
+		return v.field == annotator.FieldClaim && claim(v.entry, &v.value) == own
+	})
 	for i := range before {
-		if _, set, _ := valuesOf(&before[i]); before[i].Field == annotator.FieldClaim && claim(before[i].Entry, set) == own {
-			seen = max(seen, before[i].Seen)
+		b := &before[i]
+		if _, set, _ := valuesOf(b); b.Field == annotator.FieldClaim && claim(b.Entry, set) == own {
+			seen = max(seen, b.Seen)
 		}
 	}
 	return seen
@@ -423,7 +429,8 @@ func (e *edit) endOf(scene annotator.Order) (place annotator.Place, err error) {
 	if scene == 0 {
 		return 0, nil
 	}
-	err = e.Row(e.ctx, `SELECT ord * 1000000 + json_array_length(posts) - 1 FROM scene WHERE ord = ?`, scene).Scan(&place)
+	err = e.Row(e.ctx, `SELECT ord * 1000000 + json_array_length(posts) - 1 FROM scene WHERE ord = ?`, scene).
+		Scan(&place)
 	return place, orRefusal(err, "the story has no scene of order %d", scene)
 }
 
@@ -442,10 +449,11 @@ func (e *edit) checkNames(revisions []annotator.Revision) error {
 			continue
 		}
 		var other int64
-		err := e.Row(e.ctx, `SELECT id FROM entry WHERE name = ? AND id <> ?`, codex.Normalize(now.Name()), id).Scan(&other)
+		err := e.Row(e.ctx, `SELECT id FROM entry WHERE name = ? AND id <> ?`, codex.Normalize(now.Name()), id).
+			Scan(&other)
 		if err == nil {
-			return &codex.Refusal{Code: "TAKEN", Message: fmt.Sprintf("entry %d has the name %q; merge the two, or say in "+
-				"parentheses what this one is: %s (ship)", other, now.Name(), now.Term)}
+			const taken = "entry %d has the name %q; merge the two, or say in parentheses what this one is: %s (ship)"
+			return &codex.Refusal{Code: "TAKEN", Message: fmt.Sprintf(taken, other, now.Name(), now.Term)}
 		}
 		if orNone(err) != nil {
 			return err

@@ -69,7 +69,7 @@ func (s *story) decides(op annotator.Operation) bool {
 	return true
 }
 
-// files stores operations as a process beside the run does, and has the run apply them.
+// files stores operations as another process does while the run goes on, and has the run apply them.
 func (s *story) files(t *rapid.T) {
 	ops := rapid.SliceOfN(rapid.Custom(s.someOperation), 1, 3).Draw(t, "pending")
 	for i := range ops {
@@ -143,7 +143,8 @@ func (s *story) curatorMerges(t *rapid.T) {
 		return
 	}
 	call := s.curates()
-	s.ok(s.db.Curation.Decide(s.ctx, call, &annotator.Trace{Kind: annotator.TraceReply, Content: "MERGE"}, revisions, nil))
+	answer := &annotator.Trace{Kind: annotator.TraceReply, Content: "MERGE"}
+	s.ok(s.db.Curation.Decide(s.ctx, call, answer, revisions, nil))
 }
 
 // merge returns the revisions of a merge of two whole entries.
@@ -285,8 +286,8 @@ func TestTakingBackIsTheIdentity(t *testing.T) {
 			if err != nil {
 				break
 			}
-			s.ok(s.db.Curation.Decide(s.ctx, s.curates(), &annotator.Trace{Kind: annotator.TraceReply, Content: "MERGE"},
-				revisions, nil))
+			answer := &annotator.Trace{Kind: annotator.TraceReply, Content: "MERGE"}
+			s.ok(s.db.Curation.Decide(s.ctx, s.curates(), answer, revisions, nil))
 			s.splits(before)
 		case merged && s.decides(merge):
 			s.splits(before)
@@ -318,7 +319,9 @@ func (s *story) present() map[int64]annotator.Entry {
 		e.First, e.Last, e.Revision, e.Revisions, e.Claimed, e.PresentRevision = 0, 0, 0, 0, 0, 0
 		for i := range e.Claims {
 			e.Claims[i].Revision = 0
-			slices.SortFunc(e.Claims[i].Evidence, func(a, b annotator.Evidence) int { return cmp.Compare(a.Post, b.Post) })
+			slices.SortFunc(e.Claims[i].Evidence, func(a, b annotator.Evidence) int {
+				return cmp.Compare(a.Post, b.Post)
+			})
 		}
 		all[e.ID] = *e
 	}

@@ -91,7 +91,7 @@ const valuesOfEntries = `SELECT v.set_by, v.entry_id, v.field, v.key, v.json, co
 
 // heldValues selects the values that an edit and a prompt need of entries as they are now. It omits closed claims,
 // because an entry may have thousands. It includes states that were closed after the present statement, because
-// codex.Present needs them, and claims that a person has closed, because they do not come back.
+// codex.Present needs them. It includes claims that a person has closed, because they do not come back.
 const heldValues = valuesOfEntries + `WHERE v.field IN ('term', 'alias', 'tag', 'present', 'status', 'lock')
 	AND v.ended_by IS NULL AND ?1 IS NULL
 	UNION ALL SELECT v.set_by, v.entry_id, v.field, v.key, v.json, 0, 0 FROM json_each(?2) c

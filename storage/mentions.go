@@ -87,8 +87,9 @@ type knownSince struct {
 	seen     annotator.Order
 }
 
-// learned is when a revision r became known to the run, which has read the story to the scene ?1. A person's edit may be
-// seen from an earlier scene. Its mentions are not, because what names mean is decided in the order of the revisions.
+// learned is when a revision r became known to the run, which has read the story to the scene ?1. A person's edit may
+// be seen from an earlier scene. Its mentions are not, because what names mean is decided in the order of
+// the revisions.
 const learned = `iif(r.actor = 'person', max(r.seen, ?1), r.seen)`
 
 // setMentions updates the mentions in scenes. A mention that is no longer found ends with the newest revision, and a

@@ -24,7 +24,8 @@ func (s schema) checkObjects(ctx context.Context, q querier, path string) error 
 	if len(found) == 0 {
 		return nil
 	}
-	return annotator.Errorf(annotator.Misused, "%s has what this program never made: %s", path, strings.Join(found, ", ")).
+	list := strings.Join(found, ", ")
+	return annotator.Errorf(annotator.Misused, "%s has what this program never made: %s", path, list).
 		WithReason(annotator.ReasonForeignSchema)
 }
 

@@ -37,8 +37,8 @@ func newAdd(a *app) *cobra.Command {
 	var isName bool
 	cmd := &cobra.Command{
 		Use: "add ENTRY TEXT", Short: "Add a fact or a name to an entry",
-		Long: `Add a fact to an entry, or a name with --name. A fact without a quotation is seen from where the story was ` +
-			`read to.`,
+		Long: `Add a fact to an entry, or a name with --name. A fact without a quotation is seen from where the ` +
+			`story was read to.`,
 		Example: `  annotator add Marrow "She is left-handed." --post 3456 --quote "with her left hand"
   annotator add 12 "The Warden" --name`,
 	}
@@ -96,8 +96,8 @@ func newReject(a *app) *cobra.Command {
 func newRename(a *app) *cobra.Command {
 	return a.edits(&cobra.Command{
 		Use: "rename ENTRY NAME", Short: "Give an entry another name",
-		Long: `Give an entry another name, with what it is in parentheses where two things share it. The former name stays ` +
-			`one of its names. ` + "`annotator reject ENTRY --name NAME`" + ` takes it away.`,
+		Long: `Give an entry another name, with what it is in parentheses where two things share it. The former name ` +
+			`stays one of its names. ` + "`annotator reject ENTRY --name NAME`" + ` takes it away.`,
 		Example: `  annotator rename 12 "Ysolde Marrow"
   annotator rename Dawn "Dawn (ship)" --at chapter:3`,
 	}, 2, func(ctx context.Context, v *editView, args []string) (op annotator.Operation, err error) {
@@ -151,9 +151,9 @@ func onTwo(do annotator.Deed) func(context.Context, *editView, []string) (annota
 func newMerge(a *app) *cobra.Command {
 	return a.edits(&cobra.Command{
 		Use: "merge ENTRY INTO", Short: "Make two entries one",
-		Long: `Make ENTRY one with INTO, which gets its names, tags and facts with their quotations. It is seen from where ` +
-			`the newest of what both have is seen. --at may say an earlier point; each fact is still seen no earlier than ` +
-			`before. ` + "`annotator split`" + ` restores both.`,
+		Long: `Make ENTRY one with INTO, which gets its names, tags and facts with their quotations. It is seen from ` +
+			`where the newest of what both have is seen. --at may say an earlier point; each fact is still seen no ` +
+			`earlier than before. ` + "`annotator split`" + ` restores both.`,
 		Example: `  annotator merge Watson "John Watson"
   annotator merge 31 12 --at scene:40`,
 	}, 2, onTwo(annotator.DeedMerge))
@@ -162,8 +162,8 @@ func newMerge(a *app) *cobra.Command {
 func newSplit(a *app) *cobra.Command {
 	return a.edits(&cobra.Command{
 		Use: "split ENTRY", Short: "Take a merge back, whoever made it",
-		Long: `Take the merge of ENTRY back, whoever made it: the entry is as before, and the one that it was merged into ` +
-			`loses what it got. What was changed there since stays there as well. The two are never merged again.`,
+		Long: `Take the merge of ENTRY back, whoever made it: the entry is as before, and the one that it was merged ` +
+			`into loses what it got. What was changed there since stays there as well. The two are never merged again.`,
 		Example: `  annotator split 31`,
 	}, 1, func(ctx context.Context, v *editView, args []string) (op annotator.Operation, err error) {
 		op.Do = annotator.DeedSplit
@@ -175,8 +175,8 @@ func newSplit(a *app) *cobra.Command {
 func newNever(a *app) *cobra.Command {
 	return a.edits(&cobra.Command{
 		Use: "never ENTRY OTHER", Short: "Say that two entries are not the same",
-		Long: `Say that two entries are not the same: they are never merged. ` + "`annotator unlock ENTRY --other OTHER`" +
-			` lifts this.`,
+		Long: `Say that two entries are not the same: they are never merged. ` +
+			"`annotator unlock ENTRY --other OTHER`" + ` lifts this.`,
 		Example: `  annotator never "John Marrow" "John Marrow the younger"`,
 	}, 2, onTwo(annotator.DeedNever))
 }
@@ -197,8 +197,8 @@ func newUnlock(a *app) *cobra.Command {
 	var other string
 	cmd := &cobra.Command{
 		Use: "unlock ENTRY[:FACT]", Short: "Let the model change what a person has locked",
-		Long: `Let the model change a fact, or an entry with all that a person has written in it. With --other, the two ` +
-			`entries may be merged again.`,
+		Long: `Let the model change a fact, or an entry with all that a person has written in it. With --other, the ` +
+			`two entries may be merged again.`,
 		Example: "  annotator unlock Marrow\n  annotator unlock 12:3\n  annotator unlock 12 --other 31",
 	}
 	cmd.Flags().StringVar(&other, "other", "", "the `ENTRY` that it may be")
@@ -216,7 +216,8 @@ func newRevert(a *app) *cobra.Command {
 	return a.edits(&cobra.Command{
 		Use: "revert REVISION", Short: "Take back one change of the model, the curator or a person",
 		Long: `Take back one change of a name, a tag, a status, a quotation, or the end of a fact, whoever made it. ` +
-			"`annotator show ENTRY --history --json`" + ` prints the numbers of revisions. What was changed again since is refused.`,
+			"`annotator show ENTRY --history --json`" + ` prints the numbers of revisions. ` +
+			`What was changed again since is refused.`,
 		Example: `  annotator revert 310`,
 	}, 1, func(_ context.Context, _ *editView, args []string) (op annotator.Operation, err error) {
 		op.Do = annotator.DeedRevert
@@ -231,7 +232,8 @@ func newRevert(a *app) *cobra.Command {
 func newUndo(a *app) *cobra.Command {
 	return a.edits(&cobra.Command{
 		Use: "undo", Short: "Take back the newest edit of a person",
-		Long:    `Take back the newest edit of a person that was not undone: all that it changed. Each further undo goes one back.`,
+		Long: `Take back the newest edit of a person that was not undone: all that it changed. Each further undo ` +
+			`goes one back.`,
 		Example: `  annotator undo`,
 	}, 0, func(context.Context, *editView, []string) (annotator.Operation, error) {
 		return annotator.Operation{Do: annotator.DeedUndo}, nil

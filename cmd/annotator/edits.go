@@ -30,8 +30,9 @@ type edit struct {
 const editHelp = `
 
 What a person writes is locked: the model and the curator leave it as it is. It is in the history of the entry, and
-` + "`annotator undo`" + ` takes it back. Under a limit (--as-of) it is seen from where what it changes or quotes is seen, or from --at.
-A run may be active: then the edit is stored, and the run applies it before its next scene.`
+` + "`annotator undo`" + ` takes it back. Under a limit (--as-of) it is seen from where what it changes
+or quotes is seen, or from --at. A run may be active: then the edit is stored, and the run applies it before its
+next scene.`
 
 // edits makes a command apply the operation that build returns, with the entry that the first argument names. The
 // command takes n arguments.
@@ -141,8 +142,8 @@ func (e *edit) apply(ctx context.Context, db *storage.DB, op annotator.Operation
 		e.say("the names in the story are looked for when the run goes on: " + err.Error())
 	}
 	at := view.NewPositions(ctx, db)
-	done := &doneEdit{Operation: applied.Operation, Row: applied.Row, Changes: exporters.NewChanges(applied.Revisions, at.At)}
-	return done, at.Err
+	changes := exporters.NewChanges(applied.Revisions, at.At)
+	return &doneEdit{Operation: applied.Operation, Row: applied.Row, Changes: changes}, at.Err
 }
 
 // refused returns the error of a refused operation with a kind.
