@@ -87,14 +87,14 @@ func (n *Name) wifeOf(other *Name) bool {
 }
 
 // addressed reports whether two names are a title with one word each, by which one person is not addressed if they
-// differ. A family has a Miss Marrow, and a Miss Jane.
+// differ. An English family has a Miss Marrow, and a Miss Jane.
 func addressed(a, b *Name) bool {
 	if len(a.Words) > 1 || len(b.Words) > 1 || a.Title == "" || b.Title == "" {
 		return false
 	}
 	given := tables().given
 	formal := func(n *Name) bool { return n.stage == mister || n.stage == maiden || n.neutral() }
-	return formal(a) && formal(b) && (a.stage == b.stage && a.stage != anyStage ||
+	return formal(a) && formal(b) && (a.Title == b.Title && (a.Title == commoner || a.Title == "miss") ||
 		given[a.Words[0]] == Unknown && given[b.Words[0]] == Unknown)
 }
 

@@ -50,8 +50,12 @@ func (s *Set) Add(text, kind string, gender Gender) {
 // does not count.
 func (s *Set) Count(text string, mentions int) { s.member(text).count += mentions }
 
-// dominance is how much more often a group is named than another one for the other not to count.
-const dominance = 8
+// dominance is how much more often a group is named than another one for the other not to count, unless it is named
+// often, too.
+const (
+	dominance = 8
+	often     = 20
+)
 
 // kind returns what was learned, if it is one kind.
 func (m *member) kind() string { return only(m.kinds) }
@@ -183,16 +187,11 @@ func (s *Set) place(m *member, pass Evidence) {
 	}
 }
 
-// lady reports whether all names of a group with a last name have a woman's title. So the last name alone is not hers.
-func (g *group) lady(last string) (lady bool) {
-	for _, m := range g.members {
-		if m.last() == last {
-			if lady = m.Title != "" && m.Gender == Woman; !lady {
-				return false
-			}
-		}
-	}
-	return lady
+// lady reports whether a group has a woman's title with a last name. So the last name alone is not hers.
+func (g *group) lady(last string) bool {
+	return slices.ContainsFunc(g.members, func(m *member) bool {
+		return m.last() == last && m.Title != "" && m.Gender == Woman
+	})
 }
 
 // dominant returns the groups without those that are named far less often than another one.
@@ -201,7 +200,10 @@ func dominant(groups []*group) []*group {
 	for _, g := range groups {
 		most = max(most, g.count())
 	}
-	return slices.DeleteFunc(groups, func(g *group) bool { return (g.count()+1)*dominance < most })
+	return slices.DeleteFunc(groups, func(g *group) bool {
+		n := g.count()
+		return n < often && (n+1)*dominance < most
+	})
 }
 
 // count returns how often the full names of a group are mentioned.

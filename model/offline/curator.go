@@ -69,12 +69,14 @@ func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) d
 
 // fullForm returns the only entry of the similar ones whose names are of the same thing; nil if there is none.
 func fullForm(e *entry, similar []entry) *entry {
-	set := identity.NewSet()
-	for _, other := range append([]entry{*e}, similar...) {
+	set, g := identity.NewSet(), newGlossary(append([]entry{*e}, similar...))
+	for _, other := range g.entries {
 		names := other.names()
 		for _, written := range names {
 			set.Add(written, other.kind(), identity.Unknown)
-			set.Join(names[0], written)
+			if g.byForm[normal(written)] != nil {
+				set.Join(names[0], written)
+			}
 		}
 	}
 	own := set.Resolve().Of(e.names()[0])

@@ -117,7 +117,8 @@ func (b *book) groups(g *glossary, scene int) (all []*group) {
 func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, owners map[string][]*entry) {
 	set := identity.NewSet()
 	owners = map[string][]*entry{}
-	for _, e := range g.sharing(present) {
+	entries := g.sharing(present)
+	for _, e := range entries {
 		names := e.names()
 		set.Count(names[0], entryMentions)
 		for _, written := range names {
@@ -130,9 +131,10 @@ func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, ow
 		}
 	}
 	for _, n := range b.sharing(present) {
-		if !b.accepts(n) {
+		if !b.accepts(n) || g.glued(n) {
 			continue
 		}
+		b.partDistant(set, owners, n, entries)
 		for _, written := range n.written() {
 			set.Add(written, b.kindOf([]*name{n}), n.gender())
 			set.Count(written, n.forms[written])
@@ -159,6 +161,46 @@ func (b *book) lost(g *glossary, e *entry, found *identity.Groups) (lost []strin
 	return lost
 }
 
+// glued reports whether a name is two names that a sentence has side by side, of two entries.
+func (g *glossary) glued(n *name) bool {
+	written := strings.Fields(n.written()[0])
+	for i := 1; i < len(written); i++ {
+		one := g.byForm[normal(strings.Join(written[:i], " "))]
+		other := g.byForm[normal(strings.Join(written[i:], " "))]
+		if one != nil && other != nil && one != other {
+			return true
+		}
+	}
+	return false
+}
+
+// partDistant keeps a first name that no entry has apart from the full names that are not near it. Long after Giovanni
+// Rossi, a Giovanni is another one.
+func (b *book) partDistant(set *identity.Set, owners map[string][]*entry, n *name, entries []*entry) {
+	if len(n.Words) > 1 || n.Title != "" || owners[n.Key()] != nil || len(b.scenes) <= nearScenes {
+		return
+	}
+	for _, e := range entries {
+		if id := identity.Read(e.names()[0]); len(id.Words) > 1 && id.Words[0] == n.Words[0] && !slices.ContainsFunc(e.names(), func(written string) bool {
+			own := b.names[identity.Read(written).Key()]
+			return own != nil && own != n && b.near(own, n)
+		}) {
+			set.Part(e.names()[0], n.written()[0])
+		}
+	}
+}
+
+// nearScenes is how far a name may be from another form of it, in scenes, unless both are in one thread.
+const nearScenes = 10
+
+// near reports whether the last mention of one name is near a mention of the other.
+func (b *book) near(one, other *name) bool {
+	last := other.places[len(other.places)-1].scene
+	return slices.ContainsFunc(one.places, func(p place) bool {
+		return last-p.scene <= nearScenes || b.scenes[p.scene].thread == b.scenes[last].thread
+	})
+}
+
 // entryMentions is how many mentions an entry stands for, since the window may show few of its scenes.
 const entryMentions = 40
 
@@ -167,14 +209,21 @@ const entryMentions = 40
 const ownShare = 3
 
 // bearers returns the things that share a name, each with its names; none if it belongs to one alone. A name that one
-// entry has stays with it.
+// entry has stays with it, unless the scenes of the window name only others of them in full.
 func (b *book) bearers(n *name, owner *entry, fits [][]string) [][]string {
 	total := 0
+	var own []string
 	for _, names := range fits {
 		if owner != nil && slices.Contains(names, owner.names()[0]) {
-			return [][]string{names}
+			own = names
 		}
 		total += b.count(names, n)
+	}
+	switch {
+	case own != nil && (b.count(own, n) > 0 || total < minMentions):
+		return [][]string{own}
+	case own != nil:
+		return fits
 	}
 	if owner != nil || total > 0 && len(n.places) > ownShare*total {
 		return nil
