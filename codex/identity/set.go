@@ -300,7 +300,7 @@ func (s *Set) headOfFamily(m, longer *member) bool {
 	if s.byWord[m.last()+"s"] != nil || s.byWord[m.last()+"es"] != nil {
 		return true
 	}
-	return longer.Gender == Unknown && slices.ContainsFunc(s.byWord[m.last()], func(other *member) bool {
+	return slices.ContainsFunc(s.byWord[m.last()], func(other *member) bool {
 		return len(other.Words) == 1 && other.stage == wife
 	})
 }

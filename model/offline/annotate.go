@@ -86,11 +86,13 @@ func (m *Model) propose(w *window) []proposal {
 // minMentions is how often the scenes of a window have to mention a thing that gets an entry, unless one tells of it.
 const minMentions = 2
 
-// create returns a new entry for a thing that was met before, or that a sentence defines.
+// create returns a new entry for a thing that was met before, or that a sentence defines. A place or a group is met
+// again, or is none.
 func (b *book) create(g *glossary, gr *group) (proposal, bool) {
 	kind := b.kindOf(gr.names)
 	sentences, count := b.sentences(gr.names, kind), gr.mentions()
-	if count == 0 || count < minMentions && sentences[0].score < toldScore {
+	told := kind != tagPlace && kind != tagGroup && count > 0 && sentences[0].score >= toldScore
+	if count < minMentions && !told {
 		return proposal{}, false
 	}
 	p := proposal{tool: toolCreate, weight: count}

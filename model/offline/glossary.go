@@ -220,7 +220,7 @@ func (b *book) bearers(n *name, owner *entry, fits [][]string) [][]string {
 		total += b.count(names, n)
 	}
 	switch {
-	case own != nil && (b.count(own, n) > 0 || total < minMentions):
+	case own != nil && (b.count(own, n) > 0 || total < minMentions || len(n.places) > ownShare*total):
 		return [][]string{own}
 	case own != nil:
 		return fits
