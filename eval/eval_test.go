@@ -68,12 +68,27 @@ func TestFiguresCountWhatTheySay(t *testing.T) {
 	for name, want := range map[string]float64{
 		"things with an entry": 2. / 3, "– major": 1, "– minor": .5, "entries a thing": 1,
 		"entries that are things of the list": 2. / 3, "wrong merges, of entries with several names": 1,
+		"– by names that no other entry has":                  1,
 		"contradicting titles, of entries with several names": 0, "entries a person": 1, "right kinds of people": 1,
 		"right kinds": .5, "entries of unknown kind": 1. / 3, "entries named at most once": 2. / 3,
 		"names of things with an entry": 3. / 5, // Anna is no name of the entry, and Bell none of the forge's
 		"facts with a quotation":        .5, "facts of the list whose words are quoted": .5, "– of major things": .5,
 	} {
 		if got := value(t, figures, name); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %.3f, want %.3f", name, got, want)
+		}
+	}
+}
+
+// TestSharedNamesMergeNothing: a name of two entries may mean each of them, so it says nothing of their being one.
+func TestSharedNamesMergeNothing(t *testing.T) {
+	t.Parallel()
+	entries := []eval.Entry{{ID: 1, Names: []string{"Anna Bell", "Tom Bell"}}, {ID: 2, Names: []string{"Tom Bell", "Tom"}}}
+	figures := eval.Compare(read(t, list), entries, nil)
+	for name, want := range map[string]float64{
+		"wrong merges, of entries with several names": .5, "– by names that no other entry has": 0,
+	} {
+		if got := value(t, figures, name); got != want {
 			t.Errorf("%s: %.3f, want %.3f", name, got, want)
 		}
 	}

@@ -148,12 +148,12 @@ func kindOf(word string) string {
 }
 
 func (p *pairing) ofEntries() []Figure {
-	var listed, mixed, contradicting, tagged, people, unknown []unit
+	var listed, mixed, alone, contradicting, tagged, people, unknown []unit
 	for i := range p.entries {
 		thing := p.thing[i]
 		listed = append(listed, one(thing >= 0))
 		if len(p.names[i]) > 1 {
-			mixed = append(mixed, one(p.mixes(i)))
+			mixed, alone = append(mixed, one(p.mixes(i, true))), append(alone, one(p.mixes(i, false)))
 			contradicting = append(contradicting, one(titlesContradict(p.names[i])))
 		}
 		isKind := func(kind string) bool {
@@ -172,6 +172,7 @@ func (p *pairing) ofEntries() []Figure {
 	figures := []Figure{
 		figure("entries that are things of the list", listed),
 		figure("wrong merges, of entries with several names", mixed),
+		figure("– by names that no other entry has", alone),
 		figure("contradicting titles, of entries with several names", contradicting),
 		figure("right kinds", tagged), figure("right kinds of people", people),
 		figure("entries of unknown kind", unknown),

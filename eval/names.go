@@ -113,14 +113,15 @@ func (p *pairing) best(names []string, shared map[string]bool) int {
 	return best
 }
 
-// mixes reports whether names of an entry belong to different things.
-func (p *pairing) mixes(entry int) bool { return len(p.thingsOf(entry)) > 1 }
+// mixes reports whether names of an entry belong to different things: of all its names, or of those that no other entry
+// has.
+func (p *pairing) mixes(entry int, all bool) bool { return len(p.thingsOf(entry, all)) > 1 }
 
 // thingsOf returns the things to which names of an entry belong, with these names.
-func (p *pairing) thingsOf(entry int) map[int][]string {
+func (p *pairing) thingsOf(entry int, all bool) map[int][]string {
 	things := map[int][]string{}
 	for _, name := range p.names[entry] {
-		if thing, ok := p.owner[name]; ok {
+		if thing, ok := p.owner[name]; ok && (all || len(p.holds[name]) == 1) {
 			things[thing] = append(things[thing], name)
 		}
 	}
@@ -138,7 +139,7 @@ func WrongMerges(gold *Gold, entries []Entry) (merges []Merge) {
 	p := pair(gold, entries, nil)
 	for i := range entries {
 		m := Merge{entries[i].ID, map[string][]string{}}
-		for thing, names := range p.thingsOf(i) {
+		for thing, names := range p.thingsOf(i, true) {
 			m.Things[gold.Entities[thing].Name] = names
 		}
 		if len(m.Things) > 1 {

@@ -280,9 +280,11 @@ func (s *Set) evidence(m, longer *member) Evidence {
 		return None
 	case e == Place && m.kind() != Person, e == Diminutive && (learned == Unknown || learned != longer.Gender):
 		return None
-	case e == Part || e == Diminutive: // a word of a place or a group means others as well
-		if k := longer.kind(); k != "" && k != Person {
-			return None
+	case e == Part || e == Diminutive || e == Shorter: // words of a place or a group mean others as well
+		for _, kind := range []string{m.kind(), longer.kind()} {
+			if kind != "" && kind != Person {
+				return None
+			}
 		}
 	}
 	if e > Diminutive {

@@ -2,6 +2,7 @@ package identity
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -91,6 +92,17 @@ var tables = sync.OnceValue(func() *lists {
 	for line := range lines(womenLines) {
 		l.give(line, Woman)
 	}
+	nicknames := map[string]Gender{}
+	for short, full := range l.full {
+		genders := map[Gender]bool{}
+		for _, name := range full {
+			genders[l.given[name]] = true
+		}
+		if _, listed := l.given[short]; !listed && len(genders) == 1 {
+			nicknames[short] = l.given[full[0]]
+		}
+	}
+	maps.Copy(l.given, nicknames) // a nickname is of the gender of all its full names
 	return l
 })
 

@@ -154,6 +154,26 @@ func (l *lexicon) explains(pattern *regexp.Regexp, text string, nouns []set) str
 	return ""
 }
 
+// apposes returns the noun of an apposition behind a name: ", the king’s attorney," but not ", the servant came up".
+func (l *lexicon) apposes(after string, nouns []set) string {
+	noun := l.tells(apposition, after, nouns)
+	if noun == "" {
+		return ""
+	}
+	_, rest, _ := strings.Cut(after, noun)
+	next, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	if next == "" || strings.ContainsAny(rest[:1], ",.;:!?—)”’") || prepositions[next] {
+		return noun
+	}
+	return ""
+}
+
+// clause reports whether a sentence opens with a clause that a comma ends: "At the name of Franz, the pupil dilated."
+func clause(before string) bool {
+	first, _, _ := strings.Cut(strings.TrimLeft(before, quotationMarks+"‘ "), " ")
+	return prepositions[strings.ToLower(first)] && !strings.Contains(before, ",")
+}
+
 // prepositions, conjunctions and denials end the words of a noun.
 var prepositions = readWords("about after again and as at away before behind but by down for from here in into never " +
 	"no not of off on out over than that there to too under up upon when where which while who whose with without")
@@ -183,10 +203,11 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 	before = before[max(0, runeStart(before, max(0, len(before)-nearby))):]
 	nouns, score := l.nouns(kind), 0
 	switch {
+	case strings.HasSuffix(before, " and ") && strings.HasPrefix(after, " were "): // it tells of several
 	case l.tells(copula, after, nouns) != "":
 		score += l.weigh(20, l.tells(copula, after, nouns))
-	case l.tells(apposition, after, nouns) != "":
-		score += l.weigh(20, l.tells(apposition, after, nouns))
+	case l.apposes(after, nouns) != "" && !clause(before):
+		score += l.weigh(20, l.apposes(after, nouns))
 	case l.tells(relation, after, nouns) != "":
 		score += 20
 	case l.explains(nounBefore, before, nouns) != "" && closes(before, after) &&
@@ -227,7 +248,7 @@ func (l *lexicon) weigh(score int, noun string) int {
 }
 
 // vaguePenalty is how much less a vague noun tells than an office.
-const vaguePenalty = 6
+const vaguePenalty = 10
 
 // closes reports whether a name behind a noun and a comma ends there, as one does that explains the noun. Else the
 // comma ends a clause: "On seeing her father, Valentine rose."

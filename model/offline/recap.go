@@ -46,7 +46,8 @@ func (m *Model) recap(w *window) string {
 	return b.String()
 }
 
-// outline says who appears in some scenes and where, and quotes their first and last sentence. It is escaped.
+// outline says who appears in some scenes and where, which other names they have, and quotes their first and last
+// sentence. It is escaped.
 func (m *Model) outline(w *window, of func(*scene) bool) string {
 	b := m.read(w.scenes)
 	counts, first, last := map[*entry]int{}, "", ""
@@ -73,6 +74,9 @@ func (m *Model) outline(w *window, of func(*scene) bool) string {
 	if places := most(counts, tagPlace); places != "" {
 		parts = append(parts, "Places: "+places+".")
 	}
+	if named := b.alsoNamed(g, of); len(named) > 0 {
+		parts = append(parts, "Also named: "+strings.Join(named[:min(len(named), maxCast)], ", ")+".")
+	}
 	if first != "" {
 		parts = append(parts, "It begins: “"+first+"”")
 	}
@@ -80,6 +84,29 @@ func (m *Model) outline(w *window, of func(*scene) bool) string {
 		parts = append(parts, "It ends: “"+last+"”")
 	}
 	return html.EscapeString(cmp.Or(strings.Join(parts, " "), "Nothing of note happens."))
+}
+
+// alsoNamed returns the names in some scenes that were met once and share no word with an entry, in their order.
+func (b *book) alsoNamed(g *glossary, of func(*scene) bool) (named []string) {
+	var all []*name
+	for i := range b.scenes {
+		if !of(&b.scenes[i]) {
+			continue
+		}
+		for _, n := range b.in(i) {
+			known := func(word string) bool { return g.byWord[word] != nil }
+			if len(n.places) == 1 && b.accepts(n) && !slices.ContainsFunc(n.Words, known) {
+				all = append(all, n)
+			}
+		}
+	}
+	slices.SortFunc(all, func(x, y *name) int {
+		return cmp.Or(x.places[0].text-y.places[0].text, x.places[0].start-y.places[0].start)
+	})
+	for _, n := range all {
+		named = append(named, n.written()[0])
+	}
+	return named
 }
 
 // most returns the terms of the entries of a kind that were counted most, in their order.
