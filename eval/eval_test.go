@@ -83,7 +83,9 @@ func TestFiguresCountWhatTheySay(t *testing.T) {
 // TestSharedNamesMergeNothing: a name of two entries may mean each of them, so it says nothing of their being one.
 func TestSharedNamesMergeNothing(t *testing.T) {
 	t.Parallel()
-	entries := []eval.Entry{{ID: 1, Names: []string{"Anna Bell", "Tom Bell"}}, {ID: 2, Names: []string{"Tom Bell", "Tom"}}}
+	entries := []eval.Entry{
+		{ID: 1, Names: []string{"Anna Bell", "Tom Bell"}}, {ID: 2, Names: []string{"Tom Bell", "Tom"}},
+	}
 	figures := eval.Compare(read(t, list), entries, nil)
 	for name, want := range map[string]float64{
 		"wrong merges, of entries with several names": .5, "– by names that no other entry has": 0,

@@ -189,6 +189,16 @@ func TestFurtherFormsBecomeAliases(t *testing.T) {
 			"They saw Marrow there, and Marrow saw them.",
 			[]string{"8:Marrow", "7:Marrow"},
 		},
+		"stated": {
+			`<entry id="7" term="Ysolde Marrow">x</entry>`,
+			"They saw Ysolde Marrow, also known as Wren, at noon. Then Wren left, and nobody saw Wren again.",
+			[]string{"7:Wren"},
+		},
+		"a call": {
+			`<entry id="7" term="Ysolde Marrow">x</entry>`,
+			"There Ysolde Marrow called Wren at noon. Then Wren left, and nobody saw Wren again.",
+			[]string{"Wren", "7:"}, // and a fact
+		},
 		"a namesake": {
 			`<entry id="7" term="Ysolde Marrow" aliases="Marrow">x</entry>`,
 			"They saw Tobin Marrow there. Nobody knew Tobin Marrow.",

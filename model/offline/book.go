@@ -17,6 +17,7 @@ type book struct {
 	names  map[string]*name   // by the key of its identity
 	byWord map[string][]*name // by each word of it
 	apart  map[[2]string]bool // written names that a sentence has as two things
+	stated map[[2]string]bool // written names that a sentence says are of one thing
 }
 
 // place is a mention with its scene.
@@ -44,6 +45,7 @@ func (m *Model) read(scenes []scene) *book {
 		b = &book{
 			reader: &reader{lex: m.lex, lower: map[string]int{}, mid: map[string]int{}}, names: map[string]*name{},
 			byWord: map[string][]*name{}, apart: map[[2]string]bool{},
+			stated: map[[2]string]bool{},
 		}
 	}
 	for i := len(b.scenes); i < len(scenes); i++ {
@@ -86,9 +88,15 @@ func (b *book) add(s scene) {
 		if gender := b.pronoun(mentions, i); gender != identity.Unknown {
 			n.genders[gender]++
 		}
-		if i > 0 && b.tellsApart(mentions[i-1], m) {
-			former := collapse(b.texts[mentions[i-1].text].in(mentions[i-1].span))
-			b.apart[[2]string{former, written}] = true
+		if i == 0 {
+			continue
+		}
+		former := [2]string{collapse(b.texts[mentions[i-1].text].in(mentions[i-1].span)), written}
+		switch {
+		case b.tellsApart(mentions[i-1], m):
+			b.apart[former] = true
+		case b.statesOne(mentions[i-1], m):
+			b.stated[former] = true
 		}
 	}
 }

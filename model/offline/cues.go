@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -191,4 +192,19 @@ func (b *book) tellsApart(one, other mention) bool {
 		spoken >= 0 && (strings.HasPrefix(t.body[spoken:], "“") || strings.HasPrefix(t.body[spoken:], "«")) &&
 		strings.ContainsAny(gap[:1], ",!?.") && endsWithAny(t.body[:one.start], ", ", "“", "«", " dear ") &&
 		other.lo > 0 && b.lex.speech[t.words[other.lo-1].lower] && b.quoteEnds(t, other.lo-1)
+}
+
+// otherName matches the words between two names of one thing. A verb of speech or a call is none: "called" needs an
+// auxiliary or an adverb, and the French "dit" is left out.
+var otherName = regexp.MustCompile(`^(?:[,(] ?)?(?:` +
+	`(?:(?:who|which|is|was|had been|also|better|now|formerly|otherwise|once) )*` +
+	`(?:known (?:as|to [\p{Ll} ]+ as)|nicknamed|surnamed|alias|née|a\.k\.a\.|whose (?:real|true) name (?:is|was))|` +
+	`(?:is |was |also |otherwise |formerly )+called|` +
+	`de son vrai nom|surnommée?|genannt|geborene|geb\.|llamad[oa]|conocid[oa] como|apodad[oa]|soprannominat[oa]|` +
+	`chiamat[oa]|detto|detta|по прозвищу|урожд[её]нная|настоящее имя которого),?(?: the)?$`)
+
+// statesOne reports whether a sentence says that two neighbouring mentions are of one thing: Andrea, alias Benedetto.
+func (b *book) statesOne(one, other mention) bool {
+	return one.text == other.text && one.sentence == other.sentence && one.end <= other.start &&
+		otherName.MatchString(collapse(b.texts[one.text].body[one.end:other.start]))
 }

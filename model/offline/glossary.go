@@ -143,7 +143,21 @@ func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, ow
 	for pair := range b.apart {
 		set.Part(pair[0], pair[1])
 	}
+	for pair := range b.stated {
+		b.join(set, owners, present, pair)
+	}
 	return set.Resolve(), owners
+}
+
+// join joins two names that the story says are of one thing, if the scene has one of them. Two that have entries of
+// their own are left: their facts stay where they are.
+func (b *book) join(set *identity.Set, owners map[string][]*entry, present []*name, pair [2]string) {
+	one, other := b.names[identity.Read(pair[0]).Key()], b.names[identity.Read(pair[1]).Key()]
+	if slices.Contains(present, one) || slices.Contains(present, other) {
+		if b.accepts(one) && b.accepts(other) && (owners[one.Key()] == nil || owners[other.Key()] == nil) {
+			set.Join(pair[0], pair[1])
+		}
+	}
 }
 
 // unsure reports whether a name is one that the scenes of the window judge anew: that of a family with a title. The
@@ -180,11 +194,13 @@ func (b *book) partDistant(set *identity.Set, owners map[string][]*entry, n *nam
 	if len(n.Words) > 1 || n.Title != "" || owners[n.Key()] != nil || len(b.scenes) <= nearScenes {
 		return
 	}
+	isNear := func(written string) bool {
+		own := b.names[identity.Read(written).Key()]
+		return own != nil && own != n && b.near(own, n)
+	}
 	for _, e := range entries {
-		if id := identity.Read(e.names()[0]); len(id.Words) > 1 && id.Words[0] == n.Words[0] && !slices.ContainsFunc(e.names(), func(written string) bool {
-			own := b.names[identity.Read(written).Key()]
-			return own != nil && own != n && b.near(own, n)
-		}) {
+		id := identity.Read(e.names()[0])
+		if len(id.Words) > 1 && id.Words[0] == n.Words[0] && !slices.ContainsFunc(e.names(), isNear) {
 			set.Part(e.names()[0], n.written()[0])
 		}
 	}
