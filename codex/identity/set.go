@@ -60,6 +60,9 @@ const (
 // kind returns what was learned, if it is one kind.
 func (m *member) kind() string { return only(m.kinds) }
 
+// learned returns the gender that a caller told, if it is one.
+func (m *member) learned() Gender { return only(m.genders) }
+
 // only returns the key that is not zero, if there is exactly one.
 func only[T comparable](keys map[T]bool) (found T) {
 	var zero T
@@ -107,7 +110,7 @@ func (s *Set) Resolve() *Groups {
 	for _, m := range s.members {
 		m.group = &group{[]*member{m}}
 		if m.Gender == Unknown {
-			m.Gender = only(m.genders)
+			m.Gender = m.learned()
 		}
 	}
 	for _, keys := range slices.SortedFunc(maps.Keys(s.joins), func(a, b [2]string) int {
@@ -143,11 +146,11 @@ func (s *Set) fitting(m *member) (fits []*group) {
 	if len(fits) < 2 || len(m.group.members) > 1 && !slices.Contains(fits, m.group) {
 		return nil
 	}
-	if m.Title == "" && (m.Gender == Unknown && s.surname(m) == 1 ||
-		slices.ContainsFunc(fits, func(g *group) bool { return g.has(Man) })) {
-		fits = slices.DeleteFunc(fits, func(g *group) bool { return g.has(Woman) })
+	if m.Title != "" || m.Gender == Woman {
+		return fits
 	}
-	return fits
+	men := s.surname(m) == 1 || slices.ContainsFunc(fits, func(g *group) bool { return g.has(Man) })
+	return slices.DeleteFunc(fits, func(g *group) bool { return g.lady(m.last()) || men && g.has(Woman) })
 }
 
 // has reports whether a name of a group is of a gender.
@@ -274,11 +277,11 @@ func (s *Set) sharing(m *member) []*member {
 // evidence returns in which pass two names may be joined: Place, Diminutive, or None if they have too little evidence.
 func (s *Set) evidence(m, longer *member) Evidence {
 	e, _ := Compare(m.Name, longer.Name)
-	learned := only(m.genders)
+	learned := m.learned()
 	switch {
 	case e == Part && s.headOfFamily(m, longer):
 		return None
-	case e == Place && m.kind() != Person, e == Diminutive && (learned == Unknown || learned != longer.Gender):
+	case e == Place && m.kind() != Person, e == Diminutive && (learned == Unknown || learned != longer.learned()):
 		return None
 	case e == Part || e == Diminutive || e == Shorter: // words of a place or a group mean others as well
 		for _, kind := range []string{m.kind(), longer.kind()} {
