@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -58,6 +59,7 @@ func (r *request) snapshot(id int64) (*snapshotPage, error) {
 		return nil, err
 	}
 	memory, err := r.db.DB.Episodes.At(r.Context(), &s)
+	memory = slices.DeleteFunc(memory, func(e annotator.Episode) bool { return e.Summary == annotator.NoStory })
 	return &snapshotPage{Snapshot: s, Memory: memory, CanAsk: r.db.server.Asker != nil}, err
 }
 
