@@ -59,10 +59,11 @@ func (v *View) MentionCountsIn(ctx context.Context, entries []int64,
 ) ([]ThreadCount, error) {
 	scan := func(rows *sql.Rows, c *ThreadCount) error { return rows.Scan(&c.Entry, &c.Thread, &c.Count) }
 	return readAll(ctx, v, "count the mentions", scan,
-		`SELECT entry_id, thread_id, sum(mentions) FROM (`+v.blocks(ofListed)+`) c
-		JOIN scene s ON s.ord = c.block JOIN thread_state t USING (thread_id)
-		WHERE c.block >= ?3 AND t.ord <= ?4 GROUP BY entry_id, thread_id
-		ORDER BY entry_id, t.ord`, v.r.Limit.Bound(), storage.List(entries), first, last)
+		`SELECT entry_id, thread_id, sum(mentions) FROM (
+		    SELECT entry_id, block, sum(mentions) AS mentions FROM (`+v.blocks(ofListed)+`)
+		    WHERE block >= ?3 GROUP BY entry_id, block) c
+		CROSS JOIN scene s ON s.ord = c.block CROSS JOIN thread_state t USING (thread_id)
+		WHERE t.ord <= ?4 GROUP BY entry_id, thread_id ORDER BY entry_id, t.ord`, v.r.Limit.Bound(), storage.List(entries), first, last)
 }
 
 // EntryCount is an entry with a count.
