@@ -97,7 +97,7 @@ func (s *stage) decisions(name string) map[int64][]curator.Decision {
 			if err := json.Unmarshal([]byte(r.New), &d); err != nil {
 				s.t.Fatal(err)
 			}
-			if d.Action != curator.AskAgain {
+			if d.Action != curator.AskAgain && d.Action != curator.AskRedundant { // these decide on no entry
 				all[e.ID] = append(all[e.ID], d)
 			}
 		}
