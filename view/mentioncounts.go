@@ -63,7 +63,8 @@ func (v *View) MentionCountsIn(ctx context.Context, entries []int64,
 		    SELECT entry_id, block, sum(mentions) AS mentions FROM (`+v.blocks(ofListed)+`)
 		    WHERE block >= ?3 GROUP BY entry_id, block) c
 		CROSS JOIN scene s ON s.ord = c.block CROSS JOIN thread_state t USING (thread_id)
-		WHERE t.ord <= ?4 GROUP BY entry_id, thread_id ORDER BY entry_id, t.ord`, v.r.Limit.Bound(), storage.List(entries), first, last)
+		WHERE t.ord <= ?4 GROUP BY entry_id, thread_id ORDER BY entry_id, t.ord`,
+		v.r.Limit.Bound(), storage.List(entries), first, last)
 }
 
 // EntryCount is an entry with a count.
