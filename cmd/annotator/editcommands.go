@@ -126,7 +126,7 @@ func newHide(a *app) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "hide ENTRY", Short: "Take an entry out of the codex",
-		Long:    `Take an entry out of the codex: it is retired. The model makes no other one of its name.`,
+		Long:    `Take an entry out of the codex: it is retired. What a story tells of it again is a new entry.`,
 		Example: `  annotator hide "the collar" --reason "It is worth no entry."`,
 	}
 	cmd.Flags().StringVar(&reason, "reason", "hidden by a person", "`WHY`, in a sentence")
