@@ -44,7 +44,7 @@ first: The Weir, scene 1
 last: Chapter III, scene 9
 
 Sorrel is Tirzah.
-  narrated, from Chapter III, scene 9
+  3:4, narrated, from Chapter III, scene 9
 
 She is alive.
   as of Chapter III, scene 9
@@ -52,17 +52,17 @@ She is alive.
 -- The Weir
 
 Thought until scene 9: Tirzah drowned.
-  inferred, from The Weir, scene 1, refuted in Chapter III, scene 9
+  3:1, inferred, from The Weir, scene 1, refuted in Chapter III, scene 9
 
 -- III: The Quay
 
 -- as Sorrel, scene 6
 
 Sorrel lodges at the quay.
-  claimed by Pym in the notice, a state, from Chapter III, scene 6, until Chapter III, scene 9
+  3:3, claimed by Pym in the notice, a state, from Chapter III, scene 6, until Chapter III, scene 9
 
 She weighed salt.
-  narrated, of an earlier time, from Chapter III, scene 6
+  3:5, narrated, of an earlier time, from Chapter III, scene 6
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
