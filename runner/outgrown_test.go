@@ -118,11 +118,17 @@ func TestOutgrownStatesOfTheSample(t *testing.T) {
 	s := &stage{t: t, dir: t.TempDir(), config: defaults()}
 	s.serve(scripted.Options{Script: o.reply})
 	s.corpus = unpackDemo(t, s.db("recorded"))
+	isState := func(text string) bool {
+		return slices.ContainsFunc(states, func(state tellsState) bool { return state.Text == text })
+	}
 	for e, err := range s.open("recorded").Glossary.All(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range e.Claims {
+			if isState(e.Claims[i].Text) { // it is added as one below
+				continue
+			}
 			o.add(int(e.Claims[i].From.Order()/1_000_000), e.Name(), e.Claims[i].Text, false)
 		}
 	}
