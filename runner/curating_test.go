@@ -395,7 +395,7 @@ func TestCuratorIsOff(t *testing.T) {
 // room for it.
 func TestCuratorFitsBesideAFullWindow(t *testing.T) {
 	t.Parallel()
-	for _, window := range []int{5_150, 60_000} {
+	for _, window := range []int{5_350, 60_000} {
 		var mu sync.Mutex
 		alone, behind := 0, 0
 		s := newStage(t, story{threads: 2, scenes: 6, words: 300}, scripted.Options{
@@ -428,7 +428,7 @@ func TestCuratorFitsBesideAFullWindow(t *testing.T) {
 // TestMergedNameLeadsOn: a later scene that names a merged entry is shown the one that took its place.
 func TestMergedNameLeadsOn(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, story{threads: 2, scenes: 3}, scripted.Options{Strict: true, Script: judging})
+	s := newStage(t, story{threads: 4, scenes: 4}, scripted.Options{Strict: true, Script: judging})
 	if err := s.run("merged"); err != nil {
 		t.Fatal(err)
 	}

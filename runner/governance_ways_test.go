@@ -162,12 +162,7 @@ func TestLocksHoldInText(t *testing.T) {
 		if err := s.run("attacked"); err != nil {
 			t.Fatal(err)
 		}
-		s.edited = true
-		edit(t, s.db("attacked"), `INSERT INTO revision (id, entry_id, field, at, seen, actor, turn, changed_at)
-				SELECT (SELECT max(id) + 1 FROM revision), id, 'lock', last_at, (SELECT max(seen) FROM revision), 'person', 0, 0 FROM entry WHERE id = 1;
-			INSERT INTO value (id, entry_id, field, key, json, holds, set_by, from_seen)
-				SELECT (seen << 20) | id, entry_id, field, '', '"yes"', 1, id, seen FROM revision WHERE id = (SELECT max(id) FROM revision);
-			UPDATE entry SET revisions = revisions + 1, revision = (SELECT max(id) FROM revision) WHERE id = 1`)
+		s.file("attacked", annotator.Operation{Do: annotator.DeedLock, Entry: 1})
 		s.config.Limit = 0
 		if err := s.run("attacked"); err != nil {
 			t.Fatal(err)

@@ -43,8 +43,9 @@ var invariants = [...]invariant{
 		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; " +
 			"every one by the curator with its answer, and every one by a person with a row for the edit",
 		`WITH answered AS MATERIALIZED (SELECT trace_id, purpose FROM call
-		  WHERE outcome = 'ok' AND purpose IN ('curate', 'summarise')),
-		 dropped AS MATERIALIZED (SELECT r.trace_id FROM value d JOIN revision r ON r.id = d.set_by
+		  WHERE outcome = 'ok' AND purpose IN ('curate', 'summarise')
+		  UNION ALL SELECT r.trace_id, 'redundant' FROM value d JOIN revision r ON r.id = d.set_by
+		  JOIN call c ON c.trace_id = r.trace_id AND c.outcome = 'ok' AND c.purpose = 'summarise'
 		  WHERE d.field = 'curator_decision' AND d.json ->> '$.decision' IN ('DROP', 'MERGE'))
 		 SELECT 'revision ' || v.id || ' has no successful tool result' FROM revision v
 		  WHERE v.actor = 'model' AND NOT EXISTS
@@ -52,8 +53,7 @@ var invariants = [...]invariant{
 		    AND t.turn = v.turn)
 		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v
 		  WHERE v.actor = 'curator' AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.trace_id = v.trace_id
-		    AND (a.purpose = 'curate' OR a.purpose = 'summarise' AND (v.field IN ('present', 'claim')
-		      OR v.trace_id IN dropped
+		    AND (a.purpose IN ('curate', 'redundant') OR a.purpose = 'summarise' AND (v.field IN ('present', 'claim')
 		      OR v.field = 'alias' AND EXISTS
 		      (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND instr(t.parsed, '"phrases"') > 0))))
 		 UNION ALL SELECT 'revision ' || v.id || ' has no edit of a person' FROM revision v
