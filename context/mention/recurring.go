@@ -2,7 +2,6 @@ package mention
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -189,60 +188,6 @@ func (r *recurring) read(scenes []string) {
 	}
 }
 
-// findNouns collects the words that follow an article, and those before it. It finds the one that most often follows
-// the former.
-func (r *recurring) findNouns() {
-	if r.articles == "" {
-		return
-	}
-	for _, tokens := range r.scenes {
-		for i := range tokens {
-			if !tokens[i].follows || !r.article(&tokens[i-1]) {
-				continue
-			}
-			r.known[tokens[i].word].noun = true
-			if i > 1 && tokens[i-1].follows {
-				r.known[tokens[i-2].word].leads++
-				r.led++
-			}
-			if i+1 < len(tokens) && tokens[i+1].follows {
-				r.known[tokens[i+1].word].following++
-			}
-		}
-	}
-	for i := range r.known {
-		if best, w := &r.known[r.link], &r.known[i]; w.following > best.following ||
-			w.following == best.following && w.folded < best.folded {
-			r.link = int32(i)
-		}
-	}
-	if !r.common(&r.known[r.link]) {
-		r.link = 0
-	}
-}
-
-// findHeads counts the entries of which a word is what a name says that it is: "plantation" of "Ravenel Plantation",
-// "ledger" of "Ledger of Names". It is the last word, or the one before a word of the language inside the name.
-func (r *recurring) findHeads() {
-	for _, names := range r.index.names {
-		own := map[int32]bool{}
-		for _, name := range names {
-			words := Words(name)
-			if len(words) < 2 {
-				continue
-			}
-			end := 1
-			for end < len(words) && !r.common(&r.known[r.numbers[words[end]]]) {
-				end++
-			}
-			own[r.numbers[words[end-1]]] = true
-		}
-		for head := range own {
-			r.known[head].heads++
-		}
-	}
-}
-
 // tokens returns the words of a text, and which of them belong to names. An elided article is a word.
 func (r *recurring) tokens(text string) []token {
 	var numbers []int32 // of the words; negative with a possessive ending
@@ -292,55 +237,6 @@ func (r *recurring) tokens(text string) []token {
 	return list
 }
 
-// An article may have lost its vowel, with an apostrophe in its place.
-const (
-	elided      = "l'"
-	apostrophes = "'’ʼ"
-)
-
-// articles are the definite articles of languages in which they are words of their own.
-var articles = []string{
-	" the ",                     // English
-	" der die das den dem des ", // German
-	" le la les l' ",            // French
-	" el la los las ",           // Spanish
-	" il lo la i gli le l' ",    // Italian
-	" o a os as ",               // Portuguese
-	" de het ",                  // Dutch
-	" a az ",                    // Hungarian
-	" ο η το οι τα τον την του της ", // Greek
-}
-
-// A text has articles if more than one of articleShare words is one.
-const articleShare = 30
-
-// articlesOf returns the articles of the language that has most of a text's words as articles.
-func articlesOf(total func(word string) int, words int) string {
-	best, most := "", words/articleShare
-	for _, list := range articles {
-		n := 0
-		for article := range strings.FieldsSeq(list) {
-			n += total(article)
-		}
-		if n > most {
-			best, most = list, n
-		}
-	}
-	return best
-}
-
-// findArticles marks the articles of the language.
-func (r *recurring) findArticles() {
-	r.articles = articlesOf(func(word string) int { return r.known[r.numbers[word]].total }, r.words)
-	for article := range strings.FieldsSeq(r.articles) {
-		r.known[r.number([]byte(article))].article = true
-	}
-}
-
-func hasWord(list, word string) bool { return strings.Contains(list, " "+word+" ") }
-
-func (r *recurring) article(t *token) bool { return r.known[t.word].article }
-
 // A capital shows a name unless one of capitalNouns words inside sentences has one, as in German.
 const capitalNouns = 7
 
@@ -357,15 +253,6 @@ func (r *recurring) capitalsMatter() bool {
 		}
 	}
 	return capital*capitalNouns < inside
-}
-
-// A word leads to articles if it is before more than one of leadShare of them, as prepositions are, and leastLeads.
-const leadShare, leastLeads = 40, 3
-
-// leadsTo reports whether a word leads to articles.
-func (r *recurring) leadsTo(t *token) bool {
-	n := r.known[t.word].leads
-	return n >= leastLeads && n*leadShare > r.led
 }
 
 // definite adds the phrases that begin with the article at an index.
@@ -490,15 +377,6 @@ func (p *recurrent) text() string {
 	return p.article + " " + form
 }
 
-// A word of most scenes is one of the language if it is more than one of functionShare words of the text. Words for
-// what a story is about are fewer.
-const functionShare = 250
-
-// common reports whether a word is one of the language, that no name ends with.
-func (r *recurring) common(w *knownWord) bool {
-	return r.usage.common(w.folded) && w.usage.lower > w.usage.capital && w.total*functionShare > r.words
-}
-
 // extend marks the phrases that are a part of a longer one, and those with a word too many.
 func (r *recurring) extend() {
 	for key, p := range r.phrases {
@@ -514,54 +392,4 @@ func (r *recurring) extend() {
 			}
 		}
 	}
-}
-
-// A scene that means one thing by a description comes back to it: descriptionDensity times on average.
-const descriptionDensity = 2
-
-// maxHeads is how many entries may have a word as a head of their names, for a phrase to be a short form of one.
-const maxHeads = 3
-
-// nameLike reports whether a phrase is used as a name is. No name is an abbreviation before names, as "Mr." is. A
-// description without capitals is used as one if it is a short form, and the story has its noun mostly so. Or it names
-// somebody: scenes come back to it, and mostly as what acts, not as a place.
-func (r *recurring) nameLike(p *recurrent) bool {
-	head := r.last(p)
-	written := r.capitals && head.usage.capital > head.usage.lower
-	return r.score(p) >= phraseScore && 3*p.dotted <= 2*p.ends &&
-		(written || r.shortForm(p) && 2*p.all >= head.total-head.inNames ||
-			p.ends >= descriptionDensity*p.scenes && 2*p.led < p.all)
-}
-
-// shortForm reports whether a phrase is the head of names of a few entries, with an article.
-func (r *recurring) shortForm(p *recurrent) bool {
-	n := r.last(p).heads
-	return p.article != "" && len(p.words) == 1 && n > 0 && n <= maxHeads
-}
-
-// score is how much a phrase is used as a name is. It is often there, in many scenes, and in these rather than
-// elsewhere in the story. Its last word has an article rather than none, and is one of names. It begins sentences. A
-// name without an article that shares no word with names of entries is rather that of something without an entry.
-func (r *recurring) score(p *recurrent) float64 {
-	head := r.last(p)
-	w, ends := &head.usage, float64(p.ends)
-	score := float64(p.scenes) * math.Sqrt(ends) * ends / float64(max(1, head.total-head.inNames)) *
-		(1 + float64(p.starts)/ends)
-	here := float64(p.scenes) / float64(len(r.scenes))
-	score *= math.Sqrt(min(4, max(1, here*float64(r.usage.scenes)/float64(max(1, w.scenes)))))
-	if p.article != "" && r.capitals && w.capital > w.lower {
-		score *= 2
-	}
-	if len(p.words) > 1 {
-		score *= 1.5
-	}
-	switch {
-	case r.shortForm(p):
-		score *= 4
-	case len(r.index.parts[r.index.numbers[head.folded]]) > 0:
-		score *= 2
-	case r.articles != "" && p.article == "":
-		score /= 4
-	}
-	return score
 }

@@ -1,0 +1,324 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/internal/sqlite"
+)
+
+// edit is an operation of a person that is planned.
+type edit struct {
+	Reader
+	ctx    context.Context //nolint:containedctx // an edit lives as long as its plan
+	op     *annotator.Operation
+	on     codex.Subject
+	values []seenValue // of the entries, in force
+	birth  map[int64]annotator.Order
+}
+
+// seenValue is a value in force, with the scene from which it is known.
+type seenValue struct {
+	value
+	entry int64
+	seen  annotator.Order
+}
+
+// plan returns the revisions of the operation, each with its place and the scene from which it is seen. The error is a
+// *codex.Refusal if the rules reject it.
+func (e *edit) plan() ([]annotator.Revision, error) {
+	e.on.Past = func(entry int64) ([]annotator.Revision, error) {
+		return collect(e.ctx, e.q, ScanRevision, Revisions+` WHERE r.entry_id = ? ORDER BY r.id`, entry)
+	}
+	if err := e.read(); err != nil {
+		return nil, err
+	}
+	from, err := e.from()
+	if err != nil {
+		return nil, err
+	}
+	if e.on.At, err = e.endOf(from); err != nil {
+		return nil, err
+	}
+	if v := e.op.Evidence; v != nil {
+		err := e.Row(e.ctx, `SELECT place FROM scene_post WHERE post_id = ?`, v.Post).Scan(&e.on.At)
+		if err != nil {
+			return nil, orRefusal(err, "post %d is in no scene of the story", v.Post)
+		}
+	}
+	revisions, err := codex.Perform(e.op, &e.on)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkNames(revisions); err != nil {
+		return nil, err
+	}
+	return revisions, e.date(revisions, from)
+}
+
+func orRefusal(err error, format string, args ...any) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return &codex.Refusal{Code: "NOT_FOUND", Message: fmt.Sprintf(format, args...)}
+	}
+	return err
+}
+
+// read reads the entries and the revisions that the operation is about.
+func (e *edit) read() (err error) {
+	switch e.op.Do {
+	case annotator.DeedUndo:
+		err = e.readUndone()
+	case annotator.DeedRevert:
+		e.on.Former, err = collect(e.ctx, e.q, ScanRevision, Revisions+` WHERE r.id = ?`, e.op.Revision)
+	}
+	if err != nil {
+		return err
+	}
+	ids := []int64{e.op.Entry, e.op.Other}
+	for i := range e.on.Former {
+		ids = append(ids, e.on.Former[i].Entry)
+	}
+	if e.on.Entries, err = e.Entries(e.ctx, ids, Whole); err != nil {
+		return err
+	}
+	if source := e.on.Entries[e.op.Entry]; e.op.Do == annotator.DeedSplit && source != nil && source.MergedInto != 0 {
+		if ids, err = append(ids, source.MergedInto), e.readMerge(source); err != nil {
+			return err
+		}
+	}
+	return e.readValues(ids)
+}
+
+// readUndone finds the newest operation that was not undone.
+func (e *edit) readUndone() error {
+	if e.op.Row == 0 {
+		err := e.Row(e.ctx, `SELECT t.id FROM trace t WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
+			AND NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
+			  AND u.arguments ->> 'row' = t.id)
+			ORDER BY t.id DESC LIMIT 1`).Scan(&e.op.Row)
+		if err != nil {
+			return orRefusal(err, "no edit is left to undo")
+		}
+	}
+	var err error
+	e.on.Former, err = collect(e.ctx, e.q, ScanRevision, Revisions+` WHERE r.turn = 0 AND r.trace_id = ? ORDER BY r.id`,
+		e.op.Row)
+	return err
+}
+
+// readMerge reads what the merge of an entry has added, and the entry that got it.
+func (e *edit) readMerge(source *annotator.Entry) error {
+	row, err := collect(e.ctx, e.q, ScanRevision, `WITH merge AS (SELECT m.* FROM value v
+		  JOIN revision m ON m.id = v.set_by
+		  WHERE v.entry_id = ? AND v.field = 'status' AND v.key = 'merged' AND v.ended_by IS NULL)
+		`+Revisions+` JOIN merge m ON r.turn = m.turn AND r.trace_id = m.trace_id AND r.id <= m.id ORDER BY r.id`,
+		source.ID)
+	if err != nil || len(row) == 0 {
+		return err
+	}
+	e.on.Former = append(slices.Clone(codex.Moved(row, source)), row[len(row)-1])
+	target, err := e.Entries(e.ctx, []int64{source.MergedInto}, Whole)
+	e.on.Entries[source.MergedInto] = target[source.MergedInto]
+	return err
+}
+
+// readValues reads the values in force of entries, and from where each entry is known.
+func (e *edit) readValues(ids []int64) (err error) {
+	e.values, err = collect(e.ctx, e.q, func(rows *sql.Rows, v *seenValue) error {
+		return rows.Scan(&v.entry, &v.field, &v.key, &v.json, &v.seen)
+	}, `SELECT entry_id, field, key, json, from_seen FROM value
+		WHERE entry_id IN (SELECT value FROM json_each(?)) AND ended_by IS NULL`, List(ids))
+	if err != nil {
+		return err
+	}
+	e.birth = map[int64]annotator.Order{}
+	return sqlite.Each(e.ctx, e.q, func(rows *sql.Rows) error {
+		var entry int64
+		var seen annotator.Order
+		err := rows.Scan(&entry, &seen)
+		e.birth[entry] = seen
+		return err
+	}, `SELECT entry_id, min(from_seen) FROM value WHERE entry_id IN (SELECT value FROM json_each(?))
+		GROUP BY entry_id`, List(ids))
+}
+
+// seenOf returns the furthest scene from which a value that a condition selects is known; 0 for none.
+func (e *edit) seenOf(is func(*seenValue) bool) (furthest annotator.Order) {
+	for i := range e.values {
+		if is(&e.values[i]) {
+			furthest = max(furthest, e.values[i].seen)
+		}
+	}
+	return furthest
+}
+
+// from returns the scene from which the operation is seen: that which the person named. Else it is that from which what
+// it changes or quotes is known. What takes revisions back is seen from where these are.
+func (e *edit) from() (annotator.Order, error) {
+	var read annotator.Order
+	err := e.Row(e.ctx, `SELECT coalesce(max(ord), 0) FROM scene
+		WHERE attempts > 0 OR recorded_at IS NOT NULL`).Scan(&read)
+	if err != nil || e.op.From > read {
+		return 0, cmp.Or(err, error(&codex.Refusal{Code: "NOT_FOUND", Message: "the story is not read up to there"}))
+	}
+	op := e.op
+	from := cmp.Or(op.From, e.birth[op.Entry])
+	switch {
+	case op.Do == annotator.DeedMerge && op.From == 0:
+		return e.seenOf(func(*seenValue) bool { return true }), nil
+	case op.Do == annotator.DeedMerge, op.Do == annotator.DeedNever:
+		return max(from, e.birth[op.Entry], e.birth[op.Other]), nil
+	case op.Evidence != nil:
+		err := e.Row(e.ctx, `SELECT place / 1000000 FROM scene_post WHERE post_id = ?`, op.Evidence.Post).Scan(&from)
+		err = orRefusal(err, "post %d is in no scene of the story", op.Evidence.Post)
+		return max(from, op.From, e.birth[op.Entry]), err
+	case op.Do == annotator.DeedAdd && op.From == 0:
+		return read, nil
+	}
+	return max(from, e.birth[op.Entry], e.seenOf(e.changes)), nil
+}
+
+// changes reports whether the operation is about a value of its entry.
+func (e *edit) changes(v *seenValue) bool {
+	switch {
+	case v.entry != e.op.Entry:
+		return false
+	case e.op.Fact != 0:
+		return v.field == annotator.FieldClaim && v.key == fmt.Sprint(e.op.Fact)
+	case e.op.Do == annotator.DeedRename && v.field == annotator.FieldTerm:
+		return true
+	case e.op.Name != "":
+		term, _ := codex.SplitName(e.op.Name)
+		keys := []string{codex.Normalize(e.op.Name), codex.Normalize(term)}
+		return v.field == annotator.FieldAlias && slices.Contains(keys, v.key)
+	case e.op.Do == annotator.DeedRetag:
+		return v.field == annotator.FieldTag
+	case e.op.Do == annotator.DeedHide:
+		return v.field == annotator.FieldStatus
+	}
+	return false
+}
+
+// date sets the place of revisions and the scene from which each is seen. It is no earlier than that of the value that
+// the revision ends, nor than that of a value that it copies.
+func (e *edit) date(revisions []annotator.Revision, from annotator.Order) error {
+	isBack := e.op.Do == annotator.DeedUndo || e.op.Do == annotator.DeedRevert || e.op.Do == annotator.DeedSplit
+	for i := range revisions {
+		r := &revisions[i]
+		ended, set, err := valuesOf(r)
+		if err != nil {
+			return err
+		}
+		if isBack {
+			from = e.op.From
+		}
+		r.Seen = max(r.Seen, from, e.birth[r.Entry], e.seenOf(func(v *seenValue) bool {
+			return ended != nil && v.entry == r.Entry && v.field == ended.field && v.key == ended.key ||
+				set != nil && r.Old == "" && v.field == set.field && v.source() == set.source()
+		}))
+		if set != nil {
+			var until annotator.Order // of a former value with the key
+			if err := e.Row(e.ctx, `SELECT coalesce(max(until_seen), 0) FROM value
+				WHERE entry_id = ? AND field = ? AND key = ?`, r.Entry, set.field, set.key).Scan(&until); err != nil {
+				return err
+			}
+			r.Seen = max(r.Seen, until)
+		}
+		if r.Field == annotator.FieldEvidence {
+			r.Seen = max(r.Seen, e.claimSeen(r, revisions[:i]))
+		}
+		if r.At.Order() == r.Seen {
+			continue
+		}
+		if r.At, err = e.endOf(r.Seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimSeen returns the scene from which the claim of a quotation is known, after the revisions before.
+func (e *edit) claimSeen(r *annotator.Revision, before []annotator.Revision) annotator.Order {
+	claim := func(entry int64, v *value) string { // of a claim or a quotation
+		if v == nil {
+			return ""
+		}
+		id, _, _ := strings.Cut(v.key, "/")
+		return fmt.Sprintf("%d:%s", entry, id)
+	}
+	ended, set, _ := valuesOf(r)
+	own := claim(r.Entry, cmp.Or(set, ended))
+	seen := e.seenOf(func(v *seenValue) bool {
+		return v.field == annotator.FieldClaim && claim(v.entry, &v.value) == own
+	})
+	for i := range before {
+		b := &before[i]
+		if _, set, _ := valuesOf(b); b.Field == annotator.FieldClaim && claim(b.Entry, set) == own {
+			seen = max(seen, b.Seen)
+		}
+	}
+	return seen
+}
+
+// source identifies a value and its copies in other entries and other claims.
+func (v *value) source() string {
+	switch v.field {
+	case annotator.FieldClaim:
+		var c annotator.Claim
+		if json.Unmarshal([]byte(v.json), &c) == nil {
+			return codex.Normalize(c.Text) + "\n" + codex.Normalize(c.Speaker)
+		}
+	case annotator.FieldEvidence:
+		var quote annotator.Evidence
+		if json.Unmarshal([]byte(v.json), &quote) == nil {
+			return fmt.Sprintf("%d/%d-%d", quote.Post, quote.Start, quote.End)
+		}
+	}
+	return v.key
+}
+
+// endOf returns the place of the last post of a scene; 0 for the order 0.
+func (e *edit) endOf(scene annotator.Order) (place annotator.Place, err error) {
+	if scene == 0 {
+		return 0, nil
+	}
+	err = e.Row(e.ctx, `SELECT ord * 1000000 + json_array_length(posts) - 1 FROM scene WHERE ord = ?`, scene).
+		Scan(&place)
+	return place, orRefusal(err, "the story has no scene of order %d", scene)
+}
+
+// checkNames refuses revisions after which two live entries would have the same name.
+func (e *edit) checkNames(revisions []annotator.Revision) error {
+	for id, before := range e.on.Entries {
+		now := codex.Clone(before)
+		for i := range revisions {
+			if revisions[i].Entry == id {
+				if err := codex.Apply(&now, &revisions[i]); err != nil {
+					return err
+				}
+			}
+		}
+		if !now.Status.Live() {
+			continue
+		}
+		var other int64
+		err := e.Row(e.ctx, `SELECT id FROM entry WHERE name = ? AND id <> ?`, codex.Normalize(now.Name()), id).
+			Scan(&other)
+		if err == nil {
+			const taken = "entry %d has the name %q; merge the two, or say in parentheses what this one is: %s (ship)"
+			return &codex.Refusal{Code: "TAKEN", Message: fmt.Sprintf(taken, other, now.Name(), now.Term)}
+		}
+		if orNone(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
