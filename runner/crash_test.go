@@ -68,6 +68,26 @@ func runChild(encoded string) int {
 	return 0
 }
 
+// sameAfterKills demands that a run that is killed after a transition has the rows of the undisturbed one. It tries
+// every step-th transition.
+func (s *stage) sameAfterKills(step int) {
+	s.t.Helper()
+	killed, transitions := s.spawn("calm", 0, never, 0)
+	if killed {
+		s.t.Fatal("the undisturbed run was killed")
+	}
+	s.verify("calm")
+	calm := dump(s.t, s.db("calm"))
+	for n := 1; n < transitions; n += step {
+		name := fmt.Sprintf("killed-%d", n)
+		s.spawn(name, n, func(told int) bool { return told == n }, 0)
+		if killed, _ := s.spawn(name, 0, never, 0); killed {
+			s.t.Fatal("the resumed run was killed by somebody else")
+		}
+		s.compare(name, calm)
+	}
+}
+
 // spawn runs a child until kill says so, and reports whether it was killed and what it had written by then.
 func (s *stage) spawn(name string, hang int, kill func(transitions int) bool, after time.Duration) (killed bool,
 	told int,

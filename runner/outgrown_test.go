@@ -237,18 +237,5 @@ func TestOutgrownStates(t *testing.T) {
 func TestOutgrownStatesAfterKills(t *testing.T) {
 	t.Parallel()
 	s, _ := keys(t, `<ended entry="1" fact="1" by="2:2" how="over"/>`)
-	killed, transitions := s.spawn("calm", 0, never, 0)
-	if killed {
-		t.Fatal("the undisturbed run was killed")
-	}
-	s.verify("calm")
-	calm := dump(t, s.db("calm"))
-	for n := 1; n < transitions; n += longtest.Pick(5, 1) {
-		name := fmt.Sprintf("killed-%d", n)
-		s.spawn(name, n, func(told int) bool { return told == n }, 0)
-		if killed, _ := s.spawn(name, 0, never, 0); killed {
-			t.Fatal("the resumed run was killed by somebody else")
-		}
-		s.compare(name, calm)
-	}
+	s.sameAfterKills(longtest.Pick(5, 1))
 }

@@ -1,7 +1,6 @@
 package runner_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -102,18 +101,5 @@ func TestRedundantEntries(t *testing.T) {
 func TestRedundantEntriesAfterKills(t *testing.T) {
 	t.Parallel()
 	s, _ := collars(t, `<drop entry="2" into="Wren"/><same entry="4" as="3"/>`)
-	killed, transitions := s.spawn("calm", 0, never, 0)
-	if killed {
-		t.Fatal("the undisturbed run was killed")
-	}
-	s.verify("calm")
-	calm := dump(t, s.db("calm"))
-	for n := 1; n < transitions; n += longtest.Pick(6, 1) {
-		name := fmt.Sprintf("killed-%d", n)
-		s.spawn(name, n, func(told int) bool { return told == n }, 0)
-		if killed, _ := s.spawn(name, 0, never, 0); killed {
-			t.Fatal("the resumed run was killed by somebody else")
-		}
-		s.compare(name, calm)
-	}
+	s.sameAfterKills(longtest.Pick(6, 1))
 }

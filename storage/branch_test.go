@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -84,13 +83,7 @@ func line(table string, columns []string, values []any) string {
 // snapshot has the same rows. The last database does not change.
 func TestBranchIsThePast(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		inside := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(inside, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	checkInside(t, func(t *rapid.T, inside string) {
 		s := newStory(t, inside, scenesOf(2, 1, 3))
 		kept, at := filepath.Join(inside, "kept.db"), int64(rapid.IntRange(1, len(s.scenes)+2).Draw(t, "branch at"))
 		for range rapid.IntRange(1, 50).Draw(t, "steps") {

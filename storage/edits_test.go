@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -26,13 +24,7 @@ import (
 // is the replay of its rows, at each limit as well. No edit but a person's changes what a person has locked.
 func TestEditsOfAll(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		inside := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(inside, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	checkInside(t, func(t *rapid.T, inside string) {
 		s := newStory(t, inside, scenesOf(3, 4, 2))
 		s.read(creates("Dawn", "One. Two. Three.", "ship"), creates("Mik", "Four. Five.", "person"))
 		s.read(creates("port", "One. Six."))
@@ -258,13 +250,7 @@ func (s *story) replaysAtEachLimit() {
 // split, but for the word that the two are not the same.
 func TestTakingBackIsTheIdentity(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		inside := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(inside, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	checkInside(t, func(t *rapid.T, inside string) {
 		s := newStory(t, inside, scenesOf(3))
 		s.read(creates("Dawn", "One. Two. Three.", "ship"), creates("Mik", "One. Five.", "person"))
 		s.read(creates("port", "One. Six."), s.someEdit(t))

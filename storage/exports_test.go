@@ -549,13 +549,7 @@ func (s *story) summary(kind annotator.EpisodeKind, thread int64, from, to int, 
 // and read late.
 func TestStatesOfRandomStories(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		inside := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(inside, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	checkInside(t, func(t *rapid.T, inside string) {
 		s := newStory(t, inside, scenesOf(rapid.SliceOfN(rapid.IntRange(1, 3), 2, 3).Draw(t, "threads")...))
 		for range rapid.IntRange(3, 12).Draw(t, "steps") {
 			if s.next() == 0 {

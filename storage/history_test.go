@@ -3,8 +3,6 @@ package storage_test
 import (
 	"context"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,13 +176,7 @@ func (d *dated) readScene(t *rapid.T, refuse bool) []annotator.Entry {
 // snapshot. Scenes that are refused are read late. Edits from such a scene are not visible at earlier points.
 func TestAsOfIsWhatStoodThen(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		inside := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(inside, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	checkInside(t, func(t *rapid.T, inside string) {
 		d := &dated{story: newStory(t, inside, scenesOf(1, 2)), states: map[int64][]stood{}}
 		var taken [][]annotator.Entry // at each snapshot
 		for range d.scenes {

@@ -2,10 +2,7 @@ package storage_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -162,14 +159,8 @@ func (s *story) naiveMeanings(names map[int64][]string, upTo int) map[int64]int 
 // names are added, dropped and merged. What a limit shows stays the same when the story goes on.
 func TestMeaningsOfRandomStories(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), 0
 	all := []string{"Anna", "Tom", "Bell", "Cat"}
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		inside := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(inside, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	checkInside(t, func(t *rapid.T, inside string) {
 		count := rapid.IntRange(2, 6).Draw(t, "scenes")
 		var texts []string
 		for range count {

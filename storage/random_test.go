@@ -3,10 +3,7 @@ package storage_test
 import (
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"annotator"
@@ -24,13 +21,7 @@ import (
 // the same contents when it is opened again. It returns the window as it was at every snapshot and row.
 func TestRandomStories(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		inside := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(inside, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	checkInside(t, func(t *rapid.T, inside string) {
 		threads := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 4).Draw(t, "threads")
 		s := newStory(t, inside, scenesOf(threads...))
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +21,20 @@ import (
 
 	"pgregory.net/rapid"
 )
+
+// checkInside checks a property. Each case has a folder of its own.
+func checkInside(t *testing.T, property func(t *rapid.T, inside string)) {
+	t.Helper()
+	dir, n := t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		inside := filepath.Join(dir, strconv.Itoa(n))
+		if err := os.Mkdir(inside, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		property(t, inside)
+	})
+}
 
 // tester is what a story needs of *testing.T, *testing.B and *rapid.T.
 type tester interface {

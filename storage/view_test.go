@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -162,13 +161,7 @@ func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 // which nothing later has taken place. The state of the scenes differs, which is not part of the story.
 func TestViewDoesNotDependOnWhatComesLater(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		inside := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(inside, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	checkInside(t, func(t *rapid.T, inside string) {
 		s := newStory(t, inside, scenesOf(rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "threads")...))
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			moves := s.moves(t)
