@@ -60,7 +60,7 @@ func TestForeignHostNamesAreRefused(t *testing.T) {
 func TestForeignAndLongFormsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
-	for _, path := range []string{"/lanterns/limit", "/lanterns/verify", "/lanterns/snapshot/5"} {
+	for _, path := range []string{"/lanterns/limit", "/lanterns/verify", "/lanterns/snapshot/5", "/lanterns/undo"} {
 		r := s.request(http.MethodPost, path, url.Values{"scene": {"3"}})
 		r.Header.Set("Origin", "https://evil.test")
 		if got := s.do(r); got.StatusCode != http.StatusForbidden {

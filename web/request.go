@@ -272,7 +272,10 @@ func (r *request) backUnder(point string) string {
 		back = &url.URL{Path: "/" + r.db.Name + "/"}
 	}
 	values := back.Query()
-	values.Set(asOf, point)
+	values.Del(asOf)
+	if point != "" {
+		values.Set(asOf, point)
+	}
 	back.RawQuery = values.Encode()
 	return back.String()
 }

@@ -1,8 +1,8 @@
 // Package web shows codexes in a browser, while a run goes on and after it.
 //
 // Pages are HTML from the server and work without JavaScript. A reader may limit them to a point of the story, by the
-// query parameter as-of or a cookie. Pages read a run through a view, which returns nothing after the limit. They do
-// not change the codex. A question to a snapshot is recorded through the Asker.
+// query parameter as-of or a cookie. Pages read a run through a view, which returns nothing after the limit. They
+// change the codex through the Editor only. A question to a snapshot is recorded through the Asker.
 package web
 
 import (
@@ -67,6 +67,7 @@ type Options struct {
 	Token      string           // required of readers; empty: none
 	Hosts      []string         // names of this server, in addition to localhost and addresses
 	Asker      Asker            // nil: no questions can be asked
+	Editor     Editor           // nil: pages change nothing
 	Log        func(error)      // receives internal errors of the server
 	Now        func() time.Time // the clock
 	Poll       time.Duration    // interval at which live pages look for changes; 0: one second
@@ -107,7 +108,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{Options: o, session: sessionOf(o.Token)}
 	for i := range o.Databases {
 		s.served = append(s.served, &servedDatabase{
-			Database: &o.Databases[i], server: s, live: &live{}, verify: &sync.Mutex{},
+			Database: &o.Databases[i], server: s, live: &live{}, verify: &sync.Mutex{}, editing: &sync.Mutex{},
 		})
 	}
 	static, err := fs.Sub(files, "static")
@@ -166,6 +167,7 @@ func (s *Server) Handler() http.Handler {
 		"GET /{db}/turn/{id}":                numbered(showTurn),
 		"GET /{db}/row/{id}":                 numbered(showRow),
 		"POST /{db}/verify":                  verify,
+		"POST /{db}/undo":                    edits(undo),
 		"GET /{db}/live":                     streamLive,
 	} {
 		mux.HandleFunc(pattern, s.page(limited(show)))

@@ -11,10 +11,11 @@ import (
 // servedDatabase is a served database with its state in memory.
 type servedDatabase struct {
 	*Database
-	server *Server
-	live   *live
-	kinds  kinds
-	verify *sync.Mutex
+	server  *Server
+	live    *live
+	kinds   kinds
+	verify  *sync.Mutex
+	editing *sync.Mutex
 }
 
 // bounded reports whether the server has a limit.

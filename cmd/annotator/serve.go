@@ -32,6 +32,7 @@ type serveOptions struct {
 	asOf      string
 	share     string
 	open      bool
+	edits     bool
 }
 
 func newServe(a *app) *cobra.Command {
@@ -41,8 +42,11 @@ func newServe(a *app) *cobra.Command {
 		Short: "Show codexes in a browser, during a run or after it",
 		Long: longHelp(`
 Show codexes in a browser: entries with their quotations in place, the story with its names linked, the run while it
-goes on, snapshots, plots and the audit. Pages change nothing. Every page can be limited to a point of the story; it
-then shows nothing that is told later. With --as-of, no reader can be shown more than that, whatever they set.
+goes on, snapshots, plots and the audit. Every page can be limited to a point of the story; it then shows nothing that
+is told later. With --as-of, no reader can be shown more than that, whatever they set.
+
+Pages change nothing, unless --allow-edits lets them take edits of a person. A form of another site is refused, and so
+is one of a reader who has no more than a shared link.
 
 SOURCE is a story whose run has a database beside it, or such a database. Without any, all databases in this folder are
 served. Each has its own address, by its name. Where there are several, one that cannot be read is named and left out.
@@ -76,6 +80,8 @@ func (o *serveOptions) addressFlags(flags *pflag.FlagSet) {
 		"the furthest `POINT` of the story that pages show: "+pointForms+"; empty: no limit")
 	flags.StringVar(&o.tokenFile, "token-file", "",
 		"`FILE` with the token that readers must know, at least 16 characters")
+	flags.BoolVar(&o.edits, "allow-edits", false,
+		"take edits from forms on pages; whoever may open them without a shared link may send them")
 	flags.StringSliceVar(&o.hosts, "host", nil,
 		"a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
 }
@@ -99,6 +105,9 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
 	options := web.Options{Token: token, Hosts: o.names(), Now: o.now, Log: func(err error) { o.printError(err) }}
+	if o.edits {
+		options.Editor = o
+	}
 	if o.sources["endpoint"] != defaultSource {
 		options.Asker = o
 	}
@@ -265,6 +274,16 @@ func (o *serveOptions) openBrowser(address string) {
 	if err := exec.Command(command[0], command[1:]...).Run(); err != nil { //nolint:noctx // see above
 		o.say(fmt.Sprintf("the browser could not be opened (%v): open %s yourself", err, address))
 	}
+}
+
+// Edit applies an operation of a person, or stores it for the run that is under way. See web.Editor.
+func (o *serveOptions) Edit(ctx context.Context, db *storage.DB, op *annotator.Operation) (stored bool, err error) {
+	quiet := *o.app
+	quiet.err = io.Discard // the reader has the page, not this terminal
+	done, err := (&edit{app: &quiet, corpus: autoCorpus}).run(ctx, db.Path(), func(*editView) (annotator.Operation, error) {
+		return *op, nil
+	})
+	return err == nil && done.Pending, err
 }
 
 // Ask asks the model as of a snapshot, and records question and answer. See web.Asker.
