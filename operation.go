@@ -8,9 +8,11 @@ const (
 	DeedEdit   Deed = "edit"   // a fact in other words
 	DeedAdd    Deed = "add"    // a fact or a name is added
 	DeedReject Deed = "reject" // a fact or a name is wrong
+	DeedEnd    Deed = "end"    // a state has ended
 	DeedRename Deed = "rename"
 	DeedRetag  Deed = "retag"
 	DeedHide   Deed = "hide"   // an entry is retired
+	DeedKeep   Deed = "keep"   // a tentative entry belongs in the codex
 	DeedMerge  Deed = "merge"  // an entry is another one
 	DeedSplit  Deed = "split"  // a merged entry is none of the one that it was merged into
 	DeedNever  Deed = "never"  // two entries are not the same

@@ -83,6 +83,11 @@ func (p *performer) one() ([]annotator.Revision, error) {
 	case annotator.DeedHide:
 		r.add(annotator.FieldRetired, string(r.entry.Status), r.text("reason", op.Text, MaxQuote))
 		r.lock(LockStatus)
+	case annotator.DeedKeep:
+		confirmed := annotator.Confirmed
+		r.edit.Status = &confirmed
+		r.status()
+		r.lock(LockStatus)
 	case annotator.DeedLock:
 		r.lock(r.part(op))
 	case annotator.DeedUnlock:
@@ -91,6 +96,8 @@ func (p *performer) one() ([]annotator.Revision, error) {
 		r.reword(op)
 	case annotator.DeedAdd:
 		r.addOne(op)
+	case annotator.DeedEnd:
+		r.endState(op.Fact)
 	case annotator.DeedReject:
 		r.reject(op)
 	default:
@@ -171,6 +178,13 @@ func (r *reviser) reject(op *annotator.Operation) {
 	r.edit.Close = []Closing{{Fact: op.Fact, Ended: annotator.EndWrong}}
 	r.closings()
 	r.lock(LockFact(op.Fact))
+}
+
+// endState closes a state that has ended.
+func (r *reviser) endState(fact int64) {
+	r.edit.Close = []Closing{{Fact: fact, Ended: annotator.EndOver}}
+	r.closings()
+	r.lock(LockFact(fact))
 }
 
 // merge makes an entry another one.

@@ -180,7 +180,7 @@ func (e *edit) from() (annotator.Order, error) {
 		err := e.Row(e.ctx, `SELECT place / 1000000 FROM scene_post WHERE post_id = ?`, op.Evidence.Post).Scan(&from)
 		err = orRefusal(err, "post %d is in no scene of the story", op.Evidence.Post)
 		return max(from, op.From, e.birth[op.Entry]), err
-	case op.Do == annotator.DeedAdd && op.From == 0:
+	case (op.Do == annotator.DeedAdd || op.Do == annotator.DeedEnd) && op.From == 0:
 		return read, nil
 	}
 	return max(from, e.birth[op.Entry], e.seenOf(e.changes)), nil
@@ -201,7 +201,7 @@ func (e *edit) changes(v *seenValue) bool {
 		return v.field == annotator.FieldAlias && slices.Contains(keys, v.key)
 	case e.op.Do == annotator.DeedRetag:
 		return v.field == annotator.FieldTag
-	case e.op.Do == annotator.DeedHide:
+	case e.op.Do == annotator.DeedHide, e.op.Do == annotator.DeedKeep:
 		return v.field == annotator.FieldStatus
 	}
 	return false

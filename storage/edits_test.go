@@ -92,6 +92,7 @@ func (s *story) someOperation(t *rapid.T) annotator.Operation {
 		Do: rapid.SampledFrom([]annotator.Deed{
 			annotator.DeedEdit, annotator.DeedAdd, annotator.DeedReject, annotator.DeedRename, annotator.DeedRetag,
 			annotator.DeedHide, annotator.DeedMerge, annotator.DeedSplit, annotator.DeedNever, annotator.DeedLock,
+			annotator.DeedEnd, annotator.DeedKeep,
 			annotator.DeedUnlock, annotator.DeedRevert, annotator.DeedUndo, annotator.DeedUndo,
 		}).Draw(t, "deed"),
 		Entry: entry.Draw(t, "entry"),
@@ -109,7 +110,7 @@ func (s *story) someOperation(t *rapid.T) annotator.Operation {
 		op.Other = entry.Draw(t, "other")
 	case annotator.DeedHide:
 		op.Text = "a word"
-	case annotator.DeedLock, annotator.DeedUnlock, annotator.DeedEdit:
+	case annotator.DeedLock, annotator.DeedUnlock, annotator.DeedEdit, annotator.DeedEnd:
 		op.Fact, op.Text = rapid.Int64Range(0, 3).Draw(t, "fact"), text.Draw(t, "text")
 	case annotator.DeedAdd, annotator.DeedReject:
 		op.Fact, op.Text = rapid.Int64Range(0, 4).Draw(t, "fact"), text.Draw(t, "text")

@@ -159,7 +159,9 @@ func (d *servedDatabase) boundedFor(r *http.Request) (*servedDatabase, error) {
 	}
 	database := *d.Database
 	database.Limit, database.Point = limit, p
-	return &servedDatabase{Database: &database, server: d.server, live: d.live, verify: d.verify, editing: d.editing}, nil
+	return &servedDatabase{
+		Database: &database, server: d.server, live: d.live, verify: d.verify, editing: d.editing,
+	}, nil
 }
 
 // keepShare stores the value of a shared link in a cookie, and redirects to the address without it: links of pages do

@@ -12,7 +12,8 @@ import (
 // newEdits returns the commands by which a person edits the codex.
 func newEdits(a *app) []*cobra.Command {
 	return []*cobra.Command{
-		newEdit(a), newAdd(a), newReject(a), newRename(a), newRetag(a), newHide(a), newMerge(a), newSplit(a),
+		newEdit(a), newAdd(a), newReject(a), newEnd(a), newRename(a), newRetag(a), newHide(a), newKeep(a),
+		newMerge(a), newSplit(a),
 		newNever(a), newLock(a), newUnlock(a), newRevert(a), newUndo(a),
 	}
 }
@@ -89,6 +90,31 @@ func newReject(a *app) *cobra.Command {
 		} else {
 			op.Entry, op.Fact, err = v.fact(ctx, args[0])
 		}
+		return op, err
+	})
+}
+
+func newEnd(a *app) *cobra.Command {
+	return a.edits(&cobra.Command{
+		Use: "end ENTRY:FACT", Short: "Say that a state has ended",
+		Long: `Say that a state has ended. Without --at, it has ended where the story was read to. ` +
+			"`annotator reject`" + ` is for a fact that was never true.`,
+		Example: `  annotator end 12:3 --at scene:25`,
+	}, 1, func(ctx context.Context, v *editView, args []string) (op annotator.Operation, err error) {
+		op.Do = annotator.DeedEnd
+		op.Entry, op.Fact, err = v.fact(ctx, args[0])
+		return op, err
+	})
+}
+
+func newKeep(a *app) *cobra.Command {
+	return a.edits(&cobra.Command{
+		Use: "keep ENTRY", Short: "Say that a tentative entry belongs in the codex",
+		Long:    `Say that a tentative entry belongs in the codex: it is confirmed, and no curator retires it.`,
+		Example: `  annotator keep "the collar"`,
+	}, 1, func(ctx context.Context, v *editView, args []string) (op annotator.Operation, err error) {
+		op.Do = annotator.DeedKeep
+		op.Entry, err = v.entry(ctx, args[0])
 		return op, err
 	})
 }

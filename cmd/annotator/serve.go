@@ -280,9 +280,8 @@ func (o *serveOptions) openBrowser(address string) {
 func (o *serveOptions) Edit(ctx context.Context, db *storage.DB, op *annotator.Operation) (stored bool, err error) {
 	quiet := *o.app
 	quiet.err = io.Discard // the reader has the page, not this terminal
-	done, err := (&edit{app: &quiet, corpus: autoCorpus}).run(ctx, db.Path(), func(*editView) (annotator.Operation, error) {
-		return *op, nil
-	})
+	e := &edit{app: &quiet, corpus: autoCorpus}
+	done, err := e.run(ctx, db.Path(), func(*editView) (annotator.Operation, error) { return *op, nil })
 	return err == nil && done.Pending, err
 }
 
