@@ -40,7 +40,7 @@ type Operation struct {
 	Identity bool      `json:"identity,omitempty"`
 	Evidence *Evidence `json:"evidence,omitempty"`
 	Revision int64     `json:"revision,omitempty"` // of revert
-	// of undo: the row of the journal with the operation that it takes back; 0 until it is applied
+	// of undo: the row of the journal with the operation that it takes back; 0: the newest one that was not undone
 	Row int64 `json:"row,omitempty"`
 	// the scene from which it is seen; 0: from where what it changes or quotes is seen
 	From Order `json:"from,omitempty"`

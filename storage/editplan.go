@@ -97,18 +97,16 @@ func (e *edit) read() (err error) {
 	return e.readValues(ids)
 }
 
-// readUndone finds the newest operation that was not undone.
+// readUndone finds the operation with the row that is named, or the newest one that was not undone.
 func (e *edit) readUndone() error {
-	if e.op.Row == 0 {
-		err := e.Row(e.ctx, `SELECT t.id FROM trace t WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
-			AND NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
-			  AND u.arguments ->> 'row' = t.id)
-			ORDER BY t.id DESC LIMIT 1`).Scan(&e.op.Row)
-		if err != nil {
-			return orRefusal(err, "no edit is left to undo")
-		}
+	err := e.Row(e.ctx, `SELECT t.id FROM trace t WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
+		AND ?1 IN (0, t.id)
+		AND NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
+		  AND u.arguments ->> 'row' = t.id)
+		ORDER BY t.id DESC LIMIT 1`, e.op.Row).Scan(&e.op.Row)
+	if err != nil {
+		return orRefusal(err, "no edit is left to undo")
 	}
-	var err error
 	e.on.Former, err = collect(e.ctx, e.q, ScanRevision, Revisions+` WHERE r.turn = 0 AND r.trace_id = ? ORDER BY r.id`,
 		e.op.Row)
 	return err
@@ -163,9 +161,7 @@ func (e *edit) seenOf(is func(*seenValue) bool) (furthest annotator.Order) {
 // from returns the scene from which the operation is seen: that which the person named. Else it is that from which what
 // it changes or quotes is known. What takes revisions back is seen from where these are.
 func (e *edit) from() (annotator.Order, error) {
-	var read annotator.Order
-	err := e.Row(e.ctx, `SELECT coalesce(max(ord), 0) FROM scene
-		WHERE attempts > 0 OR recorded_at IS NOT NULL`).Scan(&read)
+	read, err := e.readTo(e.ctx)
 	if err != nil || e.op.From > read {
 		return 0, cmp.Or(err, error(&codex.Refusal{Code: "NOT_FOUND", Message: "the story is not read up to there"}))
 	}

@@ -49,6 +49,14 @@ func scanOperation(rows *sql.Rows, op *annotator.Operation) error {
 	return json.Unmarshal([]byte(text), op)
 }
 
+// ReadTo returns the order of the furthest scene that was begun; 0 for none.
+func (s *Edits) ReadTo(ctx context.Context) (annotator.Order, error) { return s.db.Reader(Limit{}).readTo(ctx) }
+
+func (r Reader) readTo(ctx context.Context) (read annotator.Order, err error) {
+	err = r.Row(ctx, `SELECT coalesce(max(ord), 0) FROM scene WHERE attempts > 0 OR recorded_at IS NOT NULL`).Scan(&read)
+	return read, sqlite.Wrap(err, "read the scenes")
+}
+
 // Check returns why an operation would be refused now, as a *codex.Refusal; nil if it would not.
 func (s *Edits) Check(ctx context.Context, op annotator.Operation) error {
 	_, err := (&edit{Reader: s.db.Reader(Limit{}), ctx: ctx, op: &op}).plan()

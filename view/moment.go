@@ -34,6 +34,9 @@ type Moment struct {
 // IsZero reports whether the moment is no limit.
 func (m *Moment) IsZero() bool { return m.reach == 0 }
 
+// Order returns the order of the furthest scene that was read, in part or whole; 0 for no limit.
+func (m *Moment) Order() annotator.Order { return m.reach.Order() }
+
 func (m *Moment) limit() storage.Limit {
 	if m.snapshot != 0 {
 		return storage.Limit{ByRevision: true, Last: m.revision, Reach: m.reach.Order()}

@@ -2,55 +2,202 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"strconv"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/storage"
+	"annotator/view"
 )
 
-// Editor applies an operation of a person to a database. If a run has it, the operation is stored, and the run applies
-// it. The error is of kind annotator.Misused if the rules refuse it.
+// Editor applies an operation of a person to a database, and returns its row of the journal. If a run has the database,
+// the operation is stored, the run applies it, and the row is 0. The error is a *codex.Refusal if the rules reject it.
 type Editor interface {
-	Edit(ctx context.Context, db *storage.DB, op *annotator.Operation) (stored bool, err error)
+	Edit(ctx context.Context, db *storage.DB, op *annotator.Operation) (row int64, err error)
 }
 
 // MayEdit reports whether the reader may change the codex: the server allows it, and a shared link is not enough.
-// Server.protect has checked that a form comes from a page of this server.
 func (r *request) MayEdit() bool {
 	s := r.db.server
 	return s.Editor != nil && (s.Token == "" || s.isAuthorised(r.Request))
 }
 
-// edits is a handler of forms that change the codex. One form of a database is handled after another.
+// formToken is the field of forms with Options.FormToken.
+const formToken = "form"
+
+// edits is a handler of forms that change the codex. Server.protect has checked that a form comes from a page of this
+// server, and the form has its token. One form of a database is handled after another. A *codex.Refusal becomes a page
+// that says so.
 func edits(handle handler) handler {
 	return func(r *request) (*page, error) {
+		s := r.db.server
 		if !r.MayEdit() {
 			return nil, annotator.Errorf(annotator.Misused, "this server takes no edits")
 		}
+		if s.FormToken != "" && !same(r.PostFormValue(formToken), s.FormToken) {
+			return r.refused("This form was made before the server was started again. Go back, load the page again, and " +
+				"repeat the edit."), nil
+		}
 		r.db.editing.Lock()
 		defer r.db.editing.Unlock()
-		return handle(r)
+		p, err := handle(r)
+		refusal := (*codex.Refusal)(nil)
+		switch {
+		case !errors.As(err, &refusal):
+			return p, err
+		case r.limit.Limited(): // the reason may be what is told later
+			return r.refused("The codex does not allow this. Without a limit, the page says why."), nil
+		}
+		return r.refused("The codex does not allow this: " + refusal.Message + "."), nil
 	}
 }
 
-// edit applies an operation. Under a limit it is seen from there, unless what it rests on is seen later.
+// edit applies an operation, or stores it for the run. Under a limit it is about what the limit shows, and is seen from
+// there, unless what it rests on is seen later.
 func (r *request) edit(op annotator.Operation) (stored bool, err error) {
-	if m := r.limit.moment; !m.IsZero() && op.From == 0 {
-		op.From = m.Place.Order()
+	row, err := r.apply(op)
+	return row == 0, err
+}
+
+func (r *request) apply(op annotator.Operation) (row int64, err error) {
+	if err := r.bound(&op); err != nil {
+		return 0, err
 	}
 	return r.db.server.Editor.Edit(r.Context(), r.db.DB, &op)
 }
 
-// undo takes the newest edit back, and redirects to the page of the form.
-func undo(r *request) (*page, error) {
-	if _, err := r.edit(annotator.Operation{Do: annotator.DeedUndo}); err != nil {
+// editAndReturn applies an operation, and redirects to the page of the form with a notice, where it can be undone.
+func (r *request) editAndReturn(op annotator.Operation) (*page, error) {
+	row, err := r.apply(op)
+	if err != nil {
 		return nil, err
 	}
-	return r.goBack()
+	to := r.ownPage(r.PostFormValue("back"))
+	values := to.Query()
+	values.Set(editedName, string(op.Do))
+	values.Del(editedRow)
+	if row != 0 {
+		values.Set(editedRow, strconv.FormatInt(row, 10))
+	}
+	to.RawQuery = values.Encode()
+	http.Redirect(r.w, r.Request, to.String(), http.StatusSeeOther)
+	return nil, nil
 }
 
 // goBack redirects to the page from which a form was sent, which is one of this database.
 func (r *request) goBack() (*page, error) {
 	http.Redirect(r.w, r.Request, r.backUnder(r.limit.inLinks()), http.StatusSeeOther)
 	return nil, nil
+}
+
+// refused returns the page of an edit that was refused.
+func (r *request) refused(why string) *page {
+	return &page{template: "refused", Title: "Nothing was changed", status: http.StatusConflict, Data: struct {
+		Why, Back string
+	}{why, r.ownPage(r.PostFormValue("back")).String()}}
+}
+
+// bound checks that the view shows what an operation is about, and dates the operation to the reader's limit.
+func (r *request) bound(op *annotator.Operation) error {
+	ids := slices.DeleteFunc([]int64{op.Entry, op.Other}, func(id int64) bool { return id == 0 })
+	shown, err := r.view.Headings(r.Context(), ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if shown[id] == nil {
+			return notFound()
+		}
+	}
+	if op.Fact != 0 {
+		heads, err := r.view.ClaimHeads(r.Context(), op.Entry)
+		isNamed := func(h view.ClaimHead) bool { return h.ID == op.Fact }
+		if err != nil || !slices.ContainsFunc(heads, isNamed) {
+			return errors.Join(err, notFound())
+		}
+	}
+	if op.Evidence != nil {
+		if _, err := r.view.PlaceOf(r.Context(), op.Evidence.Post); err != nil {
+			return err
+		}
+	}
+	if r.limit.Limited() && op.Do != annotator.DeedUndo && op.Do != annotator.DeedSplit {
+		read, err := r.db.DB.Edits.ReadTo(r.Context())
+		op.From = max(op.From, min(r.limit.moment.Order(), read))
+		return err
+	}
+	return nil
+}
+
+// The query parameters of the page after an edit.
+const (
+	editedName = "edited" // what the edit did
+	editedRow  = "row"    // its row of the journal
+)
+
+// editedText says what an edit did; empty for an unknown one.
+func editedText(do annotator.Deed) string {
+	return map[annotator.Deed]string{
+		annotator.DeedEdit:   "The fact has other words.",
+		annotator.DeedAdd:    "It is added.",
+		annotator.DeedReject: "It is taken out, and does not come back.",
+		annotator.DeedEnd:    "It is over.",
+		annotator.DeedKeep:   "The entry stays.",
+		annotator.DeedRename: "The entry has another name.",
+		annotator.DeedRetag:  "The entry has other tags.",
+		annotator.DeedHide:   "The entry is taken out.",
+		annotator.DeedMerge:  "The two are one entry.",
+		annotator.DeedSplit:  "The two are separate again, and stay so.",
+		annotator.DeedNever:  "The two are never merged.",
+		annotator.DeedLock:   "Only a person can change it.",
+		annotator.DeedUnlock: "The model may change it.",
+		annotator.DeedRevert: "The change is taken back.",
+		annotator.DeedUndo:   "The edit is taken back.",
+	}[do]
+}
+
+// notice is what a page says of the edit that led to it.
+type notice struct {
+	Text string
+	Undo int64 // the row of the journal of the edit; 0: it cannot be taken back here
+}
+
+// Notice returns the notice of the edit that led to the page; nil for none.
+func (p *page) Notice() *notice {
+	if p.db == nil || !p.MayEdit() || p.status != 0 {
+		return nil
+	}
+	do := annotator.Deed(p.URL.Query().Get(editedName))
+	text := editedText(do)
+	row := p.queryNumber(editedRow)
+	switch {
+	case text == "":
+		return nil
+	case row == 0:
+		return &notice{Text: "The edit is stored. The run applies it before its next scene."}
+	case p.limit.Limited():
+		text += " It is shown from where the story has told what it changes."
+	}
+	if do == annotator.DeedUndo {
+		row = 0
+	}
+	return &notice{text, row}
+}
+
+// FormToken returns what a form that edits sends as formToken.
+func (p *page) FormToken() string { return p.db.server.FormToken }
+
+// FormBack returns the address of the page, to which a form leads back.
+func (p *page) FormBack() string { return p.back() }
+
+// undo takes back the edit of a row of the journal, or the newest one.
+func undo(r *request) (*page, error) {
+	row, err := strconv.ParseInt(r.PostFormValue(editedRow), 10, 64)
+	if r.PostFormValue(editedRow) != "" && err != nil {
+		return nil, notFound()
+	}
+	return r.editAndReturn(annotator.Operation{Do: annotator.DeedUndo, Row: row})
 }

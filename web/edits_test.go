@@ -15,9 +15,9 @@ import (
 // editor keeps the operations that it gets.
 type editor struct{ operations []annotator.Operation }
 
-func (e *editor) Edit(_ context.Context, _ *storage.DB, op *annotator.Operation) (bool, error) {
+func (e *editor) Edit(_ context.Context, _ *storage.DB, op *annotator.Operation) (int64, error) {
 	e.operations = append(e.operations, *op)
-	return false, nil
+	return 0, nil
 }
 
 // TestEditsAreTakenWhereTheyAreAllowed: forms change the codex only with an Editor, and never with a shared link alone.
@@ -45,10 +45,10 @@ func TestEditsAreTakenWhereTheyAreAllowed(t *testing.T) {
 	r = s.request(http.MethodPost, "/lanterns/undo?as-of=scene:9", form)
 	r.Header.Set("Authorization", "Bearer a token of the owner")
 	got := s.do(r)
-	if got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != "/lanterns/cast?as-of=scene%3A9" {
+	if got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != "/lanterns/cast?as-of=all&edited=undo" {
 		t.Errorf("with the token: status %d, %v", got.StatusCode, got.Header)
 	}
-	if len(e.operations) != 1 || e.operations[0].Do != annotator.DeedUndo || e.operations[0].From == 0 {
+	if len(e.operations) != 1 || e.operations[0].Do != annotator.DeedUndo || e.operations[0].From != 0 {
 		t.Errorf("the operations are %v", e.operations)
 	}
 }

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -30,4 +33,28 @@ func TestShorten(t *testing.T) {
 			t.Fatalf("%q ends within a word after %q", got, kept[:i])
 		}
 	})
+}
+
+// TestFormsThatEditHaveTheToken: each form that is sent has the token of forms, apart from those that change nothing in
+// the codex.
+func TestFormsThatEditHaveTheToken(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("templates/*.html")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d templates, %v", len(files), err)
+	}
+	parts, _ := filepath.Glob("templates/parts/*.html")
+	form := regexp.MustCompile(`(?s)<form[^>]* method="post".*?</form>`)
+	exempt := regexp.MustCompile(`class="(read-on|answers|scenes)"|action="(/sign-in|{{\$p\.Link "(verify|snapshot)"[^}]*}})"`)
+	for _, file := range append(files, parts...) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range form.FindAllString(string(text), -1) {
+			if !exempt.MatchString(f) && !strings.Contains(f, `{{template "form" `) {
+				t.Errorf("%s: a form without the token: %.120s", file, f)
+			}
+		}
+	}
 }

@@ -266,11 +266,7 @@ func setLimit(r *request) (*page, error) {
 
 // backUnder returns the URL of the page from which a form was sent, under another limit. It is one of this database.
 func (r *request) backUnder(point string) string {
-	back := localURL(r.PostFormValue("back"))
-	if back == nil || strings.Contains(back.Path, "..") ||
-		!strings.HasPrefix(back.EscapedPath(), "/"+url.PathEscape(r.db.Name)+"/") {
-		back = &url.URL{Path: "/" + r.db.Name + "/"}
-	}
+	back := r.ownPage(r.PostFormValue("back"))
 	values := back.Query()
 	values.Del(asOf)
 	if point != "" {
@@ -278,6 +274,16 @@ func (r *request) backUnder(point string) string {
 	}
 	back.RawQuery = values.Encode()
 	return back.String()
+}
+
+// ownPage returns the URL of a page of this database; the first page for any other address.
+func (r *request) ownPage(address string) *url.URL {
+	to := localURL(address)
+	if to == nil || strings.Contains(to.Path, "..") ||
+		!strings.HasPrefix(to.EscapedPath(), "/"+url.PathEscape(r.db.Name)+"/") {
+		return &url.URL{Path: "/" + r.db.Name + "/"}
+	}
+	return to
 }
 
 // isNotFound reports whether an error is of kind annotator.NotFound.

@@ -68,6 +68,7 @@ type Options struct {
 	Hosts      []string         // names of this server, in addition to localhost and addresses
 	Asker      Asker            // nil: no questions can be asked
 	Editor     Editor           // nil: pages change nothing
+	FormToken  string           // a secret that forms send with an edit; empty: none is needed
 	Log        func(error)      // receives internal errors of the server
 	Now        func() time.Time // the clock
 	Poll       time.Duration    // interval at which live pages look for changes; 0: one second
@@ -169,6 +170,7 @@ func (s *Server) Handler() http.Handler {
 		"POST /{db}/verify":                  verify,
 		"POST /{db}/undo":                    edits(undo),
 		"GET /{db}/live":                     streamLive,
+		"POST /{db}/entry/{id}/edit":         edits(numbered(editEntry)),
 	} {
 		mux.HandleFunc(pattern, s.page(limited(show)))
 	}

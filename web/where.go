@@ -79,7 +79,12 @@ func (r *request) back() string {
 	case asking || r.Method != http.MethodGet:
 		return r.Link()
 	}
-	return r.URL.RequestURI()
+	here := *r.URL
+	values := here.Query()
+	values.Del(editedName)
+	values.Del(editedRow)
+	here.RawQuery = values.Encode()
+	return here.RequestURI()
 }
 
 // question lists the chapters up to the server's limit, with the titles of those that are known to the reader.

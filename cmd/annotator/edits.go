@@ -76,15 +76,20 @@ func (e *edit) run(ctx context.Context, path string,
 		op, err = e.prepare(ctx, db, build)
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		done, err = e.submit(ctx, path, op)
 	}
+	return done, refused(err)
+}
+
+// submit applies an operation, or stores it. The error is a *codex.Refusal if the rules reject it.
+func (e *edit) submit(ctx context.Context, path string, op annotator.Operation) (done *doneEdit, err error) {
 	err = withOpened(ctx, path, e.openWriter, func(db *storage.DB) error {
 		done, err = e.apply(ctx, db, op)
 		return err
 	})
 	if annotator.KindOf(err) != annotator.InUse {
-		return done, refused(err)
+		return done, err
 	}
 	return &doneEdit{Operation: op, Pending: true}, storage.FileEdit(ctx, path, e.now, &op)
 }
@@ -111,11 +116,16 @@ func (e *edit) prepare(ctx context.Context, db *storage.DB,
 		}
 		op.From = moment.Place.Order()
 	}
+	return op, checkEdit(ctx, db, op)
+}
+
+// checkEdit returns why an operation would be refused now, unless others wait: they may be what it rests on.
+func checkEdit(ctx context.Context, db *storage.DB, op annotator.Operation) error {
 	waiting, err := db.Edits.Pending(ctx)
-	if err == nil && len(waiting) == 0 { // else those may be what it rests on
-		err = refused(db.Edits.Check(ctx, op))
+	if err == nil && len(waiting) == 0 {
+		err = db.Edits.Check(ctx, op)
 	}
-	return op, err
+	return err
 }
 
 // apply applies what waits, and then the operation. Names are looked for in the story, if it is there.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -58,6 +59,7 @@ is in a file with the name of the database and ".share"; links are void when it 
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator serve book.epub
   annotator serve --db book.annotator.db --db quest.annotator.db --open
+  annotator serve book.epub --allow-edits
   annotator serve book.epub --endpoint http://localhost:8000/v1
   annotator serve book.epub --as-of scene:200
   annotator serve book.epub --listen 192.168.1.20:8420 --token-file token.txt`,
@@ -105,11 +107,11 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
 	options := web.Options{Token: token, Hosts: o.names(), Now: o.now, Log: func(err error) { o.printError(err) }}
-	if o.edits {
-		options.Editor = o
-	}
 	if o.sources["endpoint"] != defaultSource {
 		options.Asker = o
+	}
+	if o.edits {
+		options.Editor, options.FormToken = o, rand.Text()
 	}
 	for _, path := range paths {
 		database, err := o.openForWeb(ctx, path, &open)
@@ -277,12 +279,17 @@ func (o *serveOptions) openBrowser(address string) {
 }
 
 // Edit applies an operation of a person, or stores it for the run that is under way. See web.Editor.
-func (o *serveOptions) Edit(ctx context.Context, db *storage.DB, op *annotator.Operation) (stored bool, err error) {
+func (o *serveOptions) Edit(ctx context.Context, db *storage.DB, op *annotator.Operation) (row int64, err error) {
+	if err := checkEdit(ctx, db, *op); err != nil {
+		return 0, err
+	}
 	quiet := *o.app
 	quiet.err = io.Discard // the reader has the page, not this terminal
-	e := &edit{app: &quiet, corpus: autoCorpus}
-	done, err := e.run(ctx, db.Path(), func(*editView) (annotator.Operation, error) { return *op, nil })
-	return err == nil && done.Pending, err
+	done, err := (&edit{app: &quiet, corpus: autoCorpus}).submit(ctx, db.Path(), *op)
+	if err != nil {
+		return 0, err
+	}
+	return done.Row, nil
 }
 
 // Ask asks the model as of a snapshot, and records question and answer. See web.Asker.
