@@ -50,10 +50,13 @@ func scanOperation(rows *sql.Rows, op *annotator.Operation) error {
 }
 
 // ReadTo returns the order of the furthest scene that was begun; 0 for none.
-func (s *Edits) ReadTo(ctx context.Context) (annotator.Order, error) { return s.db.Reader(Limit{}).readTo(ctx) }
+func (s *Edits) ReadTo(ctx context.Context) (annotator.Order, error) {
+	return s.db.Reader(Limit{}).readTo(ctx)
+}
 
 func (r Reader) readTo(ctx context.Context) (read annotator.Order, err error) {
-	err = r.Row(ctx, `SELECT coalesce(max(ord), 0) FROM scene WHERE attempts > 0 OR recorded_at IS NOT NULL`).Scan(&read)
+	err = r.Row(ctx, `SELECT coalesce(max(ord), 0) FROM scene
+		WHERE attempts > 0 OR recorded_at IS NOT NULL`).Scan(&read)
 	return read, sqlite.Wrap(err, "read the scenes")
 }
 

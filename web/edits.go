@@ -14,7 +14,7 @@ import (
 )
 
 // Editor applies an operation of a person to a database, and returns its row of the journal. If a run has the database,
-// the operation is stored, the run applies it, and the row is 0. The error is a *codex.Refusal if the rules reject it.
+// the operation is stored for it, and the row is 0. The error is a *codex.Refusal if the rules reject the operation.
 type Editor interface {
 	Edit(ctx context.Context, db *storage.DB, op *annotator.Operation) (row int64, err error)
 }
@@ -38,7 +38,7 @@ func edits(handle handler) handler {
 			return nil, annotator.Errorf(annotator.Misused, "this server takes no edits")
 		}
 		if s.FormToken != "" && !same(r.PostFormValue(formToken), s.FormToken) {
-			return r.refused("This form was made before the server was started again. Go back, load the page again, and " +
+			return r.refused("This form was made before the server was started again. Load the page again, and " +
 				"repeat the edit."), nil
 		}
 		r.db.editing.Lock()

@@ -156,7 +156,8 @@ func TestEditsKeepTheLimit(t *testing.T) {
 	}
 	page := func(e *annotator.Entry) string { return "/lanterns/entry/" + fmt.Sprint(e.ID) }
 	for _, pairs := range [][]string{{"do", "rename"}, {"do", "hide"}, {"do", "add", "text", "It is."}} {
-		if got := s.post(under(page(late)+"/edit", 9), append(pairs, "name", "X")...); got.StatusCode != http.StatusNotFound {
+		got := s.post(under(page(late)+"/edit", 9), append(pairs, "name", "X")...)
+		if got.StatusCode != http.StatusNotFound {
 			t.Errorf("%v of an entry after the limit: status %d", pairs, got.StatusCode)
 		}
 	}
