@@ -30,6 +30,9 @@ func (s *session) promptSettings() map[string]string {
 	for file, sum := range s.config.Identity.Templates {
 		settings[templateSetting+file] = sum
 	}
+	if kinds := s.config.Kinds; kinds != nil {
+		settings["kinds"] = strings.Join(kinds, ", ")
+	}
 	if s.config.Governance != policy.Off {
 		settings["governance"] = "on"
 	}
@@ -44,7 +47,7 @@ func (s *session) promptSettings() map[string]string {
 
 // SystemPrompt returns the system prompt for a story of a title.
 func (c *Config) SystemPrompt(title string) string {
-	return prompt.Compose(c.Identity, prompt.Runtime{Title: title, Intents: c.intents()})
+	return prompt.Compose(c.Identity, prompt.Runtime{Title: title, Kinds: c.Kinds, Intents: c.intents()})
 }
 
 // findPrompt sets the system prompt and the tools, and reports whether they have changed. If the user's choices are the

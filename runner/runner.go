@@ -27,8 +27,9 @@ import (
 // Config is the configuration of a run.
 type Config struct {
 	Identity prompt.Identity
-	Endpoint string // as the user named it
-	Model    string // as the endpoint names it; empty: the first that the endpoint lists
+	Kinds    []string // of entries that the codex may have, as tags; nil: all
+	Endpoint string   // as the user named it
+	Model    string   // as the endpoint names it; empty: the first that the endpoint lists
 	// tokens of prompt and reply together; 0: those that the run began with, at first by the model's context
 	ContextBudget      int
 	MaxContext         map[string]int     // by model: its context in tokens, if that is less than the endpoint says

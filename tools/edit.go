@@ -150,7 +150,9 @@ func (ed *editor) dropNames(aliases []string, at annotator.Place) {
 
 // describe takes tags and status.
 func (ed *editor) describe(tags []string, status *annotator.Status, at annotator.Place) {
-	if tags != nil {
+	if err := ed.env.checkKind(tags); tags != nil && err != nil {
+		ed.refuse(refusedPart{Part: "tags"}, err)
+	} else if tags != nil {
 		ed.take(refusedPart{Part: "tags"}, codex.Edit{Tags: tags, At: at})
 	}
 	if status != nil {

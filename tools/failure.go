@@ -15,9 +15,10 @@ const (
 	UnknownTool      = "UNKNOWN_TOOL"
 	ExecutionError   = "EXECUTION_ERROR"
 	NotFound         = "NOT_FOUND"
-	Ambiguous        = "AMBIGUOUS" // several live entries have that name
-	Duplicate        = "DUPLICATE" // another live entry has that name
-	Empty            = "EMPTY"     // an entry without facts
+	Ambiguous        = "AMBIGUOUS"    // several live entries have that name
+	Duplicate        = "DUPLICATE"    // another live entry has that name
+	OutOfScope       = "OUT_OF_SCOPE" // the run is limited to other kinds of entries
+	Empty            = "EMPTY"        // an entry without facts
 	UpdateFailed     = "UPDATE_FAILED"
 	DeleteFailed     = "DELETE_FAILED"
 	EmptyRange       = "EMPTY_RANGE"

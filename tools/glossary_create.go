@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -20,6 +21,9 @@ type createArguments struct {
 
 func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
 	if err := env.checkNameFree(ctx, a.Term, 0); err != nil {
+		return Result{}, err
+	}
+	if err := env.checkKind(a.Tags); err != nil {
 		return Result{}, err
 	}
 	facts, err := env.groundFacts(ctx, taken(a.Facts))
@@ -49,4 +53,15 @@ func (env *Env) earliest(facts []groundedFact) annotator.Place {
 		return env.Scene.End()
 	}
 	return slices.MinFunc(facts, func(a, b groundedFact) int { return cmp.Compare(a.at, b.at) }).at
+}
+
+// checkKind checks that tags have one of the kinds to which the codex is limited.
+func (env *Env) checkKind(tags []string) error {
+	clean, err := codex.Tags(tags)
+	isKind := func(tag string) bool { return slices.Contains(env.Kinds, tag) }
+	if err != nil || env.Kinds == nil || slices.ContainsFunc(clean, isKind) {
+		return nil // the edit reports the error
+	}
+	return failf(OutOfScope, "this codex has entries of these kinds only, as tags: %s; leave others out",
+		strings.Join(env.Kinds, ", "))
 }

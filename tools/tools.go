@@ -63,6 +63,9 @@ type Env struct {
 	Actor     annotator.Actor  // the author of the revisions
 	Snapshots Summoner         // for the tools that ask snapshots; nil without them
 
+	// Kinds are the tags of which an entry needs one. Nil allows all entries.
+	Kinds []string
+
 	// MaxAnswer is how many characters an answer may have. There is a limit without it, and a least length of an answer
 	// that a model can use; 0: that limit.
 	MaxAnswer int

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/context/compaction"
 	estimate "annotator/context/tokens"
 	"annotator/corpus/ingest"
@@ -38,6 +39,8 @@ type Config struct {
 	CompactionPreset string
 	Thresholds       map[string]*string // of compaction, by flag
 	Prompts          string
+	Guidance         string
+	KindList         string
 	SnapshotTools    bool
 	GovernancePolicy string
 	Format           ingest.Format
@@ -87,6 +90,7 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	s.Float64Var(&c.Temperature, "temperature", c.Temperature, "sampling temperature `T`, 0 to 2")
 	s.BoolVar(&c.Stream, "stream", c.Stream, "stream replies")
 	s.StringVar(&c.Prompts, "prompts", "", "`DIR` of files that replace parts of the prompts; see annotator prompts")
+	c.scopeFlags(s)
 	prompts := []string{string(curator.Shared), string(curator.Replaced)}
 	wordFlag(s, (*string)(&c.Curator.Prompt), "curator-prompt", prompts, string(c.Curator.Prompt),
 		"system `PROMPT` of the curator: shared with the scenes, or replaced by its own")
@@ -118,6 +122,13 @@ func (c *Config) declare(s *pflag.FlagSet) {
 
 	restrict(s, "temperature", "a number from 0 to 2", nil,
 		func() bool { return c.Temperature >= 0 && c.Temperature <= 2 })
+}
+
+// scopeFlags declares the settings that say what the codex is to hold.
+func (c *Config) scopeFlags(s *pflag.FlagSet) {
+	s.StringVar(&c.Guidance, "guidance", "", "`FILE` that says in your own words what the codex is to hold; it is put "+
+		"into the prompt")
+	s.StringVar(&c.KindList, "kinds", "", "`KIND,...`: entries of these kinds only, such as person,place; empty: all")
 }
 
 // importSettings name the settings that only matter where a story is imported.
@@ -162,8 +173,24 @@ func (c *Config) check() (err error) {
 	if err = c.readModels(); err != nil {
 		return err
 	}
+	if c.Kinds, err = parseKinds(c.KindList); err != nil {
+		return err
+	}
 	c.Policy, err = c.readPolicy()
 	return err
+}
+
+// parseKinds returns the tags of a list with commas; nil for an empty one.
+func parseKinds(list string) ([]string, error) {
+	if strings.TrimSpace(list) == "" {
+		return nil, nil
+	}
+	kinds, err := codex.Tags(strings.Split(list, ","))
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Misused, "--kinds %q is no list of kinds: %w", list, err).
+			WithAdvice("name them with commas between them: --kinds person,place")
+	}
+	return kinds, nil
 }
 
 func (c *Config) readCompaction() (compaction.Policy, error) {

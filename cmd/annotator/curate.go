@@ -136,7 +136,7 @@ func (o *curateOptions) assemble(ctx context.Context, open *closers) (*runner.Ru
 	}
 	open.add(source.Close)
 	config := o.runner()
-	if config.Identity, err = loadPrompts(o.Prompts); err != nil {
+	if config.Identity, err = o.loadPrompts(); err != nil {
 		return nil, err
 	}
 	return runner.New(config, store, source, wire, nil, o), nil

@@ -56,7 +56,7 @@ tried and what is from documentation.`,
 	jsonFlag(flags, &o.json)
 	flags.BoolVar(&o.explain, "explain", false, "print how servers are started for the model, and check nothing")
 	o.addTo(flags, "endpoint", "wire", "model", "api-key-file", "shared-key-file", "context-budget", "model-context",
-		"max-tokens", "temperature", "stream", "prompts")
+		"max-tokens", "temperature", "stream", "prompts", "guidance", "kinds")
 	return untilSignalled(cmd, func(ctx context.Context, _ []string) error {
 		if o.explain {
 			return o.explainServers(ctx)
@@ -110,7 +110,7 @@ func (o *doctorOptions) target() (*doctor.Endpoint, error) {
 	}
 	config := o.runner()
 	var err error
-	if config.Identity, err = loadPrompts(o.Prompts); err != nil {
+	if config.Identity, err = o.loadPrompts(); err != nil {
 		return nil, err
 	}
 	registry, err := tools.New(o.tools()...)

@@ -9,6 +9,7 @@ import (
 
 	"annotator/context/prompt"
 	"annotator/context/window"
+	"annotator/runner"
 	"annotator/storage"
 	"annotator/tools"
 
@@ -17,8 +18,8 @@ import (
 
 func newPrompts(a *app) *cobra.Command {
 	return group("prompts", "Write or print the system prompt", `
-Write or print the system prompt. It consists of the files SOUL.md, IDENTITY.md, USER.md, MEMORY.md, AGENTS.md and
-TOOLS.md, in this order, and of instructions that are the same for every story. A missing file has a default; an empty
+Write or print the system prompt. It consists of the files SOUL.md, IDENTITY.md, USER.md, GUIDANCE.md, MEMORY.md,
+AGENTS.md and TOOLS.md, in this order, and of instructions that are the same for every story. A missing file has a default; an empty
 one omits its part. SUMMARISER.md, CURATOR.md and CURATOR_SYSTEM.md are the questions beside the story: the request for
 a summary, a template in the syntax of Go's text/template; what each question of the curator begins with; and the system
 prompt of --curator-prompt replaced. A run reads the folder that --prompts names, once, when it starts. A run that goes
@@ -42,6 +43,7 @@ func newPromptsInit(a *app) *cobra.Command {
 }
 
 func newPromptsShow(a *app) *cobra.Command {
+	c := Config{Config: runner.Defaults()}
 	var title string
 	cmd := &cobra.Command{
 		Use:   "show [DIR]",
@@ -50,12 +52,17 @@ func newPromptsShow(a *app) *cobra.Command {
 Print the system prompt that a run would use with the files in DIR, or with the defaults. Standard error shows its
 length and its hash, which includes the descriptions of the tools. A run records the hash; a run with other files in
 --prompts needs --accept prompt.`, exitMisused),
-		Example: "  annotator prompts show\n  annotator prompts show prompts --title \"The Quay\"",
-		Args:    arguments(0, 1),
+		Example: `  annotator prompts show
+  annotator prompts show prompts --title "The Quay"
+  annotator prompts show --kinds person,place --guidance wishes.md`,
+		Args: arguments(0, 1),
 	}
-	cmd.Flags().StringVar(&title, "title", "", "`TITLE` of the story")
+	flags := cmd.Flags()
+	flags.StringVar(&title, "title", "", "`TITLE` of the story")
+	c.scopeFlags(flags)
 	return a.prints(cmd, func(_ context.Context, args []string) (result, error) {
-		return a.composePrompt(strings.Join(args, ""), title)
+		c.Prompts = strings.Join(args, "")
+		return a.composePrompt(&c, title)
 	})
 }
 
@@ -67,16 +74,18 @@ type shownPrompt struct {
 	err    io.Writer
 }
 
-func (a *app) composePrompt(dir, title string) (*shownPrompt, error) {
-	identity, err := loadPrompts(dir)
-	if err != nil {
+func (a *app) composePrompt(c *Config, title string) (_ *shownPrompt, err error) {
+	if c.Identity, err = c.loadPrompts(); err != nil {
+		return nil, err
+	}
+	if c.Kinds, err = parseKinds(c.KindList); err != nil {
 		return nil, err
 	}
 	record, err := encodeTools(tools.All())
 	if err != nil {
 		return nil, err
 	}
-	shown := &shownPrompt{err: a.err, Prompt: prompt.Compose(identity, prompt.Runtime{Title: title})}
+	shown := &shownPrompt{err: a.err, Prompt: c.SystemPrompt(title)}
 	shown.Hash = storage.HashPrompt(shown.Prompt, record, "")
 	shown.Tokens = window.NewPrefix(shown.Prompt, record, nil).Tokens(nil)
 	return shown, nil
@@ -96,10 +105,15 @@ func encodeTools(list []tools.Tool) (string, error) {
 	return tools.EncodeDefinitions(registry.Definitions()), nil
 }
 
-// loadPrompts reads a folder of prompts; "" selects the defaults.
-func loadPrompts(dir string) (prompt.Identity, error) {
-	if dir == "" {
-		return prompt.Defaults(), nil
+// loadPrompts reads the folder of prompts and the guidance. Without a folder, the prompts are the defaults.
+func (c *Config) loadPrompts() (identity prompt.Identity, err error) {
+	if c.Prompts == "" {
+		identity = prompt.Defaults()
+	} else if identity, err = prompt.Load(c.Prompts); err != nil {
+		return identity, err
 	}
-	return prompt.Load(dir)
+	if c.Guidance != "" {
+		err = identity.LoadGuidance(c.Guidance)
+	}
+	return identity, err
 }

@@ -217,7 +217,7 @@ func (o *runOptions) readBefore(ctx context.Context, db *storage.DB) (storage.Ru
 
 // assemble opens the resources of a run, the cheap ones first: a wrong address is reported before an import begins.
 func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runner, error) {
-	identity, err := loadPrompts(o.Prompts)
+	identity, err := o.loadPrompts()
 	if err != nil {
 		return nil, err
 	}

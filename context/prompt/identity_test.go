@@ -71,17 +71,17 @@ func TestIntentsAreDeclaredWhereTheyCanBe(t *testing.T) {
 func TestOrderOfTheParts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		texts := make([]string, 6)
+		texts := make([]string, 7)
 		var want []string
-		for i, name := range []string{"soul", "role", "user", "memory", "agents", "tools"} {
+		for i, name := range []string{"soul", "role", "user", "guidance", "memory", "agents", "tools"} {
 			if rapid.Bool().Draw(t, name) {
 				texts[i] = "part " + name
 				want = append(want, texts[i])
 			}
 		}
 		identity := prompt.Identity{
-			Soul: texts[0], Role: texts[1], User: texts[2], Memory: texts[3], Agents: texts[4],
-			Tools: texts[5],
+			Soul: texts[0], Role: texts[1], User: texts[2], Guidance: texts[3],
+			Memory: texts[4], Agents: texts[5], Tools: texts[6],
 		}
 		paragraphs := strings.Split(prompt.Compose(identity, prompt.Runtime{}), "\n\n")
 		last := len(paragraphs) - 1
@@ -98,14 +98,14 @@ func TestWrittenFilesSayTheSame(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	paths, err := prompt.Write(dir)
-	if err != nil || len(paths) != 13 {
+	if err != nil || len(paths) != 14 {
 		t.Fatal(paths, err)
 	}
 	read, err := prompt.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(read.Files) != 6 || len(read.Templates) != 0 {
+	if len(read.Files) != 7 || len(read.Templates) != 0 {
 		t.Errorf("the parts come from the files %v and %v", read.Files, read.Templates)
 	}
 	read.Files, read.Templates = nil, nil
@@ -198,6 +198,35 @@ func TestTemplatesAreFiles(t *testing.T) {
 		if _, err := prompt.Load(dir); !errors.Is(err, annotator.Misused) ||
 			!strings.Contains(err.Error(), "SUMMARISER.md") {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestScope: the prompt holds the user's guidance as it is written, and names the kinds, which are data.
+func TestScope(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "wishes.md")
+	if err := os.WriteFile(path, []byte("\ufeffI run a campaign: note prices, and who owes <what>.\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	identity := prompt.Defaults()
+	if err := identity.LoadGuidance(path); err != nil {
+		t.Fatal(err)
+	}
+	got := prompt.Compose(identity, prompt.Runtime{Kinds: []string{"person", "<place"}})
+	for _, want := range []string{
+		"\n\nI run a campaign: note prices, and who owes <what>.\n\n", "among its tags: person, &lt;place. What",
+	} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("the prompt lacks %q", want)
+		}
+	}
+	if len(identity.Files["GUIDANCE.md"]) != 64 {
+		t.Errorf("recorded are %v", identity.Files)
+	}
+	for _, name := range []string{"none.md", "."} {
+		if err := identity.LoadGuidance(filepath.Join(filepath.Dir(path), name)); !errors.Is(err, annotator.Misused) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
