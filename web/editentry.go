@@ -1,31 +1,34 @@
 package web
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"annotator"
 	"annotator/codex"
+	"annotator/view"
 )
 
 // editEntry applies the operation that a form on an entry's page asks for.
 func editEntry(r *request, id int64) (*page, error) {
-	op := annotator.Operation{
-		Do: annotator.Deed(r.PostFormValue("do")), Entry: id,
-		Name: strings.TrimSpace(r.PostFormValue("name")), Text: strings.TrimSpace(r.PostFormValue("text")),
-		Identity: r.PostFormValue("identity") != "", State: r.PostFormValue("state") != "",
-	}
-	op.Fact, _ = strconv.ParseInt(r.PostFormValue("fact"), 10, 64) // 0: the entry, or a name
+	field := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
+	op := annotator.Operation{Do: annotator.Deed(field("do")), Entry: id}
+	op.Fact, _ = strconv.ParseInt(field("fact"), 10, 64) // 0: the entry, or a name
 	switch op.Do {
-	case annotator.DeedEdit, annotator.DeedReject, annotator.DeedRename, annotator.DeedSplit, annotator.DeedLock,
-		annotator.DeedUnlock, annotator.DeedEnd, annotator.DeedKeep:
+	case annotator.DeedSplit, annotator.DeedLock, annotator.DeedUnlock, annotator.DeedEnd, annotator.DeedKeep:
+	case annotator.DeedEdit:
+		op.Text = field("text")
+	case annotator.DeedRename, annotator.DeedReject:
+		op.Name = field("name")
 	case annotator.DeedHide:
-		if op.Text == "" {
-			op.Text = "hidden by a person"
-		}
+		op.Text = cmp.Or(field("text"), "hidden by a person")
 	case annotator.DeedRetag:
-		op.Tags = strings.FieldsFunc(r.PostFormValue("tags"), func(c rune) bool { return c == ',' || c == '\n' })
+		op.Tags = strings.Split(field("tags"), ",")
 	case annotator.DeedAdd:
+		op.Name, op.Text = field("name"), field("text")
+		op.Identity, op.State = field("identity") != "", field("state") != ""
 		if why, err := r.quoteFor(&op); why != "" || err != nil {
 			return r.refused(why), err
 		}
@@ -45,8 +48,8 @@ func (r *request) quoteFor(op *annotator.Operation) (why string, err error) {
 	if quote == "" || op.Name != "" {
 		return "", nil
 	}
-	n, err := strconv.Atoi(r.PostFormValue("scene"))
-	if err != nil || r.db.Story == nil {
+	n, _ := strconv.Atoi(r.PostFormValue("scene"))
+	if n < 1 || r.db.Story == nil {
 		return "A quotation needs the number of its scene.", nil
 	}
 	scene, err := r.view.Scene(r.Context(), n)
@@ -80,4 +83,47 @@ func (r *request) findOther(op *annotator.Operation) (why string, err error) {
 	}
 	op.Other = found[0].ID
 	return "", nil
+}
+
+// entryEdits are the forms of an entry that are not about one of its facts.
+type entryEdits struct {
+	Names  []string // all but the term
+	Tags   string   // with commas between them
+	Locked bool
+	Merged []*annotator.Entry // they are part of the entry since a merge
+	Past   []view.PastEdit    // the newest first
+}
+
+// fillEdits sets the forms, if the reader may edit.
+func (shown *entryPage) fillEdits(r *request) (err error) {
+	if !r.MayEdit() {
+		return nil
+	}
+	const most = 10
+	e := &entryEdits{Tags: strings.Join(shown.Tags, ", "), Locked: len(shown.Locks) > 0}
+	for _, n := range shown.Names {
+		e.Names = append(e.Names, n.Name)
+	}
+	if e.Past, err = r.view.EditsOf(r.Context(), shown.ID, most); err != nil {
+		return err
+	}
+	ids, err := r.view.MergedInto(r.Context(), shown.ID, most)
+	if err != nil {
+		return err
+	}
+	entries, err := r.view.Headings(r.Context(), ids)
+	e.Merged, shown.Edits = present(ids, entries), e
+	for _, f := range shown.all() {
+		f.Locked = slices.Contains(shown.Locks, codex.LockFact(f.ID))
+	}
+	return err
+}
+
+// all returns the facts of the page.
+func (shown *entryPage) all() []*fact {
+	facts := slices.Clone(shown.Opening)
+	for _, p := range shown.Passages {
+		facts = append(facts, p.Facts...)
+	}
+	return facts
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Editor applies an operation of a person to a database, and returns its row of the journal. If a run has the database,
-// the operation is stored for it, and the row is 0. The error is a *codex.Refusal if the rules reject the operation.
+// the operation is stored, and the row is 0. The error is a *codex.Refusal if the rules reject it.
 type Editor interface {
 	Edit(ctx context.Context, db *storage.DB, op *annotator.Operation) (row int64, err error)
 }

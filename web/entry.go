@@ -33,6 +33,7 @@ type entryPage struct {
 	Mentions *mentionLine
 	Record   bool // ids, kinds and histories are shown
 	Switch   string
+	Edits    *entryEdits // nil: the reader may not edit
 }
 
 // seen is where the story mentions an entry first and last; nil for nowhere.
@@ -81,6 +82,7 @@ type fact struct {
 	From    annotator.Position
 	Ended   annotator.Position // Scene is 0 while it holds
 	Quotes  []annotator.Evidence
+	Locked  bool   // by a person; only set where the reader may edit
 	Thought string // begins a guess that has proved false
 	End     string // how and when it ended
 }
@@ -116,7 +118,10 @@ func showEntry(r *request, id int64) (*page, error) {
 			return nil, err
 		}
 	}
-	for _, fill := range []func(*request) error{shown.fillFacts, shown.fillNames, shown.fillLinks, shown.fillSeen} {
+	for _, fill := range []func(*request) error{
+		shown.fillFacts, shown.fillNames, shown.fillLinks, shown.fillSeen,
+		shown.fillEdits,
+	} {
 		if err := fill(r); err != nil {
 			return nil, err
 		}
@@ -309,13 +314,8 @@ func (shown *entryPage) facts(r *request) (map[int64]*fact, error) {
 func (shown *entryPage) fillLinks(r *request) error {
 	const most = 8 // of a kind, and of those that name it
 	texts := slices.Clone(shown.Now)
-	for _, f := range shown.Opening {
+	for _, f := range shown.all() {
 		texts = append(texts, f.Text...)
-	}
-	for _, p := range shown.Passages {
-		for _, f := range p.Facts {
-			texts = append(texts, f.Text...)
-		}
 	}
 	var to []int64
 	for _, s := range texts {
@@ -386,6 +386,9 @@ func present(ids []int64, entries map[int64]*annotator.Entry) (list []*annotator
 	}
 	return list
 }
+
+// Holds reports whether a fact can be edited: it is not over, and was not found false.
+func (f *fact) Holds() bool { return f.Until == 0 }
 
 // Source says who says so, of a claim; or that it is a guess.
 func (f *fact) Source() string {

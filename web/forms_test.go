@@ -176,3 +176,82 @@ func TestEditsKeepTheLimit(t *testing.T) {
 	s.want(under(page(early), 9), http.StatusOK, words)
 	s.want(page(early), http.StatusOK, words)
 }
+
+// TestFormsOfAnEntry sends the forms of an entry's page as the page has them, and undoes each edit.
+func TestFormsOfAnEntry(t *testing.T) {
+	t.Parallel()
+	s := editSite(t, nil)
+	e, other := s.entry("Ysolde Marrow"), s.entry("Hadrian Thesk")
+	page := "/lanterns/entry/" + fmt.Sprint(e.ID)
+	fact := fmt.Sprint(e.Claims[0].ID)
+	if body := open(t, nil).get(page).body; strings.Contains(body, `method="post"`) {
+		t.Error("a page that takes no edits has forms")
+	}
+	scene := fmt.Sprint(s.scene(e.Claims[0].Evidence[0].Post))
+	for _, edit := range []struct {
+		pairs []string
+		shows string
+	}{
+		{[]string{"do", "edit", "fact", fact, "text", "These are other words."}, "These are other words."},
+		{[]string{"do", "lock", "fact", fact}, "Unlock"},
+		{[]string{"do", "reject", "fact", fact}, "It is taken out"},
+		{[]string{"do", "add", "text", "She is left-handed.", "identity", "on"}, "She is left-handed."},
+		{
+			[]string{"do", "add", "text", "She is quoted.", "quote", e.Claims[0].Evidence[0].Quote, "scene", scene},
+			"She is quoted.",
+		},
+		{[]string{"do", "rename", "name", "The Keeper of All"}, "<h1>The Keeper of All"},
+		{[]string{"do", "add", "name", "The Keeper of All"}, "<li>The Keeper of All"},
+		{[]string{"do", "retag", "tags", "keeper, harbour folk"}, ">harbour folk</a>"},
+		{[]string{"do", "merge", "other", other.Name()}, "This is now part of"},
+		{[]string{"do", "never", "other", other.Name()}, "never merged"},
+		{[]string{"do", "hide"}, "This was taken out of the codex."},
+		{[]string{"do", "lock"}, "Only a person can change it."},
+	} {
+		got := s.post(page+"/edit", append(edit.pairs, "back", page)...)
+		to := got.Header.Get("Location")
+		if got.StatusCode != http.StatusSeeOther {
+			t.Errorf("%v: status %d: %s", edit.pairs, got.StatusCode, got.body)
+			continue
+		}
+		s.want(to, http.StatusOK, edit.shows)
+		_, row, _ := strings.Cut(to, "row=")
+		if got := s.post("/lanterns/undo", "row", row); got.StatusCode != http.StatusSeeOther {
+			t.Errorf("undo %v: status %d: %s", edit.pairs, got.StatusCode, got.body)
+		}
+	}
+	if now := s.entry("Ysolde Marrow"); now.Name() != e.Name() || len(now.Locks) > 0 {
+		t.Errorf("after all was undone, the entry is %s with the locks %v", now.Name(), now.Locks)
+	}
+	s.post(page+"/edit", "do", "merge", "other", other.Name())
+	s.want(page, http.StatusOK, `value="split"`)
+	s.want("/lanterns/entry/"+fmt.Sprint(other.ID), http.StatusOK, "Part of it since a merge")
+	if got := s.post(page+"/edit", "do", "split"); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("a split: status %d: %s", got.StatusCode, got.body)
+	}
+	for _, wrong := range [][]string{
+		{"do", "edit", "fact", fact, "text", ""},
+		{"do", "add", "text", "X.", "quote", "no such words", "scene", "1"},
+		{"do", "merge", "other", "Nobody at all"},
+		{"do", "rename", "name", other.Name()},
+		{"do", "unlock"},
+	} {
+		if got := s.post(page+"/edit", wrong...); got.StatusCode != http.StatusConflict {
+			t.Errorf("%v: status %d", wrong, got.StatusCode)
+		}
+	}
+}
+
+// scene returns the number of the scene of a post.
+func (s *site) scene(post int64) int {
+	s.Helper()
+	place, err := s.db.Scenes.PlaceOf(s.Context(), post)
+	if err != nil {
+		s.Fatal(err)
+	}
+	scene, err := s.db.Scenes.At(s.Context(), place.Order())
+	if err != nil {
+		s.Fatal(err)
+	}
+	return scene.N
+}

@@ -70,6 +70,29 @@ func reach(ctx context.Context, t *testing.T, selector string) {
 	t.Fatalf("the keyboard does not reach %s", selector)
 }
 
+// TestEditByKeyboard opens the form of a fact by the keyboard, puts the fact in other words, and takes that back.
+func TestEditByKeyboard(t *testing.T) {
+	t.Parallel()
+	ctx := tab(t)
+	database := filepath.Join(t.TempDir(), "lanterns.annotator.db")
+	backup := command(t.Context(), "backup", "--db", "lanterns.annotator.db", database)
+	if text, err := backup.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	base := serve(t, database, "--allow-edits")
+	do(ctx, t, look{360, false}.apply(), chromedp.Navigate(base+"/lanterns/entry/2?as-of=all"))
+	reach(ctx, t, ".fact .edit > summary")
+	do(ctx, t, chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
+	until(ctx, t, `document.activeElement.matches(".fact .edit textarea")`)
+	do(ctx, t, chromedp.KeyEvent("Other words of a reader. "), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `document.querySelector(".notice")?.innerText.includes("The fact has other words.")`)
+	until(ctx, t, `document.querySelector(".told").innerText.includes("Other words of a reader.")`)
+	reach(ctx, t, ".notice button")
+	do(ctx, t, chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `document.querySelector(".notice")?.innerText.includes("The edit is taken back.")`)
+	until(ctx, t, `!document.querySelector(".told").innerText.includes("Other words of a reader.")`)
+}
+
 // TestFirstVisit answers the question by the keyboard. The next page has the limit without it in the address. Then the
 // reader goes on by a key, and the text that follows is at the top of the page.
 func TestFirstVisit(t *testing.T) {
@@ -151,6 +174,17 @@ func TestPagesOfTheDemoAreAccessible(t *testing.T) {
 	checkPages(ctx, t, serve(t, demo(t)), demoPages)
 }
 
+// TestPagesWithFormsAreAccessible checks the pages that have forms where edits are allowed.
+func TestPagesWithFormsAreAccessible(t *testing.T) {
+	longtest.Only(t, "one walk through the pages is in the sample")
+	t.Parallel()
+	ctx := tab(t)
+	checkPages(ctx, t, serve(t, demo(t), "--allow-edits"), []string{
+		"/lanterns/entry/1", "/lanterns/entry/15?as-of=scene:40", "/lanterns/entry/1 > .fact .edit button[value=lock]",
+		"/lanterns/entry/1 > .fact .edit button[value=edit]",
+	})
+}
+
 func checkPages(ctx context.Context, t *testing.T, base string, pages []string) {
 	t.Helper()
 	axe, err := os.ReadFile("testdata/axe.min.js")
@@ -167,6 +201,10 @@ func checkPages(ctx context.Context, t *testing.T, base string, pages []string) 
 			if button != "" {
 				press(ctx, t, button)
 			}
+			if folder := os.Getenv("ANNOTATOR_SCREENSHOTS"); folder != "" {
+				screenshot(ctx, t, filepath.Join(folder, fmt.Sprintf("%s-%02d-%s.png", t.Name(), i, l)))
+			}
+			eval[bool](ctx, t, `document.querySelectorAll("details").forEach(d => { d.open = true }); true`)
 			eval[bool](ctx, t, string(axe)+"; true")
 			for _, violation := range eval[[]string](ctx, t,
 				`axe.run({resultTypes: ["violations"]}).then(found => found.violations.map(v =>
@@ -176,9 +214,6 @@ func checkPages(ctx context.Context, t *testing.T, base string, pages []string) 
 			}
 			if width := eval[int64](ctx, t, "document.documentElement.scrollWidth"); width > l.width {
 				t.Errorf("%s is %d wide at %d", path, width, l.width)
-			}
-			if folder := os.Getenv("ANNOTATOR_SCREENSHOTS"); folder != "" {
-				screenshot(ctx, t, filepath.Join(folder, fmt.Sprintf("%s-%02d-%s.png", t.Name(), i, l)))
 			}
 		}
 	}

@@ -77,10 +77,12 @@ func command(ctx context.Context, arguments ...string) *exec.Cmd {
 	return c
 }
 
-// serve starts the program for a database, and returns the address of its pages.
-func serve(t *testing.T, database string) string {
+// serve starts the program for a database, with some flags, and returns the address of its pages.
+func serve(t *testing.T, database string, flags ...string) string {
 	t.Helper()
-	c := command(t.Context(), "serve", "--db", database, "--listen", "127.0.0.1:0", "--endpoint", "offline")
+	c := command(t.Context(), append([]string{
+		"serve", "--db", database, "--listen", "127.0.0.1:0", "--endpoint", "offline",
+	}, flags...)...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 5 * time.Second
 	out, err := c.StdoutPipe()

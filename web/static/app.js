@@ -82,10 +82,9 @@ if (book) {
 }
 
 // Names that begin with what is typed.
-const find = document.querySelector("[data-suggest]");
-if (find) {
+document.querySelectorAll("[data-suggest]").forEach((find, index) => {
   const list = document.createElement("datalist");
-  list.id = "names";
+  list.id = `names-${index}`;
   document.body.append(list);
   find.setAttribute("list", list.id);
   let timer = 0, asked = 0;
@@ -103,7 +102,7 @@ if (find) {
       list.replaceChildren(...found.names.map((name) => new Option(name)));
     }, 150);
   });
-}
+});
 
 // A button copies a link, where the browser allows it.
 const copy = document.querySelector("[data-copy]");

@@ -1,0 +1,41 @@
+package view
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"annotator"
+	"annotator/storage"
+)
+
+// PastEdit is an operation of a person that was applied.
+type PastEdit struct {
+	Row       int64 // of the journal
+	Operation annotator.Operation
+}
+
+// EditsOf returns the newest operations that changed an entry and were not undone, the newest first, at most limit of
+// them.
+func (v *View) EditsOf(ctx context.Context, entry int64, limit int) ([]PastEdit, error) {
+	scan := func(rows *sql.Rows, e *PastEdit) error {
+		var text string
+		if err := rows.Scan(&e.Row, &text); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(text), &e.Operation)
+	}
+	return readAll(ctx, v, "read the edits", scan, `SELECT t.id, t.arguments FROM trace t
+		WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
+		AND t.id IN (SELECT r.trace_id FROM revision r WHERE r.entry_id = ?2 AND r.turn = 0 AND `+v.r.Limit.Made("r")+`)
+		AND NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
+		  AND u.arguments ->> 'row' = t.id)
+		ORDER BY t.id DESC LIMIT ?3`, v.r.Limit.Bound(), entry, limit)
+}
+
+// MergedInto returns the entries that are part of an entry since a merge, by id, at most limit of them.
+func (v *View) MergedInto(ctx context.Context, entry int64, limit int) ([]int64, error) {
+	return readAll(ctx, v, "read the merged entries", storage.ScanValue[int64], `SELECT v.entry_id FROM value v
+		WHERE v.field = 'status' AND v.key = 'merged' AND v.json = json_quote(CAST(?2 AS TEXT))
+		AND `+v.r.Limit.InForce("v")+` ORDER BY 1 LIMIT ?3`, v.r.Limit.Bound(), entry, limit)
+}
