@@ -87,8 +87,11 @@ type Closing struct {
 	By   int64 // the id of the claim that took its place; 0 for none
 	// Ended says how it ends: confirmed, refuted, over or wrong. Empty: as claims of its kind most often do.
 	Ended annotator.Ending
-	// Elsewhere says that a fact of another entry confirms the claim, so that none of this entry has to take its place.
+	// Elsewhere says that a fact of another entry ends the claim, so that none of this entry has to take its place. It
+	// confirms a guess, or a state is over.
 	Elsewhere bool
+	// Unrelated says that the fact that took its place says nothing of what it says, so that it cannot confirm it.
+	Unrelated bool
 }
 
 // MaxFact is the most code points of one fact, and MaxFacts that of all facts of an entry that hold.
@@ -263,9 +266,16 @@ func (r *reviser) closings() {
 				r.entry.ID, c.By, c.Fact))
 			continue
 		}
-		claim := r.entry.Claims[at]
+		claim, successor := r.entry.Claims[at], (*annotator.Claim)(nil)
+		if c.By != 0 {
+			successor = &r.entry.Claims[by]
+		}
 		claim.Ended, claim.ReplacedBy = cmp.Or(c.Ended, ending(&claim, c.By != 0 || c.Elsewhere)), c.By
-		if err := checkEnding(&claim, c.Elsewhere, c.By != 0 && r.entry.Claims[by].Earlier); err != nil {
+		err := checkEnding(&claim, c.Elsewhere, successor != nil && successor.Earlier)
+		if err == nil && successor != nil && claim.Ended == annotator.EndConfirmed {
+			claim.Ended, err = confirmed(&claim, successor, c.Unrelated)
+		}
+		if err != nil {
 			r.fail(err)
 			continue
 		}
@@ -279,8 +289,10 @@ func checkEnding(c *annotator.Claim, elsewhere, byEarlier bool) error {
 	switch {
 	case !slices.Contains(endings, c.Ended):
 		return refuse("ENDING", "%.40q is no way in which a fact ends", c.Ended)
-	case elsewhere && (c.Kind != annotator.Inferred || c.Ended != annotator.EndConfirmed):
-		return refuse("ENDING", "a fact of another entry can only confirm a guess, which fact %d does not end as", c.ID)
+	case elsewhere && (c.Kind != annotator.Inferred || c.Ended != annotator.EndConfirmed) &&
+		(!c.State || c.Ended != annotator.EndOver):
+		return refuse("ENDING", "by a fact of another entry a guess is confirmed or a state is over, and nothing "+
+			"else; fact %d does not end so", c.ID)
 	case c.Ended == annotator.EndConfirmed && c.ReplacedBy == 0 && !elsewhere:
 		return refuse("ENDING", "fact %d is not shown once it is confirmed: name the fact that confirms it, by its "+
 			"number, or the entry that has it, with by_entry", c.ID)
@@ -290,6 +302,27 @@ func checkEnding(c *annotator.Claim, elsewhere, byEarlier bool) error {
 	}
 	return nil
 }
+
+// confirmed returns how a claim ends that leaves the entry for another one, or refuses that. A guess that takes the
+// place of a guess does not confirm it, but says better what is thought.
+func confirmed(claim, by *annotator.Claim, unrelated bool) (annotator.Ending, error) {
+	switch isGuess := by.Kind == annotator.Inferred; {
+	case unrelated:
+		return "", refuse("UNSETTLED", "fact %d says nothing of what fact %d says: name the fact that does, or leave "+
+			"fact %[2]d", by.ID, claim.ID)
+	case !Newer(by, claim):
+		return "", refuse("UNSETTLED", "fact %d was known before fact %d, so it does not confirm it: name a newer fact",
+			by.ID, claim.ID)
+	case isGuess && claim.Kind == annotator.Inferred:
+		return annotator.EndReworded, nil
+	case isGuess:
+		return "", refuse("UNSETTLED", "fact %d is a guess, so it does not confirm fact %d", by.ID, claim.ID)
+	}
+	return annotator.EndConfirmed, nil
+}
+
+// Newer reports whether a claim was added after another one, or is told later in the story.
+func Newer(a, b *annotator.Claim) bool { return a.ID > b.ID || a.From > b.From }
 
 // endings are the ways in which a closing may end a claim.
 var endings = []annotator.Ending{

@@ -405,3 +405,54 @@ func TestFactIndex(t *testing.T) {
 		}
 	})
 }
+
+// TestConfirmedByAFact: a guess or a saying is confirmed by a newer fact that is no guess and says something of it. A
+// guess that replaces another one is a better wording of it. A state may be over by what another entry tells.
+func TestConfirmedByAFact(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		closing codex.Closing
+		want    annotator.Ending // empty: refused
+		code    string           // of the refusal
+	}{
+		{codex.Closing{Fact: 2, By: 3}, annotator.EndConfirmed, ""},
+		{codex.Closing{Fact: 2, By: 5}, annotator.EndConfirmed, ""}, // told by somebody
+		{codex.Closing{Fact: 2, By: 4}, annotator.EndReworded, ""},
+		{codex.Closing{Fact: 2, By: 4, Ended: annotator.EndConfirmed}, annotator.EndReworded, ""},
+		{codex.Closing{Fact: 2, By: 4, Unrelated: true}, "", "UNSETTLED"},
+		{codex.Closing{Fact: 5, By: 8, Ended: annotator.EndConfirmed}, "", "UNSETTLED"},
+		{codex.Closing{Fact: 7, By: 3, Ended: annotator.EndConfirmed}, "", "UNSETTLED"},
+		{codex.Closing{Fact: 5, By: 7, Ended: annotator.EndConfirmed}, annotator.EndConfirmed, ""},
+		{codex.Closing{Fact: 2, By: 1}, "", "UNSETTLED"},
+		{codex.Closing{Fact: 2, By: 1, Ended: annotator.EndRefuted}, annotator.EndRefuted, ""},
+		{codex.Closing{Fact: 2, By: 3, Unrelated: true}, "", "UNSETTLED"},
+		{codex.Closing{Fact: 2, By: 3, Unrelated: true, Ended: annotator.EndRefuted}, annotator.EndRefuted, ""},
+		{codex.Closing{Fact: 2, Elsewhere: true}, annotator.EndConfirmed, ""},
+		{codex.Closing{Fact: 6, Elsewhere: true}, annotator.EndOver, ""},
+		{codex.Closing{Fact: 6, Elsewhere: true, Ended: annotator.EndWrong}, "", "ENDING"},
+		{codex.Closing{Fact: 3, Elsewhere: true}, "", "ENDING"},
+	} {
+		e := &annotator.Entry{ID: 1, Term: "Mira", Status: annotator.Confirmed, Claimed: 8}
+		for i, kind := range []annotator.ClaimKind{
+			annotator.Narrated, annotator.Inferred, annotator.Narrated, annotator.Inferred, annotator.Claimed,
+			annotator.Narrated, annotator.Claimed, annotator.Inferred,
+		} {
+			e.Claims = append(e.Claims, annotator.Claim{
+				ID: int64(i + 1), Ord: i, Text: "She is.", Kind: kind, State: i == 5, From: annotator.PlaceAt(1, 0),
+			})
+		}
+		revisions, err := codex.Revise(e, codex.Edit{
+			Actor: annotator.ActorModel, At: annotator.PlaceAt(2, 0), Close: []codex.Closing{test.closing},
+		})
+		var refusal *codex.Refusal
+		if test.want == "" {
+			if !errors.As(err, &refusal) || refusal.Code != test.code {
+				t.Errorf("%+v: %v, %+v", test.closing, err, revisions)
+			}
+			continue
+		}
+		if err != nil || codex.Apply(e, &revisions[0]) != nil || e.Claims[test.closing.Fact-1].Ended != test.want {
+			t.Errorf("%+v: %v, %+v", test.closing, err, e.Claims)
+		}
+	}
+}

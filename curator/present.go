@@ -38,6 +38,8 @@ type statements []outdated
 type outdated struct {
 	*annotator.Entry
 	shown string
+	// settles reports whether a fact says anything of what a guess says; nil: every fact does.
+	settles func(guess, fact *annotator.Claim) bool
 }
 
 // dueStatements returns the entries whose present statement is due, as many as one question is about, and whether they
@@ -54,14 +56,20 @@ func (c *Curator) dueStatements(ctx context.Context) (list statements, urgent bo
 	if err != nil {
 		return nil, false, err
 	}
+	index, usage, err := c.Names.Words(ctx, c.Scene.Order)
+	if err != nil {
+		return nil, false, err
+	}
 	room := statementsShown
 	for _, id := range ids {
-		text := prompt.Outdated(entries[id], func(text string) bool {
+		e := entries[id]
+		settles := func(guess, fact *annotator.Claim) bool { return index.Settles(e, guess, e, fact, usage) }
+		text := prompt.Outdated(e, func(text string) bool {
 			return c.Window.Count(text) <= statementsShown/statementShare
 		})
 		if tokens := c.Window.Count(text); text != "" && tokens <= room {
 			room -= tokens
-			list = append(list, outdated{entries[id], text})
+			list = append(list, outdated{e, text, settles})
 		}
 	}
 	return list, urgent || len(list) >= min(c.least(), maxStatements), nil
@@ -183,7 +191,7 @@ func (s statements) revisions(
 			continue
 		}
 		entry := after(e.Entry, others)
-		restated, err := told[e.ID].revisions(&entry, at)
+		restated, err := told[e.ID].revisions(&entry, at, e.settles)
 		if err == nil && len(restated) > 0 {
 			all = append(all, restated...)
 			continue
@@ -198,12 +206,20 @@ func (s statements) revisions(
 }
 
 // revisions returns what a statement changes in an entry.
-func (s statement) revisions(e *annotator.Entry, at annotator.Place) ([]annotator.Revision, error) {
+func (s statement) revisions(
+	e *annotator.Entry, at annotator.Place, settles func(guess, fact *annotator.Claim) bool,
+) ([]annotator.Revision, error) {
 	if s.text == "" {
 		return nil, errors.New("the answer has no statement of what it is now")
 	}
-	entry := codex.Clone(e)
-	closed, err := revised(&entry, codex.Edit{Actor: annotator.ActorCurator, At: at, Close: s.closings(e)})
+	entry, closings := codex.Clone(e), s.closings(e)
+	if settles != nil {
+		closings = slices.DeleteFunc(closings, func(c codex.Closing) bool {
+			guess, by := claimOf(e, c.Fact), claimOf(e, c.By)
+			return by != nil && !settles(guess, by)
+		})
+	}
+	closed, err := revised(&entry, codex.Edit{Actor: annotator.ActorCurator, At: at, Close: closings})
 	if err != nil {
 		return nil, err
 	}
@@ -229,24 +245,35 @@ func (s statement) closings(e *annotator.Entry) (list []codex.Closing) {
 	return append(list, s.settled(e, list)...)
 }
 
-// settled returns the closings of guesses, given those of states. A narrated fact that holds may confirm a guess.
+// settled returns the closings of guesses, given those of states. A narrated fact that holds and is newer may confirm a
+// guess.
 func (s statement) settled(e *annotator.Entry, ended []codex.Closing) (list []codex.Closing) {
 	find := func(id int64) *annotator.Claim {
 		isClosed := func(c codex.Closing) bool { return c.Fact == id }
-		at := slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == id && c.Until == 0 })
-		if at < 0 || slices.ContainsFunc(ended, isClosed) || slices.ContainsFunc(list, isClosed) {
+		if slices.ContainsFunc(ended, isClosed) || slices.ContainsFunc(list, isClosed) {
 			return nil
 		}
-		return &e.Claims[at]
+		return claimOf(e, id)
 	}
 	for _, g := range s.guesses {
 		guess, by := find(g.Fact), find(g.By)
-		bears := g.Ended == annotator.EndRefuted || by != nil && by.Kind == annotator.Narrated
-		if guess != nil && guess.Kind == annotator.Inferred && bears {
+		if guess == nil || guess.Kind != annotator.Inferred {
+			continue
+		}
+		if g.Ended == annotator.EndRefuted || by != nil && by.Kind == annotator.Narrated && codex.Newer(by, guess) {
 			list = append(list, g)
 		}
 	}
 	return list
+}
+
+// claimOf returns the claim of an entry with an id that holds; nil for none.
+func claimOf(e *annotator.Entry, id int64) *annotator.Claim {
+	at := slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == id && c.Until == 0 })
+	if at < 0 {
+		return nil
+	}
+	return &e.Claims[at]
 }
 
 // note is the note of a question for statements that brought none.

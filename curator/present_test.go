@@ -88,8 +88,8 @@ func TestLengthOfAStatement(t *testing.T) {
 	}
 }
 
-// TestSettledGuesses: a statement confirms guesses by narrated facts that hold, and refutes others. Nothing else is
-// settled so.
+// TestSettledGuesses: a statement confirms guesses by newer narrated facts that hold and say something of them, and
+// refutes others. Nothing else is settled so.
 func TestSettledGuesses(t *testing.T) {
 	t.Parallel()
 	for attributes, want := range map[string]string{
@@ -103,14 +103,17 @@ func TestSettledGuesses(t *testing.T) {
 		`refuted="6 and 6" confirmed="6 by 4"`:     "6 refuted 0",
 		`confirmed="4 by 5" ended="" refuted="2"`:  "",
 		`refuted="6" note="x" confirmed="7 by \4"`: "6 refuted 0 7 confirmed 4",
+		`confirmed="6 by 2"`:                       "", // known before
+		`confirmed="8 by 4"`:                       "", // of something else
 	} {
 		e, at := sailor(), annotator.PlaceAt(2, 0)
+		e.Claims[3].From = annotator.PlaceAt(2, 1)
 		for id := int64(6); id <= 8; id++ {
 			e.Claims = append(e.Claims, annotator.Claim{
 				ID: id, Ord: int(id), Text: fmt.Sprintf("Guess %d.", id), Kind: annotator.Inferred, From: at,
 			})
 		}
-		asked := statements{{Entry: e}}
+		asked := statements{{Entry: e, settles: func(guess, _ *annotator.Claim) bool { return guess.ID != 8 }}}
 		told, _ := asked.read(`<present id="1" ` + attributes + `>She is home.</present>`)
 		revisions := asked.revisions(told, nil, nil, at, 7)
 		for i := range revisions {

@@ -31,7 +31,7 @@ func (story told) read(t *testing.T, change func(*stage)) (*stage, []*storage.Au
 	script := func(r scripted.Request) scripted.Reply {
 		at := last(r, "<scene ")
 		for n, part := range story {
-			if strings.Contains(at, fmt.Sprintf(`<scene number="%d"`, n+1)) {
+			if len(part.calls) > 0 && strings.Contains(at, fmt.Sprintf(`<scene number="%d"`, n+1)) {
 				return saying(calls(part.calls...))(r)
 			}
 		}
@@ -260,6 +260,47 @@ func TestWhatIsOpenIsSettled(t *testing.T) {
 		"1: Marrow asked Tobin to stay.", "7: Marrow left.", "6: Tobin rode away.", // unquoted facts come first
 	}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestEndedByWhatAnotherEntryTells tests a state and a guess of a thing that the scene does not name. A fact of another
+// entry ends them if this scene has its quotation and it says something of them. Nothing that was narrated ends so.
+func TestEndedByWhatAnotherEntryTells(t *testing.T) {
+	t.Parallel()
+	var story told
+	for range 4 {
+		story = append(story, told{{"The off in to.", nil}}...) // so that these are common
+	}
+	s, all := append(story, told{
+		{"The lamp hung in the chapel. Tobin slept in the chapel.", []annotator.ToolCall{
+			makes("watch at the altar", "event", `["Tobin sleeps.",
+				{"text":"The lamp hangs in the chapel.","state":true},{"text":"Somebody owns the lamp.","state":true},
+				{"text":"Perhaps Tobin will carry the lamp away.","kind":"inferred"}]`),
+			makes("Tobin", "person", `["Tobin sleeps."]`),
+		}},
+		{"Tobin ran off through the rain. He sold the lamp in the market.", []annotator.ToolCall{
+			updates(2, `"facts":[{"text":"Tobin ran off.","quote":"Tobin ran off through the rain."}]`),
+			updates(1, `"close":[{"fact":2,"by_entry":2},{"fact":4,"by_entry":2}]`), // nothing of the lamp
+			updates(2, `"facts":[{"text":"Tobin sold the lamp, it is said.","quote":"nobody wrote this"}]`),
+			updates(1, `"close":[{"fact":2,"by_entry":2}]`), // not quoted
+			updates(2, `"facts":[{"text":"Tobin sold the lamp.","quote":"He sold the lamp in the market."}]`),
+			updates(1, `"close":[{"fact":2,"by_entry":2},{"fact":4,"by_entry":2},{"fact":1,"by_entry":2},3]`),
+		}},
+	}...).read(t, nil)
+	for n, want := range []string{
+		"", "", `"added":[2]`, `"error":{"code":"UNSETTLED"`,
+		`"added":[3]`, `"error":{"code":"NOT_MENTIONED"`, `"added":[4]`,
+		`"closed":["2: The lamp hangs in the chapel.","4: Perhaps Tobin will carry the lamp away."],"not_taken":[{"close":1,"code":"ENDING"`,
+	} {
+		if !strings.Contains(all[n].Result, want) {
+			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
+		}
+	}
+	if got := all[7].Result; !strings.Contains(got, `"close":3,"code":"NOT_MENTIONED"`) {
+		t.Error(got)
+	}
+	if c := s.entry(t, 1).Claims[1]; c.Ended != annotator.EndOver || c.ReplacedBy != 0 {
+		t.Errorf("%+v", c)
 	}
 }
 

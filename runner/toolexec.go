@@ -123,8 +123,8 @@ func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, no
 func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
 		result, err := r.perform(ctx, t, &tools.Env{
-			Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check, Kinds: r.config.Kinds,
-			Support: r.support, Repeats: r.repeats, General: r.general, Snapshots: r.snapshots(),
+			Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check, Kinds: r.config.Kinds, Support: r.support,
+			Settles: r.settles, Repeats: r.repeats, General: r.general, Snapshots: r.snapshots(),
 		})
 		t.fill(result)
 		return err
@@ -141,6 +141,13 @@ func (r *toolRunner) support(
 	ctx context.Context, f *codex.Fact, e *annotator.Entry, posts []annotator.Post,
 ) (quotes []annotator.Evidence, lacks []string, err error) {
 	return r.names.Support(ctx, r.scene.row.Order, f, e, posts)
+}
+
+// settles reports whether a fact of an entry says anything of what a claim of an entry says.
+func (r *toolRunner) settles(
+	ctx context.Context, e *annotator.Entry, claim *annotator.Claim, of *annotator.Entry, fact *annotator.Claim,
+) (bool, error) {
+	return r.names.Settles(ctx, r.scene.row.Order, e, claim, of, fact)
 }
 
 // repeats returns a fact of another entry with a link to an entry, if it says what a fact of that entry says.

@@ -121,6 +121,58 @@ func TestConfirmedByAnotherEntry(t *testing.T) {
 	}
 }
 
+// TestEndedByAFactThatSaysSo: a guess is confirmed, and a state ends by another entry, only by a fact that says something
+// of it and is not told before it.
+func TestEndedByAFactThatSaysSo(t *testing.T) {
+	t.Parallel()
+	w := threeFacts(t)
+	w.do("glossary_create", `{"term":"Mik","tags":[],"facts":["Mik is a smith.",
+		{"text":"Dawn was black before.","earlier":true},{"text":"Mik perhaps painted it.","kind":"inferred"}]}`)
+	w.env.Settles = func(
+		_ context.Context, _ *annotator.Entry, claim *annotator.Claim, _ *annotator.Entry, fact *annotator.Claim,
+	) (bool, error) {
+		return strings.Contains(fact.Text, map[int64]string{1: "ship", 2: "black"}[claim.ID]), nil
+	}
+	for _, closing := range []string{
+		`{"fact":1,"by_known":2,"ended":"confirmed"}`, `{"fact":1,"by_entry":2}`, `{"fact":2,"by_entry":2}`,
+	} {
+		w.refused("UNSETTLED", "glossary_update", `{"entry_id":1,"close":[`+closing+`]}`)
+	}
+	w.do("glossary_update", `{"entry_id":2,"facts":["Mik owns a ship.","Mik has painted the Dawn black."]}`)
+	var told *annotator.Claim
+	w.env.CheckEdit = func(_ context.Context, edit *tools.CheckedEdit) error {
+		told = edit.Told
+		return nil
+	}
+	for fact, want := range map[int64]struct {
+		ended annotator.Ending
+		told  int64
+	}{1: {annotator.EndConfirmed, 4}, 2: {annotator.EndOver, 5}} {
+		w.do("glossary_update", fmt.Sprintf(`{"entry_id":1,"close":[{"fact":%d,"by_entry":"Mik"}]}`, fact))
+		if c := w.claim(1, fact); c.Ended != want.ended || c.ReplacedBy != 0 || told == nil || told.ID != want.told {
+			t.Errorf("%+v by %+v", c, told)
+		}
+	}
+	w.do("glossary_update", `{"entry_id":1,"close":[3]}`)
+	if told != nil {
+		t.Errorf("a later part of the call ends by %+v", told)
+	}
+	for _, closing := range []string{`{"fact":1,"by_known":4}`, `{"fact":1,"by_entry":"Mik"}`} {
+		w := threeFacts(t)
+		w.do("glossary_create", `{"term":"Mik","tags":[],"facts":["Mik is a smith."]}`)
+		w.do("glossary_update", `{"entry_id":1,"facts":["Dawn is a ship."]}`)
+		w.env.Settles = func(
+			context.Context, *annotator.Entry, *annotator.Claim, *annotator.Entry, *annotator.Claim,
+		) (bool, error) {
+			return false, errors.New("broken")
+		}
+		call := annotator.ToolCall{Name: "glossary_update", Arguments: `{"entry_id":1,"close":[` + closing + `]}`}
+		if _, err := w.registry.Run(t.Context(), w.env, w.registry.Parse(call)); err == nil {
+			t.Error("the program's own failure is none of the model's")
+		}
+	}
+}
+
 // TestCorrections: facts are reworded and moved, in a call and in a block, and nothing is done that is refused.
 func TestCorrections(t *testing.T) {
 	t.Parallel()

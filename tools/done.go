@@ -22,19 +22,25 @@ const (
 	Left                   // something that the model has written was not run, or not read
 )
 
-// OutcomeOf returns the outcome of a call, by the row of its answer. A fact that was kept without its quotation was taken.
+// OutcomeOf returns the outcome of a call, by the row of its answer. A fact that was kept without its quotation was
+// taken. A guess that goes on as one, because nothing was named that confirms it, is worth no further request.
 func OutcomeOf(row *annotator.Trace) Outcome {
 	var answer struct {
 		OK       bool          `json:"ok"`
 		NotTaken []refusedPart `json:"not_taken"`
 		Note     string        `json:"note"`
+		Error    struct {
+			NotTaken []refusedPart `json:"not_taken"`
+		} `json:"error"`
 	}
 	err := json.Unmarshal([]byte(row.Content), &answer)
-	refused := slices.ContainsFunc(answer.NotTaken, func(p refusedPart) bool { return p.Code != QuoteNotFound })
+	refused := slices.ContainsFunc(append(answer.NotTaken, answer.Error.NotTaken...), func(p refusedPart) bool {
+		return p.Code != QuoteNotFound && p.Code != Unsettled
+	})
 	switch {
 	case row.Error == Truncated, row.Error == CallLimit, row.Error == RoundLimit, answer.Note != "":
 		return Left
-	case row.Error != "", err != nil, !answer.OK, refused:
+	case err != nil, refused, (row.Error != "" || !answer.OK) && row.Error != Unsettled:
 		return Refused
 	}
 	return Taken

@@ -53,6 +53,7 @@ func TestOutcome(t *testing.T) {
 		`{"ok":true,"entry":{"id":1}}`: tools.Taken,
 		`{"ok":true,"not_taken":[]}`:   tools.Taken,
 		`{"ok":true,"not_taken":[{"fact":2,"code":"QUOTE_NOT_FOUND","why":"not there"}]}`:                           tools.Taken,
+		`{"ok":true,"not_taken":[{"close":2,"code":"UNSETTLED","why":"it says nothing of it"}]}`:                    tools.Taken,
 		`{"ok":true,"not_taken":[{"quote":4,"code":"QUOTE_NOT_FOUND"},{"close":2,"code":"NOT_MENTIONED"}]}`:         tools.Refused,
 		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"no"}]}`:                                   tools.Refused,
 		`{"ok":true,"note":"the codex_updates beside these calls were not read"}`:                                   tools.Left,
@@ -67,10 +68,15 @@ func TestOutcome(t *testing.T) {
 	for code, want := range map[string]tools.Outcome{
 		tools.NotMentioned: tools.Refused, tools.EditCap: tools.Refused, tools.Repeated: tools.Refused,
 		tools.Duplicate: tools.Refused, tools.NotFound: tools.Refused,
+		tools.Unsettled: tools.Taken,
 		tools.Truncated: tools.Left, tools.CallLimit: tools.Left, tools.RoundLimit: tools.Left,
 	} {
 		if got := tools.OutcomeOf(&annotator.Trace{Content: `{"ok":false}`, Error: code}); got != want {
 			t.Errorf("a result with the code %s: %v", code, got)
 		}
+	}
+	const both = `{"ok":false,"error":{"code":"UNSETTLED","not_taken":[{"close":3,"code":"UNSETTLED"},{"close":2,"code":"NOT_FOUND"}]}}`
+	if got := tools.OutcomeOf(&annotator.Trace{Content: both, Error: tools.Unsettled}); got != tools.Refused {
+		t.Error("another part was refused: ", got)
 	}
 }

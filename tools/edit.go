@@ -24,8 +24,9 @@ type editor struct {
 	facts     []int64   // the numbers of the call's facts, in its order; 0 for one that was not taken
 	known     []int64   // the numbers of those that the entry had already
 	elsewhere []elsewhere
-	named     []string // the names of the call that the entry had already
-	general   []string // those that were not taken, since they mean several things
+	told      *annotator.Claim // by which a fact ends, if another entry has it
+	named     []string         // the names of the call that the entry had already
+	general   []string         // those that were not taken, since they mean several things
 	weak      []weakFact
 	refused   []refusedPart
 	first     *Failure // of the refused parts
@@ -60,7 +61,8 @@ func (ed *editor) take(part refusedPart, edit codex.Edit) bool {
 // takeAll takes the revisions of an edit, unless it has an error.
 func (ed *editor) takeAll(part refusedPart, revisions []annotator.Revision, err error) bool {
 	if err == nil && len(revisions) > 0 && ed.stored.ID != 0 && ed.env.CheckEdit != nil {
-		err = ed.env.CheckEdit(ed.ctx, &CheckedEdit{Before: ed.stored, Now: &ed.entry, Revisions: revisions})
+		err = ed.env.CheckEdit(ed.ctx,
+			&CheckedEdit{Before: ed.stored, Now: &ed.entry, Told: ed.told, Revisions: revisions})
 	}
 	if err != nil {
 		ed.refuse(part, err)
@@ -237,25 +239,76 @@ func (ed *editor) holds(fact int64) bool {
 
 func (ed *editor) close(c closeArguments, by int64, at annotator.Place) {
 	closing := codex.Closing{Fact: c.Fact, By: by, Ended: c.Ended}
-	if by == 0 && c.ByEntry != "" {
-		if err := ed.tells(c.ByEntry); err != nil {
-			ed.refuse(refusedPart{Close: c.Fact}, err)
+	part := refusedPart{Close: c.Fact}
+	switch claim := ed.claim(c.Fact); {
+	case claim == nil: // which the codex says
+	case by != 0:
+		settles, err := ed.settles(claim, &ed.entry, ed.claim(by))
+		if err != nil {
+			ed.refuse(part, err)
 			return
 		}
-		closing.Elsewhere = true
+		closing.Unrelated = !settles
+	case c.ByEntry != "":
+		told, err := ed.toldElsewhere(c.ByEntry, claim)
+		if err != nil {
+			ed.refuse(part, err)
+			return
+		}
+		ed.told, closing.Elsewhere = told, true
+		defer func() { ed.told = nil }()
 	}
-	ed.take(refusedPart{Close: c.Fact}, codex.Edit{Close: []codex.Closing{closing}, At: at})
+	ed.take(part, codex.Edit{Close: []codex.Closing{closing}, At: at})
 }
 
-// tells returns an error unless a reference is to another entry, with a narrated fact that holds.
-func (ed *editor) tells(ref entryRef) error {
-	other, err := ed.env.entryBy(ed.ctx, ref)
-	if err == nil && (other.ID == ed.entry.ID || !slices.ContainsFunc(other.Claims, func(c annotator.Claim) bool {
-		return c.Until == 0 && c.Kind == annotator.Narrated
-	})) {
-		err = failf(NotFound, "by_entry is another entry with a narrated fact, and entry %d is none", other.ID)
+// claim returns the claim of the entry with an id; nil if there is none.
+func (ed *editor) claim(id int64) *annotator.Claim {
+	at := slices.IndexFunc(ed.entry.Claims, func(c annotator.Claim) bool { return c.ID == id })
+	if at < 0 {
+		return nil
 	}
-	return err
+	return &ed.entry.Claims[at]
+}
+
+// settles reports whether a fact of an entry says anything of what a claim of this entry says.
+func (ed *editor) settles(claim *annotator.Claim, of *annotator.Entry, fact *annotator.Claim) (bool, error) {
+	if ed.env.Settles == nil || fact == nil {
+		return true, nil
+	}
+	return ed.env.Settles(ed.ctx, &ed.entry, claim, of, fact)
+}
+
+// toldElsewhere returns the newest fact of another entry that ends a claim: it is narrated, says something of what the
+// claim says, and is not told before it.
+func (ed *editor) toldElsewhere(ref entryRef, claim *annotator.Claim) (newest *annotator.Claim, err error) {
+	other, err := ed.env.entryBy(ed.ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	narrated := slices.DeleteFunc(slices.Clone(other.Claims), func(c annotator.Claim) bool {
+		return c.Until != 0 || c.Kind != annotator.Narrated
+	})
+	if other.ID == ed.entry.ID || len(narrated) == 0 {
+		return nil, failf(NotFound, "by_entry is another entry with a narrated fact, and entry %d is none", other.ID)
+	}
+	for i := range narrated {
+		fact := &narrated[i]
+		if fact.From < claim.From || claim.State && fact.Earlier || newest != nil && fact.From < newest.From {
+			continue
+		}
+		settles, err := ed.settles(claim, other, fact)
+		if err != nil {
+			return nil, err
+		}
+		if settles {
+			newest = fact
+		}
+	}
+	if newest == nil {
+		return nil, failf(Unsettled, "entry %d has no fact since then that says anything of what fact %d says: name the "+
+			"entry that has, or leave fact %[2]d", other.ID, claim.ID)
+	}
+	return newest, nil
 }
 
 // editAnswer says what was done. It does not repeat the entry, whose facts the window holds.

@@ -29,8 +29,8 @@ type closeArguments struct {
 	Fact    int64            `json:"fact" jsonschema:"its number"`
 	By      int64            `json:"by,omitempty" jsonschema:"the fact of this call that took its place, from 1"`
 	ByKnown int64            `json:"by_known,omitempty" jsonschema:"or the one of the entry, by its number"`
-	ByEntry entryRef         `json:"by_entry,omitempty" also:"integer" shown:"integer" jsonschema:"or, for a guess, another entry whose fact confirms it"`
-	Ended   annotator.Ending `json:"ended,omitempty" enum:"confirmed,refuted,over,wrong" jsonschema:"how it ended; confirmed needs one of these"`
+	ByEntry entryRef         `json:"by_entry,omitempty" also:"integer" shown:"integer" jsonschema:"or another entry, a fact of which confirms a guess or ends a state"`
+	Ended   annotator.Ending `json:"ended,omitempty" enum:"confirmed,refuted,over,wrong" jsonschema:"how it ended; confirmed needs one of these that says so and is no guess"`
 }
 
 // rewordArguments puts another wording in the place of a fact.

@@ -24,6 +24,7 @@ const (
 	EmptyRange       = "EMPTY_RANGE"
 	QuoteNotFound    = "QUOTE_NOT_FOUND" // the post does not contain the quotation
 	TooLong          = "TOO_LONG"
+	Unsettled        = "UNSETTLED"        // a fact does not bear on the one that it is to confirm or to end
 	Truncated        = "TRUNCATED"        // the reply was truncated in this call, so it did not run
 	RoundLimit       = "ROUND_LIMIT"      // the scene has used all its rounds of tool calls
 	CallLimit        = "CALL_LIMIT"       // the reply contains more calls than may run

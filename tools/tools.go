@@ -78,6 +78,10 @@ type Env struct {
 	Support func(ctx context.Context, f *codex.Fact, e *annotator.Entry, posts []annotator.Post) (
 		quotes []annotator.Evidence, lacks []string, err error)
 
+	// Settles reports whether a fact of an entry says anything of what a claim of an entry says. Nil: every fact does.
+	Settles func(ctx context.Context, e *annotator.Entry, claim *annotator.Claim, of *annotator.Entry,
+		fact *annotator.Claim) (bool, error)
+
 	// Repeats reports whether a fact of another entry says what a fact of an entry says. It returns the former with a
 	// link to the entry; empty if it does not say that. Nil takes all facts to differ.
 	Repeats func(ctx context.Context, fact string, of *annotator.Entry, told string, by *annotator.Entry) (string, error)
@@ -94,6 +98,7 @@ type CheckedEdit struct {
 	Before    *annotator.Entry // as it is before the call
 	Now       *annotator.Entry // with the parts of the call that were taken so far
 	Into      *annotator.Entry // with which it becomes one; nil unless it is merged
+	Told      *annotator.Claim // of another entry, by which a fact ends; nil for none
 	Revisions []annotator.Revision
 }
 

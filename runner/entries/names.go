@@ -148,6 +148,18 @@ func (n *Names) newest(ctx context.Context, scene annotator.Order) (texts []stri
 	return texts, err
 }
 
+// Settles reports whether a fact of an entry says anything of what a claim of an entry says. It considers how the story
+// up to a scene uses words and names.
+func (n *Names) Settles(ctx context.Context, scene annotator.Order, e *annotator.Entry, claim *annotator.Claim,
+	of *annotator.Entry, fact *annotator.Claim,
+) (bool, error) {
+	index, usage, err := n.Words(ctx, scene)
+	if err != nil {
+		return false, err
+	}
+	return index.Settles(e, claim, of, fact, usage), nil
+}
+
 // Repeats returns the fact of another entry, with a link to an entry, if it says what a fact of that entry says. It is
 // empty if it does not. The story up to a scene shows which words are common.
 func (n *Names) Repeats(ctx context.Context, scene annotator.Order, fact string, of *annotator.Entry, told string,

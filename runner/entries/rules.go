@@ -174,7 +174,7 @@ func (c *check) has(evidence annotator.Evidence) bool {
 }
 
 // mayTake reports whether a scene may take away a value of an entry that it does not name. It may take what it has
-// added. A fact that it quotes may replace what is still open: a state, a claim or a guess. A name that the scene has
+// added. A fact that it quotes may end what is still open: a state, a claim or a guess. A name that the scene has
 // may take the place of a description. So it may of any name, once the scene has shown that the entry is one that it
 // names.
 // The former name stays as an alias.
@@ -189,7 +189,8 @@ func (c *check) mayTake(v *annotator.Revision, identified bool) bool {
 	case annotator.FieldClaim:
 		closed, is := valueOf[annotator.Claim](v, v.Field, v.New)
 		open := closed.State || closed.Kind == annotator.Claimed || closed.Kind == annotator.Inferred
-		return is && (c.added(closed.ID) || open && c.supports(closed.ReplacedBy))
+		told := c.Told != nil && slices.ContainsFunc(c.Told.Evidence, c.has)
+		return is && (c.added(closed.ID) || open && (c.supports(closed.ReplacedBy) || told))
 	}
 	return false
 }
