@@ -93,7 +93,7 @@ func addressed(a, b *Name) bool {
 		return false
 	}
 	given := tables().given
-	formal := func(n *Name) bool { return n.stage == mister || n.stage == maiden || n.neutral() }
+	formal := func(n *Name) bool { return n.Title == commoner || n.stage == maiden || n.neutral() }
 	return formal(a) && formal(b) && (a.Title == b.Title && (a.Title == commoner || a.Title == "miss") ||
 		given[a.Words[0]] == Unknown && given[b.Words[0]] == Unknown)
 }
@@ -161,8 +161,8 @@ func sameWords(a, b *Name) Evidence {
 	return Part
 }
 
-// namesFirst reports whether a title with a first name may be of the person with the full name. Miss Jane, Lady Jane or
-// Captain Jack may, but not Mr. Avery, Mrs. Avery nor Colonel Avery.
+// namesFirst reports whether a title with a first name may be of the person with the full name. Miss Jane, Lady Jane,
+// M. Jean or Captain Jack may, but not Mr. Avery, Mrs. Avery nor Colonel Avery.
 func (n *Name) namesFirst(full *Name) bool {
 	switch {
 	case n.Title == "lady" && full.Title == n.Title:
@@ -170,7 +170,7 @@ func (n *Name) namesFirst(full *Name) bool {
 	case n.neutral() && tables().given[n.Words[0]] == Unknown:
 		return false
 	}
-	return n.stage != mister && n.stage != wife && full.stage != wife
+	return n.Title != commoner && n.stage != wife && full.stage != wife
 }
 
 // part is the evidence of one word with which a longer name begins or ends.

@@ -28,6 +28,8 @@ func TestCompare(t *testing.T) {
 		{"J. Watson", "John Watson", identity.Nickname, ""},
 		{"John Watson", "John H. Watson", identity.Shorter, ""},
 		{"Dr. Watson", "John Watson", identity.Part, ""},
+		{"M. Franz", "Franz d’Épinay", identity.Part, ""},
+		{"Mr. Avery", "Avery Marrow", identity.None, ""},
 		{"Jack", "John Marrow", identity.Diminutive, ""},
 		{"Bohemia", "King of Bohemia", identity.Place, ""},
 		{"M. de Monte Cristo", "Count of Monte Cristo", identity.Untitled, ""},
@@ -75,6 +77,7 @@ func TestResolve(t *testing.T) {
 		"Elizabeth Bennet = Lizzy Bennet = Miss Bennet",
 		"Elizabeth = Miss Elizabeth; Lizzy",
 		"Count of Monte Cristo = M. de Monte Cristo",
+		"Andrea Cavalcanti = M. Andrea = M. Cavalcanti",
 		// One that fits two families belongs to neither.
 		"Dantès; Edmond Dantès; Louis Dantès",
 		"Bennet; Mr. Bennet; Mrs. Bennet",
@@ -121,6 +124,19 @@ func TestRareNamesDoNotMatter(t *testing.T) {
 	want := [][]string{{"Dantès", "Edmond Dantès"}, {"Louis Dantès"}}
 	if diff := cmp.Diff(want, s.Resolve().All()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestRareTitlesDoNotMatter: one Master Holmes does not make Mr. Holmes another one.
+func TestRareTitlesDoNotMatter(t *testing.T) {
+	t.Parallel()
+	s := identity.NewSet()
+	for name, count := range map[string]int{"Mr. Holmes": 10, "Sherlock Holmes": 40, "Master Holmes": 1} {
+		s.Add(name, identity.Person, identity.Unknown)
+		s.Count(name, count)
+	}
+	if got := s.Resolve().Of("Mr. Holmes"); !slices.Contains(got, "Sherlock Holmes") {
+		t.Errorf("Mr. Holmes is %q", got)
 	}
 }
 

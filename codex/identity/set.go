@@ -181,10 +181,9 @@ func (s *Set) surname(m *member) int {
 // place joins a name with the group that it fits, if that is the only one. A nickname alone is the weakest evidence, so
 // it has a pass of its own. A family name is not that of a wife alone, as far as one knows.
 func (s *Set) place(m *member, pass Evidence) {
-	fits, mutual := s.families(m, pass)
-	fits = dominant(fits)
+	fits := dominant(s.families(m, pass))
 	switch {
-	case len(fits) != 1 || fits[0] == m.group || !mutual:
+	case len(fits) != 1 || fits[0] == m.group || !s.mutual(m, fits[0], pass):
 	case m.Title != "" || m.Gender == Woman || !fits[0].lady(m.last()):
 		s.union(m, fits[0].members[0])
 	}
@@ -219,10 +218,8 @@ func (g *group) count() (n int) {
 	return n
 }
 
-// families returns the groups of longer names that a name may be another form of, also the one that it is in. They are
-// mutual unless the only one is of a name with the same word and another title, which fits others as well.
-func (s *Set) families(m *member, pass Evidence) (fits []*group, mutual bool) {
-	mutual = true
+// families returns the groups of longer names that a name may be another form of, also the one that it is in.
+func (s *Set) families(m *member, pass Evidence) (fits []*group) {
 	for _, longer := range s.candidates(m, pass) {
 		if longer.group != m.group && (bridges(m.group, longer.group) || !s.mayJoin(m.group, longer.group)) {
 			continue
@@ -230,13 +227,19 @@ func (s *Set) families(m *member, pass Evidence) (fits []*group, mutual bool) {
 		if !slices.Contains(fits, longer.group) {
 			fits = append(fits, longer.group)
 		}
-		if slices.Equal(m.Words, longer.Words) && longer.specificity() == m.specificity() {
-			mutual = mutual && !slices.ContainsFunc(s.candidates(longer, pass), func(other *member) bool {
-				return other.group != m.group && other.group != longer.group && s.mayJoin(longer.group, other.group)
-			})
-		}
 	}
-	return fits, mutual
+	return fits
+}
+
+// mutual reports whether a name may join a group. It may not if a name of it with the same word and another title fits
+// others as well.
+func (s *Set) mutual(m *member, g *group, pass Evidence) bool {
+	return !slices.ContainsFunc(s.candidates(m, pass), func(longer *member) bool {
+		return longer.group == g && slices.Equal(m.Words, longer.Words) && longer.specificity() == m.specificity() &&
+			slices.ContainsFunc(s.candidates(longer, pass), func(other *member) bool {
+				return other.group != m.group && other.group != g && s.mayJoin(g, other.group)
+			})
+	})
 }
 
 // bridges reports whether two groups have full names that nothing shows to be of one thing. A short name does not join

@@ -83,7 +83,7 @@ func (r *shortForms) read(scene int, text string) {
 		for end < len(words) && goesOnAfter(text, words[end-1], words[end]) {
 			end++
 		}
-		if words[i].capital {
+		if words[i].capital && (end > i+1 || !ofFamily(text, words, i)) {
 			r.add(scene, text, words[i:end], names)
 		}
 		i = end
@@ -92,6 +92,12 @@ func (r *shortForms) read(scene int, text string) {
 
 // span is a part of a text, in bytes.
 type span struct{ start, end int32 }
+
+// ofFamily reports whether a word stands between an article and a noun, as a family's name does: the Marrow place.
+func ofFamily(text string, words []word, i int) bool {
+	return i > 0 && i+1 < len(words) && !words[i+1].capital && text[words[i].end:words[i+1].start] == " " &&
+		text[words[i-1].end:words[i].start] == " " && foldedWord(text[words[i-1].start:words[i-1].end]) == "the"
+}
 
 // goesOnAfter reports whether two words belong to a run of capitalised words. A title may have a point.
 func goesOnAfter(text string, w, next word) bool {

@@ -131,7 +131,7 @@ func (g *glossary) choose(sentences []sentence, limit int, entry int64) (facts [
 }
 
 // update adds to an entry the names that it lacks, and changes its kind if the scenes show another. In the first scene
-// of a thread that names it, its facts are chosen again.
+// of a thread that names it, its facts are chosen again, and where it is first defined.
 func (b *book) update(g *glossary, gr *group, e *entry, scene int) (proposal, bool) {
 	p := proposal{tool: toolUpdate, arguments: arguments{EntryID: e.ID}, weight: gr.mentions()}
 	a := &p.arguments
@@ -145,7 +145,7 @@ func (b *book) update(g *glossary, gr *group, e *entry, scene int) (proposal, bo
 	if kind != e.kind() && (known || e.kind() == "") { // a short name alone may be a namesake's
 		a.Tags = e.tagsWith(kind)
 	}
-	if few := len(e.facts) > 0 && len(e.facts) < firstFacts; few || b.due(gr, scene) {
+	if few := len(e.facts) > 0 && len(e.facts) < firstFacts; few || b.due(gr, scene) || b.opens(gr, e, kind, scene) {
 		b.define(g, gr, e, kind, a)
 	}
 	return p, len(a.Aliases)+len(a.Drop)+len(a.Facts)+len(a.Tags) > 0 || a.Term != ""
@@ -157,6 +157,22 @@ func (b *book) better(term string, e *entry) bool {
 	full := func(n *identity.Name) bool { return len(n.Words) > 1 && n.Title == "" || n.Office }
 	n := b.names[other.Key()]
 	return term != "" && e.Term == e.names()[0] && !full(own) && full(other) && (n == nil || n.forms[term] > 1)
+}
+
+// opens reports whether a sentence of a scene defines an entry, and none of its facts does.
+func (b *book) opens(gr *group, e *entry, kind string, scene int) bool {
+	best := 0
+	for _, n := range gr.names {
+		for _, p := range slices.Backward(n.places) {
+			if p.scene != scene {
+				break
+			}
+			best = max(best, b.sentence(p, kind).score)
+		}
+	}
+	return best >= definingScore && !slices.ContainsFunc(e.facts, func(f heldFact) bool {
+		return b.lex.rate(f.text, e.names(), kind) >= definingScore
+	})
 }
 
 // settled is how many scenes of the thread in which an entry was made name it before its facts are chosen again.
@@ -238,9 +254,16 @@ func (b *book) glued(n *name) bool {
 	return false
 }
 
+// familyOnly reports whether a last name is said of a family only: the Marrow place.
+func (b *book) familyOnly(n *name) bool {
+	return n.family == len(n.places) && slices.ContainsFunc(b.byWord[n.Words[0]], func(other *name) bool {
+		return len(other.Words) > 1 && other.Words[len(other.Words)-1] == n.Words[0]
+	})
+}
+
 // accepts reports whether a name has enough evidence not to be another capitalised word.
 func (b *book) accepts(n *name) bool {
-	if b.glued(n) {
+	if b.glued(n) || b.familyOnly(n) {
 		return false
 	}
 	if len(n.Words) > 1 || n.Title != "" {

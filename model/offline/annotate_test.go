@@ -102,6 +102,52 @@ func TestDefinitionTellsMost(t *testing.T) {
 	}
 }
 
+// TestDefinitions: which sentences open an entry.
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	const other = " They saw Tobin Vane. They saw Tobin Vane again."
+	for sentence, defines := range map[string]bool{
+		"Tobin Vane, a plumber, was taken at noon.":                                     true,
+		"It was Tobin Vane, hydraulic engineer, who came.":                              true,
+		"Near the stairs they found Tobin Vane, of Vesper Quay.":                        true,
+		"Tobin Vane is Ysolde’s brother, and the younger one.":                          true,
+		"Then came Ysolde’s younger brother, Tobin Vane.":                               true,
+		"Tobin Vane seemed to be a very kind, good-natured man.":                        true,
+		"“I am Tobin Vane, of the house of Vane.”":                                      true,
+		"Do not believe what Tobin Vane is telling you, countess.":                      false,
+		"When they heard the name of Tobin Vane, the captain of the watch turned pale.": false,
+		"“I should not wish for a smarter assistant, Tobin Vane; and I know it.”":       false,
+		"That day he told his wife, Tobin Vane, and his daughter of it.":                false,
+		"From the quay to Tobin Vane is a captain’s walk.":                              false,
+	} {
+		creates, _ := annotate(t, withTools(scene(sentence+other)))
+		got, want := "", ""
+		for _, c := range creates {
+			for _, f := range c.Facts {
+				if c.Term == "Tobin Vane" && f.Identity {
+					got = f.Text
+				}
+			}
+		}
+		if defines {
+			want = strings.Trim(sentence, "“”")
+		}
+		if got != want {
+			t.Errorf("%q is defined by %q", sentence, got)
+		}
+	}
+}
+
+// TestNameOfAFamily: the name of a place is none of the only one who lives there.
+func TestNameOfAFamily(t *testing.T) {
+	t.Parallel()
+	creates, _ := annotate(t, withTools(scene("They met Tobin Vane at the old Vane place. They saw Tobin Vane by the "+
+		"Vane fireside.")))
+	if diff := cmp.Diff([]string{"Tobin Vane"}, forms(creates)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func relevant(entries string) string {
 	return "\n<relevant_entries>\n" + entries + "</relevant_entries>"
 }

@@ -34,6 +34,7 @@ type name struct {
 	places  []place
 	inside  int // mentions inside a sentence, where a capital is significant
 	titled  int // mentions with a title
+	family  int // mentions before a noun, as of a family: the Marrow place
 	kinds   votes
 	genders map[identity.Gender]int
 }
@@ -81,6 +82,9 @@ func (b *book) add(s scene) {
 			n.titled++
 		}
 		b.cues(m, n.kinds)
+		if b.ofFamily(m) {
+			n.family++
+		}
 		if title := b.titleBefore(m); title.Title != "" {
 			n.genders[title.Gender] += minPronouns
 			n.kinds[tagPerson] += clear
@@ -99,6 +103,19 @@ func (b *book) add(s scene) {
 			b.stated[former] = true
 		}
 	}
+}
+
+// ofFamily reports whether a mention stands between an article and a noun: the old Marrow place.
+func (b *book) ofFamily(m mention) bool {
+	t := b.texts[m.text]
+	if m.hi == len(t.words) || t.words[m.hi].capital || !b.joined(t, m.hi) {
+		return false
+	}
+	before := m.lo - 1
+	if before > 0 && b.lex.epithets[t.words[before].lower] {
+		before--
+	}
+	return before >= 0 && t.words[before].lower == "the" && t.words[before].sentence == m.sentence
 }
 
 // titleBefore returns the name of a mention with the title without capital in front of it: squire Allworthy. It has no

@@ -39,11 +39,12 @@ func (m *Model) decide(w *window) string {
 	return annotator.EncodeJSON(decisions)
 }
 
-// decideOn merges an entry whose name is a short form of another entry's name. It confirms an entry that is mentioned
+// decideOn merges an entry whose name is a short form of another entry's name, unless the scenes tell of others of the
+// family whose name it may be. It confirms an entry that is mentioned
 // in the shown text or has a quotation. A common word needs two mentions or a quotation.
 func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) decision {
 	own := strings.Fields(normal(e.names()[0]))
-	if full := fullForm(e, similar); full != nil {
+	if full := fullForm(e, similar); full != nil && m.read(w.scenes).agrees(e, full) {
 		return decision{
 			Decision: "MERGE", Target: full.ID,
 			Reason: fmt.Sprintf("%q and %q are forms of one name.", e.Term, full.Term),
@@ -91,6 +92,19 @@ func fullForm(e *entry, similar []entry) *entry {
 		full = &similar[i]
 	}
 	return full
+}
+
+// agrees reports whether two entries are also of one thing if the other names of the scenes are known.
+func (b *book) agrees(e, full *entry) bool {
+	var named []*name
+	for _, written := range append(e.names(), full.names()...) {
+		if n := b.names[identity.Read(written).Key()]; n != nil {
+			named = append(named, n)
+		}
+	}
+	found, _ := b.resolve(newGlossary([]entry{*e, *full}), named)
+	own := found.Of(e.names()[0])
+	return len(own) == 0 || slices.Contains(own, full.names()[0])
 }
 
 // occurrences counts the posts in the window that have one of an entry's names.

@@ -22,7 +22,7 @@ const (
 // than leastScore is chosen only if there are few others.
 const (
 	definingScore = 9
-	toldScore     = 8 // of a sentence of which the name is the subject, with "was" or the like
+	toldScore     = 15 // of a sentence that defines a name well enough for an entry if it is met once
 	leastScore    = 0
 	fillScore     = -3 // of one that is chosen while the entry has fewer than firstFacts
 	spokenPenalty = 6  // narration comes before address
@@ -44,11 +44,16 @@ func (b *book) sentences(names []*name, kind string) []sentence {
 	var all []sentence
 	seen := map[[2]int]bool{}
 	for _, n := range names {
+		ofOthers := b.ofOthers(n, names)
 		for _, p := range n.places {
 			key := [2]int{p.text, p.sentence}
 			if !seen[key] {
 				seen[key] = true
-				all = append(all, b.sentence(p, kind))
+				s := b.sentence(p, kind)
+				if ofOthers {
+					s.score -= vaguePenalty / 2
+				}
+				all = append(all, s)
 			}
 		}
 	}
@@ -58,13 +63,21 @@ func (b *book) sentences(names []*name, kind string) []sentence {
 	return all
 }
 
+// ofOthers reports whether a name is a last name of others, too, than of the one with some names.
+func (b *book) ofOthers(n *name, names []*name) bool {
+	return len(n.Words) == 1 && n.Title == "" && slices.ContainsFunc(b.byWord[n.Words[0]], func(other *name) bool {
+		return other.Words[len(other.Words)-1] == n.Words[0] && !slices.Contains(names, other)
+	})
+}
+
 // sentence returns the sentence of a mention.
 func (b *book) sentence(p place, kind string) sentence {
 	t := b.texts[p.text]
 	s := t.sentences[p.sentence]
 	quote, speech := t.in(s), spoken(t.body[:p.start])
 	score := b.lex.informative(quote, p.start-s.start, p.end-s.start, kind, speech)
-	if speech && strings.HasSuffix(t.body[:p.start], ", ") && strings.HasPrefix(t.body[p.end:], ",") {
+	if speech && strings.HasSuffix(t.body[:p.start], ", ") && strings.HasPrefix(t.body[p.end:], ",") &&
+		!introduces.MatchString(t.body[s.start:p.start]) {
 		score -= spokenPenalty * 3 // it may be an address
 	}
 	if speech && !strings.ContainsAny(quote, quotationMarks) {
@@ -95,7 +108,10 @@ const (
 	nounWords = `((?: [\p{Ll}’-]+,?){1,6})`
 	ofPlace   = `(?: (?:of|from|at|in) (?:the )?[\p{L}-]+)?(?:,| named| called|,? by name| of the name of) $`
 	ofName    = `(?: of (?:the )?\p{Lu}[\p{L}’-]*(?: \p{Lu}[\p{L}’-]*)*)?`
-	toBe      = `(?:is|was|were|had been|has been|became|est|était|war|ist|era|è|es|был|была)`
+	toBe      = `(?:is|was|were|had been|has been|became|(?:seem|appear)(?:s|ed) to be|est|était|war|ist|era|è|es|` +
+		`был|была)`
+	fullName = `\p{Lu}[\p{L}.-]*(?: (?:de |von |of )?\p{Lu}[\p{L}-]*)*`
+	ownerOf  = fullName + `(?:’s|'s|’|') (?:[\p{Ll}-]+ )?`
 )
 
 var (
@@ -106,7 +122,14 @@ var (
 	ownBefore  = regexp.MustCompile(`\b(?:[Mm]y|[Yy]our|[Oo]ur)(?: [\p{Ll}-]+){1,3},? $`)
 	apposition = regexp.MustCompile(`^(?:,| \(|—) ?(?:once |formerly )?(?:an?|the|one of the|his|her|their|une?|le|` +
 		`la|ein|eine|der|die|das|el|il)` + nounWords)
-	relation   = regexp.MustCompile(`^,()((?: [\p{Ll}-]+){1,2}) (?:of|at|to) `)
+	relation   = regexp.MustCompile(`^,()((?: [\p{Ll}-]+){1,2})(?: (?:of|at|to|in) |[,.;])`)
+	kinOf      = regexp.MustCompile(`^(?:,| ` + toBe + `) ` + ownerOf + kinNouns)
+	kinBefore  = regexp.MustCompile(ownerOf + kinNouns + `,? $`)
+	ofAfter    = regexp.MustCompile(`^, of (?:the (?:[\p{Ll}-]+ ){0,4})?\p{Lu}`)
+	introduces = regexp.MustCompile(`^[“‘"]?(?:I am|My name is|This is)(?: the| my(?: [\p{Ll}-]+){1,5},)? $`)
+	goesOn     = regexp.MustCompile(`^, \p{Ll}`)
+	aimed      = regexp.MustCompile(`\b(?:to|from|by|with|in|at|on|for)(?: the)? $`)
+	anyNoun    = regexp.MustCompile(`\b[Aa]n?(?: [\p{Ll}-]+)+, $`)
 	kinAfter   = regexp.MustCompile(`^(?:’s|'s) (?:\p{Ll}+ )?` + kinNouns)
 	nounBefore = regexp.MustCompile(`(?:^|[ “(—])` + articles + nounWords + ofPlace)
 	nounInside = regexp.MustCompile(`\p{L} (?:an?|the|his|her|my|our|their)` + nounWords + ofPlace)
@@ -114,8 +137,8 @@ var (
 	ofBefore   = regexp.MustCompile(`(?:^|[ “(—])(?:[Tt]he|[Aa]n?)(?: [\p{Ll}-]+){0,2}( [\p{Ll}-]+) of $`)
 )
 
-const kinNouns = `(?:father|mother|son|daughter|brother|sister|wife|husband|widow|uncle|aunt|nephew|niece|cousin|` +
-	`friend|betrothed|servant|master|partner|secretary|steward)\b`
+const kinNouns = `(?:(?:grand|step)?(?:father|mother|son|daughter)|brother|sister|wife|husband|widow|uncle|aunt|` +
+	`nephew|niece|cousin|friend|betrothed|servant|master|partner|secretary|steward)\b`
 
 // tells returns the noun of what somebody or something is in the words that a pattern finds in a text. It returns none
 // if they have none before a preposition.
@@ -202,21 +225,30 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 	before, after := sentence[:start], sentence[end:]
 	before = before[max(0, runeStart(before, max(0, len(before)-nearby))):]
 	nouns, score := l.nouns(kind), 0
+	introduced := speech && introduces.MatchString(before) && goesOn.MatchString(after)
 	switch {
 	case strings.HasSuffix(before, " and ") && strings.HasPrefix(after, " were "): // it tells of several
-	case l.tells(copula, after, nouns) != "":
-		score += l.weigh(20, l.tells(copula, after, nouns))
-	case l.apposes(after, nouns) != "" && !clause(before):
-		score += l.weigh(20, l.apposes(after, nouns))
-	case l.tells(relation, after, nouns) != "":
+	case kinOf.MatchString(after):
 		score += 20
-	case l.explains(nounBefore, before, nouns) != "" && closes(before, after) &&
-		(!speech || l.explains(nounInside, before, nouns) != ""):
-		score += l.weigh(18, l.explains(nounBefore, before, nouns))
+	case introduced:
+		score += 18 + spokenPenalty
+	case l.tells(copula, after, nouns) != "" && !acts(after) && !aimed.MatchString(before):
+		score += l.weigh(20, copula, after, nouns)
+	case l.apposes(after, nouns) != "" && !clause(before) && !listed(before, after):
+		score += l.weigh(20, apposition, after, nouns)
+	case l.tells(relation, after, nouns) != "" && !clause(before):
+		score += l.weigh(20, relation, after, nouns)
+	case kinBefore.MatchString(before) && closes(before, after) && !listed(before, after):
+		score += 18
+	case ofAfter.MatchString(after):
+		score += 12
+	case l.explains(nounBefore, before, nouns) != "" && closes(before, after) && !listed(before, after) &&
+		!addresses(before, after, speech) && (!speech || l.explains(nounInside, before, nouns) != ""):
+		score += l.weigh(18, nounBefore, before, nouns)
 	case kind != tagPerson && l.tells(ofBefore, before, nouns) != "":
 		score += 14
 	case l.explains(roleBefore, before, nouns) != "":
-		score += 9
+		score += l.weigh(12, roleBefore, before, nouns)
 	case kinAfter.MatchString(after):
 		score += 6
 	case l.tells(copula, after, []set{l.roles, l.places, l.groups, l.things, l.vessels}) != "":
@@ -224,7 +256,7 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 	case states(after):
 		score += 3
 	}
-	if ownBefore.MatchString(before) || ownAfter.MatchString(after) {
+	if !introduced && (ownBefore.MatchString(before) || ownAfter.MatchString(after)) {
 		score -= vaguePenalty // of somebody whom the sentence does not name
 	}
 	if strings.TrimLeft(sentence[:start], "“\"«’ ") == "" {
@@ -234,21 +266,49 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 }
 
 // states reports whether "was" behind a name begins a statement, not a deed: "was rich", but not "was sitting".
-func states(after string) bool {
+func states(after string) bool { return anyCopula.MatchString(after) && !acts(after) }
+
+// acts reports whether "was" behind a name begins a deed: "was telling the captain".
+func acts(after string) bool {
 	found := anyCopula.FindStringSubmatch(after)
-	return found != nil && !prepositions[found[1]] && !endsWithAny(found[1], "ing", "ed")
+	return found != nil && (prepositions[found[1]] || endsWithAny(found[1], "ing", "ed"))
 }
 
-// weigh lowers the score of a sentence whose noun is said of anybody: a man, a friend.
-func (l *lexicon) weigh(score int, noun string) int {
-	if l.vague[noun] {
-		return score - vaguePenalty
+// listed reports whether a name behind a comma is one of several: "his wife, Marrow, and his daughter".
+func listed(before, after string) bool {
+	return strings.HasSuffix(before, ", ") && strings.HasPrefix(after, ", and ")
+}
+
+// addresses reports whether a name at the end of a clause may be that of the one who is spoken to: "a better assistant,
+// Mr. Marrow." An only son, Marrow, is not.
+func addresses(before, after string, speech bool) bool {
+	return speech && anyNoun.MatchString(before) && after != "" && strings.ContainsAny(after[:1], ",.;:!?") &&
+		!kinEnds.MatchString(before)
+}
+
+var kinEnds = regexp.MustCompile(`\b` + kinNouns + `, $`)
+
+// weigh lowers the score of a sentence in which a pattern finds a vague noun. It does so less if words describe it: a
+// tall old man or a man of honour, but not a man.
+func (l *lexicon) weigh(score int, pattern *regexp.Regexp, text string, nouns []set) int {
+	noun := l.tells(pattern, text, nouns)
+	if !l.vague[noun] {
+		return score
 	}
-	return score
+	found := pattern.FindStringSubmatch(text)
+	before, after, _ := strings.Cut(found[len(found)-1], noun)
+	if len(strings.Fields(before)) >= describing || strings.HasPrefix(after, " of") {
+		return score - vaguePenalty/3
+	}
+	return score - vaguePenalty
 }
 
-// vaguePenalty is how much less a vague noun tells than an office.
-const vaguePenalty = 10
+// vaguePenalty is how much less a vague noun tells than an office. It is a third of that behind as many words as
+// describing.
+const (
+	vaguePenalty = 12
+	describing   = 2
+)
 
 // closes reports whether a name behind a noun and a comma ends there, as one does that explains the noun. Else the
 // comma ends a clause: "On seeing her father, Valentine rose."
@@ -269,7 +329,7 @@ func form(sentence string) (score int) {
 	case length < 40:
 		score -= 12
 	case length > maxLength:
-		score -= 12
+		score -= 8
 	case length > 220:
 		score -= 2
 	}

@@ -315,11 +315,11 @@ func (b *book) sharing(names []*name) (found []*name) {
 	return found
 }
 
-// words returns the words of some names, with the first names of which they are nicknames.
+// words returns the words of some names, with the first names of which they are nicknames, and the plural of families.
 func words(names []*name) (all []string) {
 	for _, n := range names {
 		for _, word := range n.Words {
-			all = append(all, word)
+			all = append(all, word, word+"s", word+"es")
 			all = append(all, identity.FullNames(word)...)
 		}
 	}

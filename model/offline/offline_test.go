@@ -53,6 +53,7 @@ type (
 		Facts         []struct {
 			Text, Quote string
 			PostID      int64 `json:"post_id"`
+			Identity    bool
 		}
 		Done bool
 	}

@@ -86,6 +86,23 @@ func TestCurator(t *testing.T) {
 	}
 }
 
+// TestCuratorKnowsTheFamily: Mr. Marrow is no Tobin Marrow whose mother the scenes tell of.
+func TestCuratorKnowsTheFamily(t *testing.T) {
+	t.Parallel()
+	for family, want := range map[string]string{
+		"Mrs. Vane": "MERGE", "Mrs. Marrow": "CONFIRM", "the Marrows": "CONFIRM",
+	} {
+		story := "We met Mr. Marrow. Later we met " + family + ". There we met Tobin Marrow."
+		answer := text(t, withTools(scene(story), says("user", "Answer CONFIRM, REJECT, MERGE or REVISE.\n<candidate>"+
+			`<entry id="1" term="Mr. Marrow">A man.</entry><entry id="2" term="Tobin Marrow">A boy.</entry>`+
+			`<quote post="5">Mr. Marrow</quote></candidate>`)))
+		var list []decided
+		if err := json.Unmarshal([]byte(answer), &list); err != nil || len(list) != 1 || list[0].Decision != want {
+			t.Errorf("%s: %s: %v", family, answer, err)
+		}
+	}
+}
+
 type decided struct {
 	Entry, Target          int64
 	Term, Decision, Reason string
