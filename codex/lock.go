@@ -26,15 +26,36 @@ func LockAlias(name string) string { return aliasPart + Normalize(name) }
 // LockOther is the part that an entry is not another one: the two are never merged.
 func LockOther(entry int64) string { return otherPart + strconv.FormatInt(entry, 10) }
 
+// lockMerged is the part that an entry has another one in it, of which a person has said what it is not.
+func lockMerged(entry int64) string { return mergedPart + strconv.FormatInt(entry, 10) }
+
 const (
-	factPart  = "fact/"
-	aliasPart = "alias/"
-	otherPart = "not/"
+	factPart   = "fact/"
+	aliasPart  = "alias/"
+	otherPart  = "not/"
+	mergedPart = "merged/"
 )
 
-// IsOther reports whether two entries are not the same, as a person has said.
+// IsOther reports whether two entries are not the same, as a person has said of them or of what was merged into them.
 func IsOther(a, b *annotator.Entry) bool {
-	return slices.Contains(a.Locks, LockOther(b.ID)) || slices.Contains(b.Locks, LockOther(a.ID))
+	return slices.ContainsFunc(nots(b), func(not string) bool { return slices.Contains(a.Locks, not) }) ||
+		slices.ContainsFunc(nots(a), func(not string) bool { return slices.Contains(b.Locks, not) })
+}
+
+// nots returns the locks of others that say that they are not an entry, or not what was merged into it.
+func nots(e *annotator.Entry) []string {
+	all := []string{LockOther(e.ID)}
+	for _, lock := range e.Locks {
+		if id, merged := strings.CutPrefix(lock, mergedPart); merged {
+			all = append(all, otherPart+id)
+		}
+	}
+	return all
+}
+
+// isBetween reports whether a lock is about an entry and others, not about what it says.
+func isBetween(lock string) bool {
+	return strings.HasPrefix(lock, otherPart) || strings.HasPrefix(lock, mergedPart)
 }
 
 // locked reports whether a part is locked against the actor.
@@ -51,7 +72,7 @@ func (r *reviser) checkPart(part, what string) {
 
 // checkRemovable refuses to remove an entry in which a person has written anything.
 func (r *reviser) checkRemovable() {
-	isOwn := func(lock string) bool { return !strings.HasPrefix(lock, otherPart) }
+	isOwn := func(lock string) bool { return !isBetween(lock) }
 	if r.edit.Actor != annotator.ActorPerson && slices.ContainsFunc(r.entry.Locks, isOwn) {
 		r.fail(refuse(Locked, "a person has written in entry %d; leave it", r.entry.ID))
 	}
@@ -82,14 +103,17 @@ func (r *reviser) unlock(part string) {
 }
 
 // copyLocks copies the locks of a merged entry: those of its names and facts, which get other numbers, and those of
-// what it is not.
+// what it is not. The latter hold against what others are merged into, too.
 func (r *reviser) copyLocks(source *annotator.Entry, facts map[int64]int64) {
 	for _, lock := range source.Locks {
 		switch fact, err := strconv.ParseInt(strings.TrimPrefix(lock, factPart), 10, 64); {
 		case strings.HasPrefix(lock, factPart) && err == nil:
 			r.lock(LockFact(facts[fact]))
-		case strings.HasPrefix(lock, otherPart), strings.HasPrefix(lock, aliasPart):
+		case isBetween(lock), strings.HasPrefix(lock, aliasPart):
 			r.lock(lock)
 		}
+	}
+	if slices.ContainsFunc(source.Locks, isBetween) {
+		r.lock(lockMerged(source.ID))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"annotator"
 )
@@ -44,7 +43,11 @@ func (p *performer) perform() ([]annotator.Revision, error) {
 		return p.takeBack(true)
 	case annotator.DeedUnlock:
 		if p.op.Other != 0 {
-			return p.both(func(r *reviser, other int64) { r.unlock(LockOther(other)) })
+			return p.both(func(r *reviser, other *annotator.Entry) {
+				for _, not := range nots(other) {
+					r.unlock(not)
+				}
+			})
 		}
 	}
 	return p.one()
@@ -125,7 +128,7 @@ func (r *reviser) unlockAll(op *annotator.Operation) {
 	}
 	r.unlock(LockEntry)
 	for _, lock := range slices.Clone(r.entry.Locks) {
-		if !strings.HasPrefix(lock, otherPart) {
+		if !isBetween(lock) {
 			r.unlock(lock)
 		}
 	}
@@ -196,11 +199,12 @@ func (p *performer) merge() ([]annotator.Revision, error) {
 	return Merge(&from.entry, &into.entry, annotator.ActorPerson, p.At)
 }
 
-// both changes the operation's two entries, each with the other's id.
-func (p *performer) both(change func(r *reviser, other int64)) ([]annotator.Revision, error) {
+// both changes the operation's two entries, each with the other one as it was.
+func (p *performer) both(change func(r *reviser, other *annotator.Entry)) ([]annotator.Revision, error) {
 	a, b := p.reviser(p.op.Entry), p.reviser(p.op.Other)
-	change(a, p.op.Other)
-	change(b, p.op.Entry)
+	first, second := a.entry, b.entry
+	change(a, &second)
+	change(b, &first)
 	if p.op.Entry == p.op.Other {
 		a.fail(refuse("SAME", "these are one entry: %d", p.op.Entry))
 	}
@@ -211,9 +215,9 @@ func (p *performer) both(change func(r *reviser, other int64)) ([]annotator.Revi
 }
 
 // never says that an entry is not another one.
-func (r *reviser) never(other int64) {
+func (r *reviser) never(other *annotator.Entry) {
 	r.checkEditable()
-	r.lock(LockOther(other))
+	r.lock(LockOther(other.ID))
 }
 
 // Describe says what an operation does, in a few words for people.

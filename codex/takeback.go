@@ -27,8 +27,8 @@ func (p *performer) split() ([]annotator.Revision, error) {
 	target.removeMoved(p.Former[:len(p.Former)-1])
 	source.add(annotator.FieldStatus, string(annotator.Merged), merge.Old)
 	source.revisions[0].Seen = merge.Seen
-	target.never(source.entry.ID)
-	source.never(target.entry.ID)
+	target.never(&source.entry)
+	source.never(&target.entry)
 	if err := cmp.Or(source.err, target.err); err != nil {
 		return nil, err
 	}
