@@ -20,6 +20,7 @@ const (
 	DeedUnlock Deed = "unlock" // locks are lifted
 	DeedRevert Deed = "revert" // a revision is taken back
 	DeedUndo   Deed = "undo"   // the newest operation is taken back
+	DeedBatch  Deed = "batch"  // several operations, as one decision: all are applied, or none
 )
 
 // Operation is a change of the codex that a person asks for. In JSON it is what the journal has of it. Its texts are
@@ -32,6 +33,7 @@ type Operation struct {
 	// of rename: the new name; of add and reject: the name, if it is about one
 	Name string   `json:"name,omitempty"`
 	Text string   `json:"text,omitempty"` // of edit and add: the fact; of hide: the reason
+	Was  string   `json:"was,omitempty"`  // of an operation on a fact: it is refused if the fact has other words
 	Tags []string `json:"tags,omitempty"`
 	// of add: what else is known of the fact
 	Kind     ClaimKind `json:"kind,omitempty"`
@@ -43,5 +45,6 @@ type Operation struct {
 	// of undo: the row of the journal with the operation that it takes back; 0: the newest one that was not undone
 	Row int64 `json:"row,omitempty"`
 	// the scene from which it is seen; 0: from where what it changes or quotes is seen
-	From Order `json:"from,omitempty"`
+	From  Order       `json:"from,omitempty"`
+	Parts []Operation `json:"parts,omitempty"` // of batch, in order
 }

@@ -19,12 +19,15 @@ type Subject struct {
 	At   annotator.Place // to which the changes are dated, unless a quotation says where
 }
 
+// Already is the code of an operation that changes nothing.
+const Already = "ALREADY"
+
 // Perform returns the revisions of an operation of a person, without ids, times or trace. What it writes is locked. The
 // error is a *Refusal if the rules reject it.
 func Perform(op *annotator.Operation, on *Subject) ([]annotator.Revision, error) {
 	revisions, err := (&performer{op: op, Subject: on}).perform()
 	if err == nil && len(revisions) == 0 {
-		err = refuse("SAME", "that is so already")
+		err = refuse(Already, "that is so already")
 	}
 	return revisions, err
 }
@@ -74,6 +77,7 @@ func (p *performer) reviser(entry int64) *reviser {
 func (p *performer) one() ([]annotator.Revision, error) {
 	r, op := p.reviser(p.op.Entry), p.op
 	r.checkEditable()
+	r.checkWas(op)
 	switch op.Do {
 	case annotator.DeedRename:
 		r.edit.Name = &op.Name
@@ -107,6 +111,14 @@ func (p *performer) one() ([]annotator.Revision, error) {
 		r.fail(refuse("NOT_FOUND", "there is no operation %q", op.Do))
 	}
 	return r.result()
+}
+
+// checkWas refuses an operation on a fact that has other words than the person has seen.
+func (r *reviser) checkWas(op *annotator.Operation) {
+	at := claimIndex(&r.entry, op.Fact)
+	if op.Was != "" && at >= 0 && Normalize(r.entry.Claims[at].Text) != Normalize(op.Was) {
+		r.fail(refuse(Changed, "fact %d of entry %d is not %.200q", op.Fact, r.entry.ID, op.Was))
+	}
 }
 
 // part returns the part that lock and unlock are about.
@@ -223,6 +235,9 @@ func (r *reviser) never(other *annotator.Entry) {
 // Describe says what an operation does, in a few words for people.
 func Describe(op *annotator.Operation) string {
 	text := string(op.Do)
+	if op.Do == annotator.DeedBatch {
+		text += " of " + annotator.Quantity(len(op.Parts), "edit")
+	}
 	if op.Entry != 0 {
 		text += fmt.Sprintf(" #%d", op.Entry)
 	}

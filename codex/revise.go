@@ -26,7 +26,7 @@ type Edit struct {
 // Refusal is the error of an edit that the rules reject. Model and curator read its code and message, and may correct
 // the edit.
 type Refusal struct { //nolint:errname // a refusal is a result first
-	Code    string // EMPTY, TOO_LONG, LOCKED, NOT_FOUND, RETIRED, SAME, ENDING or CHANGED
+	Code    string // EMPTY, TOO_LONG, LOCKED, NOT_FOUND, RETIRED, SAME, ENDING, CHANGED or ALREADY
 	Message string
 }
 

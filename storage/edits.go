@@ -60,8 +60,12 @@ func (r Reader) readTo(ctx context.Context) (read annotator.Order, err error) {
 	return read, sqlite.Wrap(err, "read the scenes")
 }
 
-// Check returns why an operation would be refused now, as a *codex.Refusal; nil if it would not.
+// Check returns why an operation would be refused now, as a *codex.Refusal; nil if it would not. A batch is not checked,
+// because its parts may rest on each other.
 func (s *Edits) Check(ctx context.Context, op annotator.Operation) error {
+	if op.Do == annotator.DeedBatch {
+		return nil
+	}
 	_, err := (&edit{Reader: s.db.Reader(Limit{}), ctx: ctx, op: &op}).plan()
 	return err
 }
@@ -150,14 +154,42 @@ func (tx *tx) applyEdit(applied *AppliedEdit) {
 	if tx.err != nil {
 		return
 	}
-	g := &Glossary{q: tx, tx: tx}
-	revisions, err := (&edit{Reader: g.Reader(), ctx: tx.ctx, op: &applied.Operation}).plan()
-	if err == nil {
-		err = g.reviseAll(tx.ctx, revisions)
-	}
+	var err error
+	applied.Revisions, err = tx.perform(&applied.Operation)
 	tx.fail(err)
-	applied.Revisions = revisions
 	row := editRow(applied)
 	tx.append(row)
 	applied.Row = row.ID
+}
+
+// perform makes the revisions of an operation.
+func (tx *tx) perform(op *annotator.Operation) ([]annotator.Revision, error) {
+	if op.Do == annotator.DeedBatch {
+		return tx.performAll(op.Parts)
+	}
+	g := &Glossary{q: tx, tx: tx}
+	revisions, err := (&edit{Reader: g.Reader(), ctx: tx.ctx, op: op}).plan()
+	if err == nil {
+		err = g.reviseAll(tx.ctx, revisions)
+	}
+	return revisions, err
+}
+
+// performAll makes the revisions of some operations, each after the one before. Those that change nothing are left out.
+func (tx *tx) performAll(parts []annotator.Operation) (all []annotator.Revision, err error) {
+	err = &codex.Refusal{Code: codex.Already, Message: "all of it is so already"}
+	for i := range parts {
+		revisions, failed := tx.perform(&parts[i])
+		refusal := (*codex.Refusal)(nil)
+		switch {
+		case failed == nil:
+			all, err = append(all, revisions...), nil
+		case !errors.As(failed, &refusal):
+			return nil, failed
+		case refusal.Code != codex.Already:
+			message := codex.Describe(&parts[i]) + ": " + refusal.Message
+			return nil, &codex.Refusal{Code: refusal.Code, Message: message}
+		}
+	}
+	return all, err
 }
