@@ -106,6 +106,20 @@ var (
 	blank = regexp.MustCompile(`^'*[\t\r\n]`)
 )
 
+var (
+	// guardedFormula and guardedBlank match what cell has written before a text.
+	guardedFormula = regexp.MustCompile(`(^|[;\t\r\n])'(['"]*[=+\-@＝＋－＠])`)
+	guardedBlank   = regexp.MustCompile(`^'+[\t\r\n]`)
+)
+
+// Unguarded returns the text of a cell without the apostrophes of cell.
+func Unguarded(cell string) string {
+	if guardedBlank.MatchString(cell) {
+		cell = cell[1:]
+	}
+	return guardedFormula.ReplaceAllString(cell, "$1$2")
+}
+
 // cell returns the text of a cell. An apostrophe before a formula makes a spreadsheet read it as text, because the
 // story is untrusted. See docs/formats.md for how to restore the text.
 func cell(value any) string {

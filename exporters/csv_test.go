@@ -15,14 +15,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// unguarded removes the apostrophes of formulas from a cell, as docs/formats.md describes.
-func unguarded(cell string) string {
-	if regexp.MustCompile(`^'+[\t\r\n]`).MatchString(cell) {
-		cell = cell[1:]
-	}
-	return regexp.MustCompile(`(^|[;\t\r\n])'(['"]*[=+\-@＝＋－＠])`).ReplaceAllString(cell, "$1$2")
-}
-
 // TestTablesGiveTheTextsBack: no cell is a formula, also if a spreadsheet splits cells at semicolons or tabs. Without
 // the apostrophes of formulas, each text is unchanged.
 func TestTablesGiveTheTextsBack(t *testing.T) {
@@ -49,7 +41,7 @@ func TestTablesGiveTheTextsBack(t *testing.T) {
 					if runs.MatchString(cell) {
 						t.Fatalf("%s, %s: %q", file.Name, rows[0][i], cell)
 					}
-					cell = unguarded(cell)
+					cell = exporters.Unguarded(cell)
 					column := strings.TrimSuffix(file.Name, ".csv") + " " + rows[0][i]
 					got[column] = append(got[column], cell)
 				}
@@ -100,7 +92,7 @@ func TestFormulasOfEveryKindAreText(t *testing.T) {
 				if strings.Count(rows[1][1], "'") != strings.Count(text, "'")+1 {
 					t.Errorf("%q became %q", text, rows[1][1])
 				}
-				if got := unguarded(rows[1][1]); got != text {
+				if got := exporters.Unguarded(rows[1][1]); got != text {
 					t.Errorf("%q is read back as %q", text, got)
 				}
 			}

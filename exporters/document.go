@@ -15,7 +15,7 @@ import (
 
 // The format of a document and its version, which counts incompatible changes.
 const (
-	documentFormat = "annotator-glossary"
+	DocumentFormat = "annotator-glossary"
 	Version        = 1
 )
 
@@ -139,7 +139,7 @@ type Evidence struct {
 // function position returns the ids of a place in the story.
 func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {
 	return Document{
-		Format: documentFormat, Version: Version, Story: story, Count: len(entries),
+		Format: DocumentFormat, Version: Version, Story: story, Count: len(entries),
 		Entries: each(sorted(entries), func(e *annotator.Entry) Entry { return NewEntry(e, position) }),
 	}
 }
