@@ -209,8 +209,10 @@ func (c *entryComparison) comparePresence() (isBack bool, err error) {
 		return true, nil
 	case status.Live() && c.base.Status == annotator.Retired:
 		return true, c.revert(line, func(r *annotator.Revision) bool { return r.Field == annotator.FieldRetired })
+	case status == annotator.Confirmed && live:
+		c.want(line, annotator.Operation{Do: annotator.DeedKeep})
 	case status.Live() && live:
-		c.leave(line, "how certain an entry is cannot be set")
+		c.leave(line, "an entry that is %s cannot be made %s", c.base.Status, status)
 	default:
 		c.leave(line, "an entry that is %s cannot be made %.40q", c.base.Status, status)
 	}

@@ -160,9 +160,11 @@ func (c *entryComparison) compareEnd(i int, base, now *annotator.Claim, reworded
 	case now == nil || now.Until != 0: // it has ended
 	case file.Ended == annotator.EndWrong && !reworded:
 		c.want(line, annotator.Operation{Do: annotator.DeedReject, Fact: base.ID, Was: base.Text})
+	case file.Ended == annotator.EndOver && base.State && !reworded:
+		c.want(line, annotator.Operation{Do: annotator.DeedEnd, Fact: base.ID, Was: base.Text})
 	default:
-		c.leave(line, "that fact %d has ended cannot be set, unless it is wrong: ended: %s", base.ID,
-			annotator.EndWrong)
+		c.leave(line, "that fact %d has ended so cannot be set: it may be %q, and a state may be %q", base.ID,
+			annotator.EndWrong, annotator.EndOver)
 	}
 	return nil
 }
@@ -247,7 +249,7 @@ func (c *entryComparison) ground(line int, v exporters.Evidence) (*annotator.Evi
 	case "":
 		return &found, nil
 	case annotator.NotFound, annotator.Misused:
-		c.leave(line, "post %d does not say %s", v.Post, quoted(v.Quote))
+		c.leave(line, "%v", err)
 		return nil, nil
 	}
 	return nil, err

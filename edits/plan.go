@@ -2,6 +2,7 @@ package edits
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -81,7 +82,37 @@ func (d *Draft) describe(op *annotator.Operation) (Change, error) {
 	}
 	other, err := d.entry(op.Other)
 	c.Entry, c.Name, c.Text = e.ID, e.Name(), Words(op, e, other)
+	if op.Do == annotator.DeedRevert && err == nil {
+		var past []annotator.Revision
+		past, err = d.history(op.Entry)
+		for i := range past {
+			if past[i].ID == op.Revision {
+				c.Text = revertWords(&past[i])
+			}
+		}
+	}
 	return c, err
+}
+
+// revertWords says what is so when a revision is taken back.
+func revertWords(r *annotator.Revision) string {
+	var value struct {
+		ID    int64  `json:"id"`
+		Post  int64  `json:"post"`
+		Quote string `json:"quote"`
+		Claim int64  `json:"claim"`
+		Text  string `json:"text"`
+	}
+	isRead := json.Unmarshal([]byte(r.New), &value) == nil
+	switch {
+	case r.Field == annotator.FieldRetired:
+		return "it is in the codex again"
+	case r.Field == annotator.FieldEvidence && isRead:
+		return fmt.Sprintf("fact %d is not quoted from post %d: %q", value.Claim, value.Post, value.Quote)
+	case r.Field == annotator.FieldClaim && isRead:
+		return fmt.Sprintf("fact %d %q holds again", value.ID, value.Text)
+	}
+	return fmt.Sprintf("revision %d is taken back", r.ID)
 }
 
 // inOrder sorts operations of entries: what is split or merged first, because others may rest on it. An entry is merged

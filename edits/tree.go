@@ -95,15 +95,25 @@ func (t *jsonTree) lineNow() int {
 	return t.line
 }
 
-// value reads the next value.
-func (t *jsonTree) value(depth int) (*yaml.Node, error) {
+// next reads the next token.
+func (t *jsonTree) next() (json.Token, error) {
 	token, err := t.Token()
-	line := t.lineNow()
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, misread(line, "the file ends too early")
+		err = misread(t.lineNow(), "the file ends too early")
 	case err != nil:
-		return nil, misread(line, "this is no JSON: %v", err)
+		err = misread(t.lineNow(), "this is no JSON: %v", err)
+	}
+	return token, err
+}
+
+// value reads the next value.
+func (t *jsonTree) value(depth int) (*yaml.Node, error) {
+	token, err := t.next()
+	line := t.lineNow()
+	switch {
+	case err != nil:
+		return nil, err
 	case depth > maxDepth:
 		return nil, misread(line, "more than %d lists and maps lie in each other", maxDepth)
 	}
@@ -137,10 +147,8 @@ func (t *jsonTree) collection(open json.Delim, depth, line int) (*yaml.Node, err
 		}
 		node.Content = append(node.Content, child)
 	}
-	if _, err := t.Token(); err != nil {
-		return nil, misread(t.lineNow(), "this is no JSON: %v", err)
-	}
-	return node, nil
+	_, err := t.next()
+	return node, err
 }
 
 // misread returns the error of a line of a file.

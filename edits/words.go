@@ -21,6 +21,10 @@ func Words(op *annotator.Operation, e, other *annotator.Entry) string {
 			return fmt.Sprintf("%q is no name of it", op.Name)
 		}
 		return factWords(op, e) + " is wrong"
+	case annotator.DeedEnd:
+		return factWords(op, e) + " is over"
+	case annotator.DeedKeep:
+		return "it belongs in the codex"
 	case annotator.DeedRename:
 		return fmt.Sprintf("the name %q becomes %q", e.Name(), op.Name)
 	case annotator.DeedRetag:
@@ -35,8 +39,6 @@ func Words(op *annotator.Operation, e, other *annotator.Entry) string {
 		return "it is an entry of its own again"
 	case annotator.DeedLock, annotator.DeedUnlock:
 		return lockWords(op, e, other)
-	case annotator.DeedRevert:
-		return fmt.Sprintf("revision %d is taken back", op.Revision)
 	}
 	return codex.Describe(op)
 }

@@ -102,6 +102,11 @@ func (r *request) refused(why string) *page {
 
 // bound checks that the view shows what an operation is about, and dates the operation to the reader's limit.
 func (r *request) bound(op *annotator.Operation) error {
+	for i := range op.Parts {
+		if err := r.bound(&op.Parts[i]); err != nil {
+			return err
+		}
+	}
 	ids := slices.DeleteFunc([]int64{op.Entry, op.Other}, func(id int64) bool { return id == 0 })
 	shown, err := r.view.Headings(r.Context(), ids)
 	if err != nil {
@@ -156,6 +161,7 @@ func editedText(do annotator.Deed) string {
 		annotator.DeedUnlock: "The model may change it.",
 		annotator.DeedRevert: "The change is taken back.",
 		annotator.DeedUndo:   "The edit is taken back.",
+		annotator.DeedBatch:  "The edits are made.",
 	}[do]
 }
 

@@ -240,15 +240,9 @@ func (v *editView) quotation(ctx context.Context, post int64, quote string) (*an
 		return nil, err
 	}
 	defer func() { _ = story.Close() }()
-	p, err := story.Post(ctx, post)
+	found, err := quotationIn(ctx, story, post, quote)
 	if err != nil {
 		return nil, err
 	}
-	found, ok := codex.Ground(p.Body, quote)
-	if !ok {
-		return nil, annotator.Errorf(annotator.NotFound, "post %d does not say %q", post, quote).
-			WithAdvice("quote whole words as they stand there")
-	}
-	found.Post = post
 	return &found, nil
 }

@@ -29,19 +29,19 @@ const endedHolders = `SELECT count(*) FROM claim c JOIN entry e ON e.id = c.entr
 	    AND NOT EXISTS (SELECT 1 FROM glossary_alias b JOIN entry h ON h.id = b.entry_id
 	      WHERE b.name_normalized = a.name_normalized AND h.name IS NOT NULL))`
 
-const edits = `FROM trace c JOIN trace r ON r.call_id = c.call_id AND r.kind = 'tool_result' AND r.call_id <> ''
+const editCalls = `FROM trace c JOIN trace r ON r.call_id = c.call_id AND r.kind = 'tool_result' AND r.call_id <> ''
 	WHERE c.kind = 'tool_call' AND c.tool IN ('glossary_create', 'glossary_update', 'glossary_delete')`
 
 // replayFigures are those of the recording in testdata. The bounds leave little room: a change that moves a figure
 // beyond one is to be looked at.
 var replayFigures = []replayFigure{
-	{"scenes with edits of which one says done", `SELECT (SELECT count(DISTINCT c.turn) ` + edits + `
+	{"scenes with edits of which one says done", `SELECT (SELECT count(DISTINCT c.turn) ` + editCalls + `
 		AND json_valid(c.arguments) AND c.arguments ->> '$.done') * 1.0 /
-		(SELECT count(DISTINCT c.turn) ` + edits + `)`, true, .95},
-	{"edits that were refused", `SELECT (SELECT count(*) ` + edits + ` AND r.error <> '') * 1.0 /
-		(SELECT count(*) ` + edits + `)`, false, .02},
-	{"edits of which a part was not taken", `SELECT (SELECT count(*) ` + edits + `
-		AND r.content ->> '$.not_taken' IS NOT NULL) * 1.0 / (SELECT count(*) ` + edits + `)`, false, .02},
+		(SELECT count(DISTINCT c.turn) ` + editCalls + `)`, true, .95},
+	{"edits that were refused", `SELECT (SELECT count(*) ` + editCalls + ` AND r.error <> '') * 1.0 /
+		(SELECT count(*) ` + editCalls + `)`, false, .02},
+	{"edits of which a part was not taken", `SELECT (SELECT count(*) ` + editCalls + `
+		AND r.content ->> '$.not_taken' IS NOT NULL) * 1.0 / (SELECT count(*) ` + editCalls + `)`, false, .02},
 	{"facts with a quotation", `SELECT (SELECT count(DISTINCT entry_id || '/' || claim_id) FROM evidence) * 1.0 /
 		(SELECT count(*) FROM claim)`, true, .95},
 	{"quotations with no word of their fact", `SELECT (SELECT count(*) FROM evidence WHERE weak) * 1.0 /
