@@ -8,8 +8,8 @@ import (
 	"annotator/codex"
 )
 
-// Draft is a codex in memory, on which operations are tried in order. It does not know all names: that two entries would
-// have the same one is found when the operations are applied.
+// Draft is a codex in memory, on which operations are tried in order. It does not know all names: that two entries
+// would have the same one is found when the operations are applied.
 type Draft struct {
 	Read func(id int64) (*annotator.Entry, error) // returns an entry as it is; nil if there is none
 	Past func(id int64) ([]annotator.Revision, error)

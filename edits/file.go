@@ -44,7 +44,7 @@ func (f *File) IDs() []int64 {
 func Read(name string, text []byte) (*File, error) {
 	switch {
 	case len(text) > MaxSize:
-		return nil, annotator.Errorf(annotator.Misused, "the file has %d bytes; at most %d are read", len(text), MaxSize)
+		return nil, annotator.Errorf(annotator.Misused, "the file is too large: at most %d bytes are read", MaxSize)
 	case slices.Contains([]string{".csv", ".tsv"}, strings.ToLower(filepath.Ext(name))):
 		return readTable(text)
 	case bytes.HasPrefix(text, []byte("PK\x03\x04")):

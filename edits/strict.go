@@ -31,8 +31,8 @@ func pathOf(parts ...any) string {
 	return strings.Join(texts, "/")
 }
 
-// decode sets a value to what a node says. A struct has the fields of its JSON; a field that it does not have, one that
-// comes twice and a value of another type are errors.
+// decode sets a value to what a node says. A struct has the fields of its JSON. An unknown field, one that comes twice
+// and a value of another type are errors.
 func (l lines) decode(node *yaml.Node, into reflect.Value, path string) error {
 	l[path] = node.Line
 	isNull := node.Kind == yaml.ScalarNode && node.Tag == "!!null"

@@ -1,7 +1,7 @@
 // Package edits brings what people changed in files back into a codex.
 //
-// Read reads an export that was changed: JSON, YAML or a table. Compare computes the operations that lead from the codex
-// as it was exported to the file. A Log carries the edits of a person to another run of the same story.
+// Read reads an export that was changed: JSON, YAML or a table. Compare computes the operations that lead from the
+// codex as it was exported to the file.
 package edits
 
 import (

@@ -60,8 +60,8 @@ func (r Reader) readTo(ctx context.Context) (read annotator.Order, err error) {
 	return read, sqlite.Wrap(err, "read the scenes")
 }
 
-// Check returns why an operation would be refused now, as a *codex.Refusal; nil if it would not. A batch is not checked,
-// because its parts may rest on each other.
+// Check returns why an operation would be refused now, as a *codex.Refusal; nil if it would not. A batch is not
+// checked, because its parts may rest on each other.
 func (s *Edits) Check(ctx context.Context, op annotator.Operation) error {
 	if op.Do == annotator.DeedBatch {
 		return nil
