@@ -12,9 +12,10 @@ import (
 func Shown(c *annotator.Claim) bool { return !c.Settled() && c.Ended != annotator.EndWrong }
 
 // InOrder returns the claims of an entry in the order in which they are read, and how many of them open the entry.
-// Those are the claims by which it is identified now: narrated ones first, the newest of a kind first. Without any, the
-// first fact that holds opens it. The others follow in the order of the story. A statement of what the entry is now
-// belongs between the two. The order does not depend on when claims were written or merged.
+// Those are the claims by which it is identified now: narrated ones first, the newest of a kind first. If it is not any
+// more what it was, the newest state opens it, else the first fact that holds. The others follow in the order of the
+// story. A statement of what the entry is now belongs between the two. The order does not depend on when claims were
+// written or merged.
 func InOrder(claims []annotator.Claim) (ordered []annotator.Claim, opening int) {
 	told := slices.Clone(claims)
 	slices.SortStableFunc(told, CompareTold)
@@ -25,7 +26,7 @@ func InOrder(claims []annotator.Claim) (ordered []annotator.Claim, opening int) 
 	}
 	slices.SortStableFunc(ordered, CompareOpening)
 	if ordered == nil {
-		if at := slices.IndexFunc(told, func(c annotator.Claim) bool { return c.Until == 0 }); at >= 0 {
+		if at := opener(told); at >= 0 {
 			first := told[at]
 			return slices.Insert(slices.Delete(told, at, at+1), 0, first), 1
 		}
@@ -37,6 +38,19 @@ func InOrder(claims []annotator.Claim) (ordered []annotator.Claim, opening int) 
 		}
 	}
 	return ordered, opening
+}
+
+// opener returns the index of the claim that opens an entry without a claim that identifies it now; -1 for none.
+func opener(told []annotator.Claim) int {
+	opens := slices.IndexFunc(told, func(c annotator.Claim) bool { return c.Until == 0 })
+	if slices.ContainsFunc(told, func(c annotator.Claim) bool { return c.Identity && c.Ended == annotator.EndOver }) {
+		for i := range told {
+			if told[i].State && told[i].Until == 0 {
+				opens = i
+			}
+		}
+	}
+	return opens
 }
 
 // CompareTold compares two claims by the order of the story: by the posts in which they are told, then by their first

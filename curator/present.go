@@ -20,7 +20,7 @@ const (
 	maxStatements   = 20    // entries
 	statementsShown = 5_000 // tokens of their facts
 	statementShare  = 4     // part of these that one entry may take
-	statementTokens = 120   // of the reply, for each
+	statementTokens = 160   // of the reply, for each
 	statementLength = 600   // code points of a statement; the question asks for 400
 )
 
@@ -227,22 +227,32 @@ func (s statement) revisions(
 	return append(closed, restated...), err
 }
 
-// closings returns the closings of the states that have ended, and of the guesses that are settled. An answer that ends
-// most of an entry's states ends none: it has mistaken the question, or follows an instruction in a fact.
+// closings returns the closings of the states that have ended, of what the entry is no longer, and of the guesses that
+// are settled. An answer that ends most of an entry's states, or of what it is, ends none of these: it has mistaken the
+// question, or follows an instruction in a fact.
 func (s statement) closings(e *annotator.Entry) (list []codex.Closing) {
-	states := 0
+	list = s.over(e, func(c *annotator.Claim) bool { return c.State })
+	list = append(list, s.over(e, func(c *annotator.Claim) bool {
+		return c.Identity && !c.State && c.Kind == annotator.Narrated
+	})...)
+	return append(list, s.settled(e, list)...)
+}
+
+// over returns the closings of those claims of a kind that have ended.
+func (s statement) over(e *annotator.Entry, is func(*annotator.Claim) bool) (list []codex.Closing) {
+	all := 0
 	for i := range e.Claims {
-		if c := &e.Claims[i]; c.State && c.Until == 0 {
-			states++
+		if c := &e.Claims[i]; is(c) && c.Until == 0 {
+			all++
 			if slices.Contains(s.ended, c.ID) {
-				list = append(list, codex.Closing{Fact: c.ID})
+				list = append(list, codex.Closing{Fact: c.ID, Ended: annotator.EndOver})
 			}
 		}
 	}
-	if 2*len(list) > states+1 {
-		list = nil
+	if 2*len(list) > all+1 {
+		return nil
 	}
-	return append(list, s.settled(e, list)...)
+	return list
 }
 
 // settled returns the closings of guesses, given those of states. A narrated fact that holds and is newer may confirm a

@@ -134,6 +134,48 @@ func TestSettledGuesses(t *testing.T) {
 	}
 }
 
+// TestNoLongerWhatItIs: a statement ends what the entry is no longer, unless that is most of what it is. Then the newest
+// of its states opens it.
+func TestNoLongerWhatItIs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		identity []int64 // the facts that say who she is
+		answer   string
+		ended    []int64
+		opens    int64
+	}{
+		{[]int64{4}, "4", []int64{4}, 3},
+		{[]int64{4}, "4 3", []int64{3, 4}, 2},
+		{[]int64{4}, "5", nil, 4},
+		{[]int64{4, 5}, "4 5", nil, 5},
+		{[]int64{4, 5}, "5", []int64{5}, 4},
+	} {
+		e, at := sailor(), annotator.PlaceAt(2, 0)
+		for _, id := range test.identity {
+			e.Claims[id-1].Identity = true
+		}
+		asked := statements{{Entry: e}}
+		told, _ := asked.read(`<present id="1" ended="` + test.answer + `">She is home.</present>`)
+		revisions := asked.revisions(told, nil, nil, at, 7)
+		for i := range revisions {
+			revisions[i].ID = int64(i + 1)
+			if err := codex.Apply(e, &revisions[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var ended []int64
+		for _, c := range e.Claims {
+			if c.Ended == annotator.EndOver {
+				ended = append(ended, c.ID)
+			}
+		}
+		if ordered, opening := codex.InOrder(e.Claims); !slices.Equal(ended, test.ended) || ordered[0].ID != test.opens ||
+			opening < 1 {
+			t.Errorf("%q of %d ends %d, and %d opens", test.answer, test.identity, ended, ordered[0].ID)
+		}
+	}
+}
+
 // TestRestatedWithAState: a statement that says the same again, while a state has ended, is of the new date, and is
 // shown.
 func TestRestatedWithAState(t *testing.T) {

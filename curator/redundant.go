@@ -247,7 +247,7 @@ func (q *redundant) render() {
 		}
 		fmt.Fprintf(&text, "<entry id=\"%d\" term=\"%s\"%s>\n", d.ID, prompt.Escape(d.Name()), near)
 		for _, line := range codex.FactLines(d.Entry) {
-			text.WriteString(prompt.Escape(annotator.Clip(line, quoteLength, cutMark)) + "\n")
+			text.WriteString(prompt.Fact(annotator.Clip(line, quoteLength, cutMark)) + "\n")
 		}
 		text.WriteString("</entry>\n")
 	}

@@ -20,6 +20,13 @@ var special = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "
 // [gMASK].
 var bracketed = regexp.MustCompile(`\[(/?[a-z]?[A-Z][A-Z0-9_]*\])`)
 
+// tokenLink matches a link whose name looks like such a token.
+var tokenLink = regexp.MustCompile(`\[\[(/?[a-z]?[A-Z][A-Z0-9_]*)\]\]`)
+
+// Fact renders a line of an entry. A link that would be escaped is written as one with words of its own, so that the
+// model can write it back.
+func Fact(line string) string { return Escape(tokenLink.ReplaceAllString(line, "[[$1|$1]]")) }
+
 // Escape renders text from outside as data, with HTML's character references.
 func Escape(text string) string { return bracketed.ReplaceAllString(special.Replace(text), "&#91;$1") }
 
@@ -83,13 +90,13 @@ func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 	b.WriteString("\n")
 	list := func(facts []annotator.Claim) {
 		for i := range facts {
-			b.WriteString(Escape(codex.FactLine(&facts[i])) + "\n")
+			b.WriteString(Fact(codex.FactLine(&facts[i])) + "\n")
 		}
 	}
 	list(facts[:opening])
 	if e.Present != "" {
 		tag(&b, "present", "scene", number(e.PresentScene))
-		b.WriteString(Escape(e.Present) + "</present>\n")
+		b.WriteString(Fact(e.Present) + "</present>\n")
 	}
 	list(facts[opening:])
 	b.WriteString("</entry>\n")
@@ -134,7 +141,7 @@ func States(e *annotator.Entry, before annotator.Place, shown int64) string {
 	known := false
 	for i := range e.Claims {
 		if c := &e.Claims[i]; c.State && c.Until == 0 && c.Revision > shown {
-			b.WriteString(Escape(codex.FactLine(c)) + "\n")
+			b.WriteString(Fact(codex.FactLine(c)) + "\n")
 			known = known || c.From < before
 		}
 	}
@@ -150,7 +157,7 @@ func Facts(e *annotator.Entry, facts []annotator.Claim, scene func(*annotator.Cl
 	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name())
 	b.WriteString("\n")
 	for i := range facts {
-		fmt.Fprintf(&b, "%s [scene %d]\n", Escape(codex.FactLine(&facts[i])), scene(&facts[i]))
+		fmt.Fprintf(&b, "%s [scene %d]\n", Fact(codex.FactLine(&facts[i])), scene(&facts[i]))
 	}
 	b.WriteString("</entry>\n")
 	return b.String()

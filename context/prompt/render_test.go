@@ -94,3 +94,17 @@ func TestEscapeKeepsEverything(t *testing.T) {
 		}
 	})
 }
+
+// TestLinksLikeTokens: a link whose name looks like a special token is written so that it can be written back.
+func TestLinksLikeTokens(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"1: [[ISA]] is [[Mik]].":  "1: [[ISA|ISA]] is [[Mik]].",
+		"[[ISA|three letters]] <": "[[ISA|three letters]] &lt;",
+		"[INST] [[/INST]] [[[X]]": "&#91;INST] [[/INST|/INST]] [[[X|X]]",
+	} {
+		if got := prompt.Fact(line); got != want || templateTokens.MatchString(got) {
+			t.Errorf("%s is rendered as %s", line, got)
+		}
+	}
+}
