@@ -87,8 +87,14 @@ func (c *entryComparison) compareClaim(i int, base, now *annotator.Claim) error 
 	if err := c.compareEnd(i, base, now, reworded); err != nil {
 		return err
 	}
-	if err := c.dropQuotations(i, base, text, isOpen); err != nil {
+	added, allFound, err := c.newQuotations(i, base, text, isOpen)
+	if err != nil {
 		return err
+	}
+	if allFound {
+		if err := c.dropQuotations(i, base, text, isOpen); err != nil {
+			return err
+		}
 	}
 	if reworded {
 		c.want(c.line(path("text")...), annotator.Operation{
@@ -100,7 +106,12 @@ func (c *entryComparison) compareClaim(i int, base, now *annotator.Claim) error 
 			Do: annotator.DeedAdd, Text: text, Kind: base.Kind, Speaker: base.Speaker, Identity: true,
 		})
 	}
-	return c.addQuotations(i, base, text, isOpen)
+	if allFound {
+		for _, w := range added {
+			c.want(w.line, w.op)
+		}
+	}
+	return nil
 }
 
 // holds reports whether the entry has an open fact in some words.
@@ -217,29 +228,32 @@ func (c *entryComparison) dropQuotations(i int, base *annotator.Claim, text stri
 	return nil
 }
 
-// addQuotations adds the quotations that the codex does not have to the fact with these words.
-func (c *entryComparison) addQuotations(i int, base *annotator.Claim, text string, isOpen bool) error {
+// newQuotations returns the operations that add quotations to the fact with these words. It reports whether all of them
+// were found. Otherwise none is changed, because one that is edited is one taken away and one added.
+func (c *entryComparison) newQuotations(i int, base *annotator.Claim, text string, isOpen bool,
+) (added []wanted, allFound bool, err error) {
 	was := keysOf(base.Evidence)
 	for n, v := range c.file.Claims[i].Evidence {
 		line := c.line("claims", i, "evidence", n)
-		if was[quotationKey{v.Post, v.Start, v.End, v.Quote}] {
+		switch {
+		case was[quotationKey{v.Post, v.Start, v.End, v.Quote}]:
 			continue
-		}
-		if !isOpen && !c.holds(text) {
-			c.conflict(line, "fact %d has ended, and gets no quotation", base.ID)
-			continue
+		case base.Until != 0:
+			c.leave(line, "fact %d has ended, and gets no quotation", base.ID)
+			return nil, false, nil
+		case !isOpen && !c.holds(text):
+			c.conflict(line, "fact %d has ended since, and gets no quotation", base.ID)
+			return nil, false, nil
 		}
 		found, err := c.ground(line, v)
-		if err != nil {
-			return err
+		if err != nil || found == nil {
+			return nil, false, err
 		}
-		if found != nil {
-			c.want(line, annotator.Operation{
-				Do: annotator.DeedAdd, Text: text, Kind: base.Kind, Speaker: base.Speaker, Evidence: found,
-			})
-		}
+		added = append(added, wanted{line, annotator.Operation{
+			Do: annotator.DeedAdd, Text: text, Kind: base.Kind, Speaker: base.Speaker, Evidence: found,
+		}})
 	}
-	return nil
+	return added, true, nil
 }
 
 // ground returns a quotation of the file as it stands in its post; nil if it does not.

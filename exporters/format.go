@@ -100,6 +100,7 @@ func All() []Format {
 		{Name: "koreader", About: "X-Ray sidecars for plugins of KOReader", Story: true, WriteFiles: writeKOReader},
 		{Name: "mri", About: "lists for the plugin MRI of KOReader", Story: true, WriteFiles: writeMRI},
 		{Name: "dynamic-xray", About: "items for the plugin Dynamic Xray of KOReader", Write: writeDynamicXray},
+		{Name: "names", About: "a table of names, to be edited", Write: writeNames},
 		{Name: "csv", About: "tables: entries, names, claims, evidence", WriteFiles: writeCSV},
 		{Name: "jsonld", About: "linked data: schema.org and PROV", Write: ofDocument(writeJSONLD)},
 		{Name: "world-info", About: "a World Info book of SillyTavern", Write: ofDocument(writeWorldInfo)},

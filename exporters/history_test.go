@@ -32,6 +32,14 @@ func (p *memoryHistory) Episodes(context.Context) ([]annotator.Episode, []annota
 	return p.episodes, p.scenes, nil
 }
 
+func (p *memoryHistory) Weights(_ context.Context, entries []int64) (map[int64]int, error) {
+	weights := map[int64]int{}
+	for _, id := range entries {
+		weights[id] = len(p.revisions[id])
+	}
+	return weights, nil
+}
+
 // historyOf returns a history of the entries of a document, by the dates in it.
 func historyOf(doc *exporters.Document) *memoryHistory {
 	p := &memoryHistory{revisions: map[int64][]annotator.Revision{}}

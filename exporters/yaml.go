@@ -33,6 +33,76 @@ func writeYAML(w io.Writer, doc *Document) error {
 	return out.Flush()
 }
 
+// editable begins a file for an editor.
+const editable = `# Change what you want, save, and close the editor. You are shown what the file changes before it is applied.
+# A field or an entry that you leave out stays as it is. A fact, a name or a quotation that you leave out of its list is
+# taken away. A fact without an id is new. "status: retired" takes an entry out, "merged_into: 12" makes it one with #12.
+`
+
+// WriteEditable writes a document as YAML for an editor. Fields that are computed are left out.
+func WriteEditable(w io.Writer, doc *Document) error {
+	head := envelope(doc)
+	head.Chapters, head.Summaries = nil, nil
+	var around, entries bytes.Buffer
+	fmt.Fprint(&around, editable)
+	text, err := encodeYAML(head)
+	if err != nil {
+		return err
+	}
+	around.Write(bytes.TrimSuffix(text, []byte(" []\n")))
+	for i := range doc.Entries {
+		decoder := json.NewDecoder(bytes.NewReader(encodeJSON(&doc.Entries[i], "")))
+		decoder.UseNumber()
+		node, err := yamlNode(decoder)
+		if err != nil {
+			return err
+		}
+		shortenNode(node)
+		item, err := encodeNode(&yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{node}})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&entries, "\n%s", item)
+	}
+	if len(doc.Entries) == 0 {
+		entries.WriteString(" []\n")
+	}
+	_, err = io.Copy(w, io.MultiReader(&around, &entries))
+	return err
+}
+
+// shortenNode leaves out what is computed, and writes positions and quotations in one line.
+func shortenNode(node *yaml.Node) {
+	if node.Kind == yaml.SequenceNode {
+		for _, item := range node.Content {
+			shortenNode(item)
+		}
+		return
+	}
+	kept := node.Content[:0]
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		switch key.Value {
+		case "definition", "present", "first", "last":
+			continue
+		case "from", "until":
+			value.Style |= yaml.FlowStyle
+		case "evidence":
+			for _, quotation := range value.Content {
+				quotation.Style |= yaml.FlowStyle
+			}
+		case "aliases":
+			for _, name := range value.Content {
+				name.Style |= yaml.FlowStyle
+			}
+		case "claims":
+			shortenNode(value)
+		}
+		kept = append(kept, key, value)
+	}
+	node.Content = kept
+}
+
 // encodeYAML encodes a value as YAML. It converts the JSON of the value, so that the formats agree on names, order and
 // empty values.
 func encodeYAML(value any) ([]byte, error) {
@@ -42,6 +112,10 @@ func encodeYAML(value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return encodeNode(node)
+}
+
+func encodeNode(node *yaml.Node) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,13 +27,16 @@ type exportOptions struct {
 	filter *filter
 	corpus string
 	book   string
+	edit   bool
+	yes    bool
+	query  string // selects what a search finds; empty: all
 }
 
 func newExport(a *app) *cobra.Command {
 	o := &exportOptions{app: a}
 	names, list := formats()
 	cmd := &cobra.Command{
-		Use:   "export",
+		Use:   "export [QUERY]",
 		Short: "Write the codex as a file for other programs",
 		Long: longHelp(`
 Write the codex in the format of another program: every live entry with its names, its claims and the quotations that
@@ -41,14 +45,26 @@ story, without anything that is told later.
 
 A file is written whole or not at all. A format of several files is written to a folder, or to an archive if the name
 ends in .zip. A folder is exported to again without a loss: files that you have added stay, and if you have changed one
-of the export's, nothing is written. docs/formats.md describes each format, and what reads it:
+of the export's, nothing is written. docs/formats.md describes each format, and what reads it.
+
+With --edit, the editor of VISUAL or EDITOR opens on what a search for QUERY finds, or on all of the codex, as yaml, json
+or names. What you change there is shown and applied as by import-edits.
+
+The formats:
 `+list, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator export --format json -o book.json
   annotator export --db book.annotator.db --format yaml --tag person
   annotator export --format json --status all | jq .count
   annotator export --format json --as-of scene:40
   annotator export --format world-info --as-of thread:12 -o book-until-12.json
-  annotator export --format csv -o tables.zip`,
+  annotator export --format csv -o tables.zip
+  annotator export --format yaml --edit "old harbour"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.edit {
+				return nil
+			}
+			return arguments(0, 0)(cmd, args)
+		},
 		// Before the database is opened: closing a second descriptor of the same file would release SQLite's locks.
 		PreRunE: func(*cobra.Command, []string) error { return refuseDatabase(o.out) },
 	}
@@ -60,8 +76,19 @@ of the export's, nothing is written. docs/formats.md describes each format, and 
 	corpusFlag(flags, &o.corpus, "corpus `FILE` of the formats that hold text of the story")
 	flags.StringVar(&o.book, "book", "",
 		"the `EPUB` that the story was imported from; empty: the one beside the corpus")
+	flags.BoolVar(&o.edit, "edit", false, "open an editor, and apply what is changed there")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "with --edit: apply without a question")
 	o.filter = filterFlags(flags)
-	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error { return o.run(ctx, db) })
+	return onRun(cmd, func(ctx context.Context, named string, args []string) error {
+		path, err := findDatabase(named)
+		switch {
+		case err != nil:
+			return err
+		case o.edit:
+			return o.editInEditor(ctx, path, strings.Join(args, " "))
+		}
+		return withDatabase(ctx, path, func(db *storage.DB) error { return o.run(ctx, db) })
+	})
 }
 
 // formats returns the names of the formats, and a list of them for the help.
@@ -82,32 +109,8 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	if err != nil {
 		return err
 	}
-	run, err := db.Run.Status(ctx)
+	shown, codex, err := o.read(ctx, db)
 	if err != nil {
-		return err
-	}
-	shown, err := viewAt(ctx, db, o.asOf)
-	if err != nil {
-		return err
-	}
-	selection := exporters.Selection{}
-	if selection.Statuses, selection.Tags, err = o.filter.resolve(); err != nil {
-		return err
-	}
-	document, err := documentOf(ctx, db, shown, &run.Corpus, &selection)
-	if err != nil {
-		return err
-	}
-	if document.Count == 0 {
-		if err := o.filter.explainNone(ctx, shown, selection.Tags); err != nil {
-			return err
-		}
-	}
-	codex := &exporters.Codex{
-		Document: document, Selection: selection, History: shown, Name: storyName(run.Corpus.Path),
-		Updated: time.UnixMilli(run.Updated),
-	}
-	if codex.Scenes, err = db.Scenes.Orders(ctx); err != nil {
 		return err
 	}
 	if !format.Story {
@@ -120,6 +123,57 @@ func (o *exportOptions) run(ctx context.Context, db *storage.DB) error {
 	codex.Book = cmp.Or(o.book, bookOf(posts.Path()))
 	codex.Text = &storyText{view: shown, corpus: posts}
 	return cmp.Or(o.write(ctx, &format, codex), posts.Close())
+}
+
+// read returns what the user has selected of the codex.
+func (o *exportOptions) read(ctx context.Context, db *storage.DB) (*view.View, *exporters.Codex, error) {
+	run, err := db.Run.Status(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	shown, err := viewAt(ctx, db, o.asOf)
+	if err != nil {
+		return nil, nil, err
+	}
+	selection := exporters.Selection{}
+	if selection.Statuses, selection.Tags, err = o.filter.resolve(); err != nil {
+		return nil, nil, err
+	}
+	document, err := documentOf(ctx, db, shown, &run.Corpus, &selection)
+	if err != nil {
+		return nil, nil, err
+	}
+	if document.Count == 0 {
+		if err := o.filter.explainNone(ctx, shown, selection.Tags); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := o.keepFound(ctx, shown, &selection, document); err != nil {
+		return nil, nil, err
+	}
+	codex := &exporters.Codex{
+		Document: document, Selection: selection, History: shown, Name: storyName(run.Corpus.Path),
+		Updated: time.UnixMilli(run.Updated),
+	}
+	codex.Scenes, err = db.Scenes.Orders(ctx)
+	return shown, codex, err
+}
+
+// keepFound keeps the entries of a document that a search for the query finds.
+func (o *exportOptions) keepFound(ctx context.Context, shown *view.View, selection *exporters.Selection,
+	document *exporters.Document,
+) error {
+	if o.query == "" {
+		return nil
+	}
+	page, err := shown.Find(ctx, annotator.Query{Text: o.query, Tags: selection.Tags, Statuses: selection.Statuses})
+	found := map[int64]bool{}
+	for i := range page.Entries {
+		found[page.Entries[i].ID] = true
+	}
+	document.Entries = slices.DeleteFunc(document.Entries, func(e exporters.Entry) bool { return !found[e.ID] })
+	document.Count = len(document.Entries)
+	return err
 }
 
 // bookOf returns the path of the book in the folder of the corpus that was imported from it.

@@ -60,7 +60,8 @@ run applies them before its next scene.`, exitMisused, exitHalted, exitInterrupt
 		if err != nil {
 			return err
 		}
-		return o.take(ctx, path, file, text)
+		_, err = o.take(ctx, path, file, text)
+		return err
 	})
 }
 
@@ -109,11 +110,12 @@ func (o *fileEdits) read(file string) ([]byte, error) {
 	return text, nil
 }
 
-// take compares a file with the codex, shows what it changes, and applies that if the user agrees.
-func (o *fileEdits) take(ctx context.Context, path, file string, text []byte) error {
+// take compares a file with the codex, shows what it changes, and applies that if the user agrees. It reports whether
+// nothing of the file is left to be applied.
+func (o *fileEdits) take(ctx context.Context, path, file string, text []byte) (done bool, err error) {
 	f, err := edits.Read(file, text)
 	if err != nil {
-		return inFile(file, err)
+		return false, inFile(file, err)
 	}
 	o.what = file
 	var plan *edits.Plan
@@ -127,7 +129,7 @@ func (o *fileEdits) take(ctx context.Context, path, file string, text []byte) er
 		})
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	return o.offer(ctx, path, plan)
 }
@@ -224,8 +226,8 @@ func quotationIn(ctx context.Context, story *corpus.DB, post int64, quote string
 	return found, nil
 }
 
-// offer shows a plan, and applies it if the user agrees.
-func (o *fileEdits) offer(ctx context.Context, path string, plan *edits.Plan) error {
+// offer shows a plan, and applies it if the user agrees. It reports whether nothing is left of it.
+func (o *fileEdits) offer(ctx context.Context, path string, plan *edits.Plan) (bool, error) {
 	done := &takenEdits{Plan: plan}
 	if !o.asJSON {
 		done.print(o.out)
@@ -234,21 +236,22 @@ func (o *fileEdits) offer(ctx context.Context, path string, plan *edits.Plan) er
 	if len(plan.Changes) > 0 && !o.dryRun && (o.yes || !o.asJSON && o.agrees("apply "+n)) {
 		applied, err := o.submit(ctx, path, plan.Batch())
 		if err != nil {
-			return refused(err)
+			return false, refused(err)
 		}
 		done.Applied, done.Pending, done.Row = !applied.Pending, applied.Pending, applied.Row
 	}
 	switch {
 	case o.asJSON:
-		return o.printJSON(done)
+		return false, o.printJSON(done)
 	case done.Pending:
-		fmt.Fprintf(o.out, "%s: stored; the run applies them before its next scene\n", n)
+		fmt.Fprintf(o.out, "%s stored: the run applies them before its next scene\n", n)
 	case done.Applied:
 		fmt.Fprintf(o.out, "%s applied; `annotator undo` takes them back\n", n)
 	case len(plan.Changes) > 0:
 		fmt.Fprintln(o.out, "nothing was changed")
 	}
-	return nil
+	isTaken := done.Pending || done.Applied || len(plan.Changes) == 0
+	return isTaken && len(plan.Conflicts)+len(plan.Left) == 0, nil
 }
 
 // agrees asks a question, and reports whether the answer is yes. Its default is no.
