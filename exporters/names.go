@@ -14,9 +14,8 @@ func writeNames(ctx context.Context, w io.Writer, c *Codex) error {
 	if err != nil {
 		return err
 	}
-	header := strings.Split("id,revisions,term,disambiguator,tags,names,status,merged_into,mentions,first_scene,first_post",
-		",")
-	return writeTable(w, header, c.Entries, func(row func(...any), e *Entry) {
+	const header = "id,revisions,term,disambiguator,tags,names,status,merged_into,mentions,first_scene,first_post"
+	return writeTable(w, strings.Split(header, ","), c.Entries, func(row func(...any), e *Entry) {
 		var into any = ""
 		if e.MergedInto != 0 {
 			into = e.MergedInto

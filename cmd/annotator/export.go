@@ -47,8 +47,8 @@ A file is written whole or not at all. A format of several files is written to a
 ends in .zip. A folder is exported to again without a loss: files that you have added stay, and if you have changed one
 of the export's, nothing is written. docs/formats.md describes each format, and what reads it.
 
-With --edit, the editor of VISUAL or EDITOR opens on what a search for QUERY finds, or on all of the codex, as yaml, json
-or names. What you change there is shown and applied as by import-edits.
+With --edit, the editor of VISUAL or EDITOR opens on what a search for QUERY finds, or on all of the codex, as yaml,
+json or names. What you change there is shown and applied as by import-edits.
 
 The formats:
 `+list, exitMisused, exitHalted, exitInterrupted),
