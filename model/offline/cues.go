@@ -53,7 +53,8 @@ func (r *reader) kindOf(names []*name) string {
 		if n.titled > 1 && !n.Office {
 			return tagPerson // a town of the same name does not count against it
 		}
-		if n.person() || n.titled > 0 && !n.Office || len(n.Words) > 1 && identity.IsFirstName(n.Words[0]) {
+		pronouns := n.person() && all[tagPlace] <= all[tagPerson] // else they are of somebody at that place
+		if pronouns || n.titled > 0 && !n.Office || len(n.Words) > 1 && identity.IsFirstName(n.Words[0]) {
 			all[tagPerson] += strong
 		}
 	}

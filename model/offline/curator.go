@@ -39,9 +39,9 @@ func (m *Model) decide(w *window) string {
 	return annotator.EncodeJSON(decisions)
 }
 
-// decideOn merges an entry whose name is a short form of another entry's name, unless the scenes tell of others of the
-// family whose name it may be. It confirms an entry that is mentioned
-// in the shown text or has a quotation. A common word needs two mentions or a quotation.
+// decideOn merges an entry whose name is a short form of another entry's name, unless it may be that of others in the
+// scenes. It confirms an entry that is mentioned in the shown text or has a quotation. A common word needs two mentions
+// or a quotation.
 func (m *Model) decideOn(w *window, shown *element, e *entry, similar []entry) decision {
 	own := strings.Fields(normal(e.names()[0]))
 	if full := fullForm(e, similar); full != nil && m.read(w.scenes).agrees(e, full) {
