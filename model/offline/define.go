@@ -44,16 +44,11 @@ func (b *book) sentences(names []*name, kind string) []sentence {
 	var all []sentence
 	seen := map[[2]int]bool{}
 	for _, n := range names {
-		ofOthers := b.ofOthers(n, names)
 		for _, p := range n.places {
 			key := [2]int{p.text, p.sentence}
 			if !seen[key] {
 				seen[key] = true
-				s := b.sentence(p, kind)
-				if ofOthers {
-					s.score -= vaguePenalty / 2
-				}
-				all = append(all, s)
+				all = append(all, b.sentence(p, kind))
 			}
 		}
 	}
@@ -61,13 +56,6 @@ func (b *book) sentences(names []*name, kind string) []sentence {
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(x.order, y.order))
 	})
 	return all
-}
-
-// ofOthers reports whether a name is a last name of others, too, than of the one with some names.
-func (b *book) ofOthers(n *name, names []*name) bool {
-	return len(n.Words) == 1 && n.Title == "" && slices.ContainsFunc(b.byWord[n.Words[0]], func(other *name) bool {
-		return other.Words[len(other.Words)-1] == n.Words[0] && !slices.Contains(names, other)
-	})
 }
 
 // sentence returns the sentence of a mention.
