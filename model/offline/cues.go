@@ -53,7 +53,8 @@ func (r *reader) kindOf(names []*name) string {
 		if n.titled > 1 && !n.Office {
 			return tagPerson // a town of the same name does not count against it
 		}
-		pronouns := n.person() && all[tagPlace] < 2*max(all[tagPerson], clear) // else they are of somebody at that place
+		// Behind the name of a place, pronouns are of somebody who is there.
+		pronouns := n.person() && all[tagPlace] < 2*max(all[tagPerson], clear)
 		if pronouns || n.titled > 0 && !n.Office || len(n.Words) > 1 && identity.IsFirstName(n.Words[0]) {
 			all[tagPerson] += strong
 		}
