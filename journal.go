@@ -36,15 +36,21 @@ type Trace struct {
 	Error  string  `json:"error,omitempty"`
 	Tokens int     `json:"tokens,omitempty"` // estimate for this row
 	Shows  []Shown `json:"shows,omitempty"`  // the entries that this row shows the model, in full or by name
-	Parsed Parsed  `json:"-"`                // what was read of a reply, a tool_call or an update
+	Parsed Parsed  `json:"-"`                // what was read of the row, and what else belongs to it
 }
 
-// Parsed is what was read of the text of a row, once, when it came. Nothing reads them again.
+// Parsed is what was read of the text of a row, once, when it came, or what belongs to the row and is not shown to the
+// model. Nothing reads the text again.
 type Parsed struct {
 	ParsedCall   // of a tool_call or an update
 	ReplyContent // of a reply
 	// of an answer of the curator, or of the note in its place: the phrases that it was asked about; nil for none
 	Phrases *Phrases `json:"phrases,omitempty"`
+	// of a tool's answer: the question that the call asks a person
+	Question *Question `json:"question,omitempty"`
+	// of a tool's answer: what was refused because a person has locked it, as a person can do it
+	Suggests []Operation `json:"suggests,omitempty"`
+	Answers  []int64     `json:"answers,omitempty"` // of a scene: the rows of a person's answers that it shows
 }
 
 // Phrases says whose names some phrases are, by the model.

@@ -8,7 +8,7 @@ const (
 	DeedEdit   Deed = "edit"   // a fact in other words
 	DeedAdd    Deed = "add"    // a fact or a name is added
 	DeedReject Deed = "reject" // a fact or a name is wrong
-	DeedEnd    Deed = "end"    // a state has ended
+	DeedEnd    Deed = "end"    // a state has ended, or a guess is settled
 	DeedRename Deed = "rename"
 	DeedRetag  Deed = "retag"
 	DeedHide   Deed = "hide"   // an entry is retired
@@ -21,6 +21,7 @@ const (
 	DeedRevert Deed = "revert" // a revision is taken back
 	DeedUndo   Deed = "undo"   // the newest operation is taken back
 	DeedBatch  Deed = "batch"  // several operations, as one decision: all are applied, or none
+	DeedAnswer Deed = "answer" // a question of the model is answered
 )
 
 // Operation is a change of the codex that a person asks for. In JSON it is what the journal has of it. Its texts are
@@ -32,7 +33,7 @@ type Operation struct {
 	Fact  int64 `json:"fact,omitempty"`  // its number; of lock and unlock: 0 for the entry
 	// of rename: the new name; of add and reject: the name, if it is about one
 	Name string   `json:"name,omitempty"`
-	Text string   `json:"text,omitempty"` // of edit and add: the fact; of hide: the reason
+	Text string   `json:"text,omitempty"` // of edit and add: the fact; of hide: the reason; of answer: the answer
 	Was  string   `json:"was,omitempty"`  // of an operation on a fact: it is refused if the fact has other words
 	Tags []string `json:"tags,omitempty"`
 	// of add: what else is known of the fact
@@ -41,10 +42,37 @@ type Operation struct {
 	State    bool      `json:"state,omitempty"`
 	Identity bool      `json:"identity,omitempty"`
 	Evidence *Evidence `json:"evidence,omitempty"`
-	Revision int64     `json:"revision,omitempty"` // of revert
+	// of end: the number of the fact that takes its place, and how it ends; zero: it is over, and none does
+	ReplacedBy int64  `json:"replaced_by,omitempty"`
+	Ended      Ending `json:"ended,omitempty"`
+	Question   int64  `json:"question,omitempty"` // of answer: its number
+	Revision   int64  `json:"revision,omitempty"` // of revert
 	// of undo: the row of the journal with the operation that it takes back; 0: the newest one that was not undone
 	Row int64 `json:"row,omitempty"`
 	// the scene from which it is seen; 0: from where what it changes or quotes is seen
 	From  Order       `json:"from,omitempty"`
 	Parts []Operation `json:"parts,omitempty"` // of batch, in order
+	// who asks for it, as that person says; empty: nobody has said. Undo then takes back the newest operation of anybody
+	By string `json:"by,omitempty"`
+}
+
+// Question is what the model asks a person about an entry.
+type Question struct {
+	ID      int64    `json:"id"` // its number, from 1
+	Entry   int64    `json:"entry"`
+	Text    string   `json:"text"`
+	Answers []string `json:"answers,omitempty"` // that the model suggests
+	Scene   int      `json:"scene"`             // at which it was asked
+
+	Row      int64 `json:"-"` // of the journal; 0 until it is there
+	Answered bool  `json:"-"` // a person has answered it
+}
+
+// Answer is a person's answer to a question of the model.
+type Answer struct {
+	Row      int64 // of the journal
+	Question int64 // its number
+	Text     string
+	By       string // who answers; empty: nobody has said
+	From     Order  // the scene from which it is known
 }

@@ -270,7 +270,7 @@ func (r *reviser) closings() {
 		if c.By != 0 {
 			successor = &r.entry.Claims[by]
 		}
-		claim.Ended, claim.ReplacedBy = cmp.Or(c.Ended, ending(&claim, c.By != 0 || c.Elsewhere)), c.By
+		claim.Ended, claim.ReplacedBy = cmp.Or(c.Ended, EndingOf(&claim, c.By != 0 || c.Elsewhere)), c.By
 		err := checkEnding(&claim, c.Elsewhere, successor != nil && successor.Earlier)
 		if err == nil && successor != nil && claim.Ended == annotator.EndConfirmed {
 			claim.Ended, err = confirmed(&claim, successor, c.Unrelated)
@@ -329,10 +329,10 @@ var endings = []annotator.Ending{
 	annotator.EndConfirmed, annotator.EndRefuted, annotator.EndOver, annotator.EndWrong,
 }
 
-// ending returns how a claim most often ends that is closed without a word on it. Most guesses that a fact replaces are
+// EndingOf returns how a claim most often ends that is closed without a word on it. Most guesses that a fact replaces are
 // right. To show one of these as refuted would deny what is true. To leave out a false one does no harm, because the
 // fact is shown.
-func ending(c *annotator.Claim, replaced bool) annotator.Ending {
+func EndingOf(c *annotator.Claim, replaced bool) annotator.Ending {
 	switch {
 	case c.State:
 		return annotator.EndOver

@@ -36,6 +36,34 @@ const (
 	mergedPart = "merged/"
 )
 
+// Marks returns what a model is told of the locks of an entry. These are the locked parts: "all", "name", "tags",
+// "status" or numbers of facts that hold; and what it is not: ids of other entries, and names.
+func Marks(e *annotator.Entry) (locked, not []string) {
+	if e.Locked {
+		locked = append(locked, "all")
+	}
+	for _, lock := range e.Locks {
+		kind, part, _ := strings.Cut(lock, "/")
+		switch kind + "/" {
+		case factPart:
+			id, _ := strconv.ParseInt(part, 10, 64)
+			if at := claimIndex(e, id); at >= 0 && e.Claims[at].Until == 0 {
+				locked = append(locked, part)
+			}
+		case aliasPart:
+			if _, has := findAlias(e, part); !has {
+				not = append(not, part)
+			}
+		case otherPart:
+			not = append(not, part)
+		case mergedPart:
+		default:
+			locked = append(locked, kind)
+		}
+	}
+	return locked, not
+}
+
 // IsOther reports whether two entries are not the same, as a person has said of them or of what was merged into them.
 func IsOther(a, b *annotator.Entry) bool {
 	return slices.ContainsFunc(nots(b), func(not string) bool { return slices.Contains(a.Locks, not) }) ||

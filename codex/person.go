@@ -104,7 +104,7 @@ func (p *performer) one() ([]annotator.Revision, error) {
 	case annotator.DeedAdd:
 		r.addOne(op)
 	case annotator.DeedEnd:
-		r.endState(op.Fact)
+		r.endFact(op)
 	case annotator.DeedReject:
 		r.reject(op)
 	default:
@@ -195,11 +195,11 @@ func (r *reviser) reject(op *annotator.Operation) {
 	r.lock(LockFact(op.Fact))
 }
 
-// endState closes a state that has ended.
-func (r *reviser) endState(fact int64) {
-	r.edit.Close = []Closing{{Fact: fact, Ended: annotator.EndOver}}
+// endFact closes a fact: a state that is over, unless the operation says how it ends.
+func (r *reviser) endFact(op *annotator.Operation) {
+	r.edit.Close = []Closing{{Fact: op.Fact, By: op.ReplacedBy, Ended: cmp.Or(op.Ended, annotator.EndOver)}}
 	r.closings()
-	r.lock(LockFact(fact))
+	r.lock(LockFact(op.Fact))
 }
 
 // merge makes an entry another one.
@@ -247,13 +247,24 @@ func Describe(op *annotator.Operation) string {
 	if op.Other != 0 {
 		text += fmt.Sprintf(" #%d", op.Other)
 	}
-	if op.Revision != 0 {
-		text += fmt.Sprintf(" %d", op.Revision)
+	for _, n := range []int64{op.Question, op.Revision} {
+		if n != 0 {
+			text += fmt.Sprintf(" %d", n)
+		}
+	}
+	if op.ReplacedBy != 0 {
+		text += fmt.Sprintf(" by %d", op.ReplacedBy)
+	}
+	if op.Ended != "" {
+		text += " " + string(op.Ended)
 	}
 	for _, words := range append([]string{op.Name, op.Text}, op.Tags...) {
 		if words != "" {
 			text += " " + strconv.Quote(words)
 		}
+	}
+	if op.By != "" {
+		text += ", by " + strconv.Quote(op.By)
 	}
 	return text
 }

@@ -69,7 +69,9 @@ func (c *Curator) candidates(ctx context.Context, open []annotator.UndecidedEntr
 	}
 	for i := range batch {
 		for _, id := range similar[i] {
-			batch[i].Similar = append(batch[i].Similar, *entries[id])
+			if !codex.IsOther(&batch[i].Entry, entries[id]) {
+				batch[i].Similar = append(batch[i].Similar, *entries[id])
+			}
 		}
 	}
 	return batch, nil

@@ -124,7 +124,7 @@ CREATE TABLE trace (
   error     TEXT NOT NULL DEFAULT '',
   tokens    INTEGER NOT NULL DEFAULT 0,
   shows     TEXT NOT NULL DEFAULT '',
-  parsed    TEXT NOT NULL DEFAULT '', -- the parsed form of a reply or a call, as JSON. Parsed arguments: json_patch(arguments, parsed ->> 'patch')
+  parsed    TEXT NOT NULL DEFAULT '', -- the parsed form of a reply or a call, and what else belongs to a row, as JSON. Parsed arguments: json_patch(arguments, parsed ->> 'patch')
   hash      BLOB NOT NULL CHECK (length(hash) = 32),
   at        INTEGER NOT NULL -- unix milliseconds; not part of the hash
 ) STRICT;
@@ -132,6 +132,11 @@ CREATE UNIQUE INDEX trace_turn ON trace (turn, seq);
 CREATE UNIQUE INDEX trace_call ON trace (call_id, kind) WHERE call_id <> '';
 CREATE INDEX trace_phrases ON trace (id) WHERE turn = 0 AND parsed <> '';
 CREATE INDEX trace_edit ON trace (id) WHERE kind = 'edit';
+CREATE INDEX trace_answer ON trace (id) WHERE kind = 'edit' AND tool = 'answer' AND error = '';
+CREATE INDEX trace_undo ON trace (arguments ->> 'row') WHERE kind = 'edit' AND tool = 'undo' AND error = '';
+CREATE INDEX trace_question ON trace (id) WHERE kind = 'tool_result' AND tool = 'ask_person' AND error = '';
+CREATE INDEX trace_shows_answer ON trace (id) WHERE kind = 'scene' AND parsed <> '';
+CREATE INDEX trace_suggests ON trace (id) WHERE kind IN ('tool_result', 'update') AND instr(parsed, '"suggests":');
 CREATE INDEX trace_opening ON trace (scene) WHERE seq = 0 AND turn > 0;
 
 CREATE VIEW tool_interaction AS

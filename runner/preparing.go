@@ -18,14 +18,20 @@ func (r *Runner) preparing(ctx context.Context) (annotator.Event, error) {
 	if s.outcome.Reason = corpus.Untold(s.Posts); s.outcome.Reason != "" {
 		return annotator.EventNothingToAsk, nil
 	}
-	selection := entries.Selection{Scene: &s.Scene, Names: r.names, Glossary: r.Store.Glossary, Window: r.window}
+	answers, err := r.Store.Edits.NewAnswers(ctx)
+	if err != nil {
+		return "", err
+	}
+	selection := entries.Selection{
+		Scene: &s.Scene, Names: r.names, Glossary: r.Store.Glossary, Window: r.window, Answers: answers,
+	}
 	glossary, shows, err := selection.Render(ctx, r.glossaryRoom())
 	if err != nil {
 		return "", err
 	}
 	row := &annotator.Trace{
 		Kind: annotator.TraceScene, Scene: s.row.N, Content: s.text, Attached: s.note + glossary,
-		Shows: shows,
+		Shows: shows, Parsed: annotator.Parsed{Answers: selection.Answered},
 	}
 	row.Tokens = tokens.EstimateMessage(row.Text())
 	if err := r.Store.Scenes.Open(ctx, row); err != nil {

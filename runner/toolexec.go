@@ -94,6 +94,7 @@ type toolRun struct {
 // fill writes a result into the row. A result is a JSON object that is not empty.
 func (t *toolRun) fill(result tools.Result) {
 	t.row.Content, t.row.Error, t.row.Shows = result.Content, result.Error, result.Shows
+	t.row.Parsed.Question, t.row.Parsed.Suggests = result.Question, result.Suggests
 	if t.note != "" {
 		t.row.Content = strings.TrimSuffix(result.Content, "}") + `,"note":"` + t.note + `"}`
 	}
@@ -216,7 +217,7 @@ func (r *toolRunner) answerRoom() int {
 // changes reports whether a tool can change the answer to another call.
 func (r *toolRunner) changes(name string) bool {
 	tool, ok := r.tools.Tool(name)
-	return ok && tool.Permission != tools.Reads && tool.Permission != tools.Declares
+	return ok && (tool.Permission == tools.Writes || tool.Permission == tools.Retires || tool.Permission == tools.Summons)
 }
 
 // readable reports whether a post comes no later in story order than the present scene. The model must not read ahead.

@@ -121,5 +121,5 @@ func Entries(entries []annotator.Entry) string {
 		}
 		rendered = append(rendered, b.String())
 	}
-	return prompt.Glossary(rendered, nil, nil)
+	return prompt.Glossary(rendered, nil, nil, nil)
 }

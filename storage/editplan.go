@@ -38,8 +38,14 @@ func (e *edit) plan() ([]annotator.Revision, error) {
 	e.on.Past = func(entry int64) ([]annotator.Revision, error) {
 		return collect(e.ctx, e.q, ScanRevision, Revisions+` WHERE r.entry_id = ? ORDER BY r.id`, entry)
 	}
-	if err := e.read(); err != nil {
+	if err := e.readSubject(); err != nil {
 		return nil, err
+	}
+	if e.op.Do == annotator.DeedAnswer {
+		return nil, e.answer()
+	}
+	if e.op.Do == annotator.DeedUndo && len(e.on.Former) == 0 { // of an answer, which has no revisions
+		return nil, nil
 	}
 	from, err := e.from()
 	if err != nil {
@@ -71,8 +77,8 @@ func orRefusal(err error, format string, args ...any) error {
 	return err
 }
 
-// read reads the entries and the revisions that the operation is about.
-func (e *edit) read() (err error) {
+// readSubject reads the entries and the revisions that the operation is about.
+func (e *edit) readSubject() (err error) {
 	switch e.op.Do {
 	case annotator.DeedUndo:
 		err = e.readUndone()
@@ -97,13 +103,12 @@ func (e *edit) read() (err error) {
 	return e.readValues(ids)
 }
 
-// readUndone finds the operation with the row that is named, or the newest one that was not undone.
+// readUndone finds the operation with the row that is named, or the newest one that was not undone: of the person who
+// asks, if that is said.
 func (e *edit) readUndone() error {
 	err := e.Row(e.ctx, `SELECT t.id FROM trace t WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
-		AND ?1 IN (0, t.id)
-		AND NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
-		  AND u.arguments ->> 'row' = t.id)
-		ORDER BY t.id DESC LIMIT 1`, e.op.Row).Scan(&e.op.Row)
+		AND ?1 IN (0, t.id) AND (?1 > 0 OR ?2 IN ('', t.arguments ->> 'by')) AND `+notUndone+`
+		ORDER BY t.id DESC LIMIT 1`, e.op.Row, e.op.By).Scan(&e.op.Row)
 	if err != nil {
 		return orRefusal(err, "no edit is left to undo")
 	}
@@ -161,9 +166,9 @@ func (e *edit) seenOf(is func(*seenValue) bool) (furthest annotator.Order) {
 // from returns the scene from which the operation is seen: that which the person named. Else it is that from which what
 // it changes or quotes is known. What takes revisions back is seen from where these are.
 func (e *edit) from() (annotator.Order, error) {
-	read, err := e.readTo(e.ctx)
-	if err != nil || e.op.From > read {
-		return 0, cmp.Or(err, error(&codex.Refusal{Code: "NOT_FOUND", Message: "the story is not read up to there"}))
+	read, err := e.read()
+	if err != nil {
+		return 0, err
 	}
 	op := e.op
 	from := cmp.Or(op.From, e.birth[op.Entry])
@@ -180,6 +185,15 @@ func (e *edit) from() (annotator.Order, error) {
 		return read, nil
 	}
 	return max(from, e.birth[op.Entry], e.seenOf(e.changes)), nil
+}
+
+// read returns the furthest scene that was read. The person may name none after it.
+func (e *edit) read() (annotator.Order, error) {
+	read, err := e.readTo(e.ctx)
+	if err == nil && e.op.From > read {
+		err = &codex.Refusal{Code: "NOT_FOUND", Message: "the story is not read up to there"}
+	}
+	return read, err
 }
 
 // changes reports whether the operation is about a value of its entry.

@@ -93,7 +93,7 @@ func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown, tu
 const (
 	changedSince = `SELECT DISTINCT r.entry_id FROM json_each(?1) s
 		JOIN revision r ON r.entry_id = s.value ->> 'e' AND r.id > s.value ->> 'r'
-		WHERE r.field IN ('term', 'alias', 'tag', 'claim')
+		WHERE r.field IN ('term', 'alias', 'tag', 'claim', 'lock')
 		  AND coalesce(r.turn, 0) NOT IN (SELECT value FROM json_each(?2))`
 	renamedSince = `WITH turn(id) AS (SELECT value FROM json_each(?2)),
 		  shown(entry, revision) AS (SELECT value ->> 'e', value ->> 'r' FROM json_each(?1)),

@@ -64,6 +64,8 @@ type entryView struct {
 	Aliases    []string         `json:"aliases"`
 	Present    string           `json:"present,omitempty"`
 	Facts      []string         `json:"facts"` // that hold, as codex.FactLine has them
+	Locked     []string         `json:"locked,omitempty"`
+	Not        []string         `json:"not,omitempty"`
 	Truncated  string           `json:"truncated,omitempty"`
 
 	whole bool // all facts are there
@@ -77,6 +79,7 @@ func viewEntry(e *annotator.Entry, limit int, query string) entryView {
 		Aliases: codex.OtherNames(e.Names(), e.Term, e.Name()), Present: codex.Present(e),
 		Facts: append([]string{}, codex.FactLines(e)...), whole: true,
 	}
+	v.Locked, v.Not = codex.Marks(e)
 	for _, list := range []*[]string{&v.Aliases, &v.Tags} {
 		for jsonLength(v) > limit && len(*list) > 0 {
 			*list = (*list)[:len(*list)/2]

@@ -12,6 +12,7 @@ func (ed *editor) reword(list []rewordArguments, at annotator.Place) {
 	ed.tooMany("reword", len(list))
 	for _, a := range taken(list) {
 		revisions, err := codex.Reword(&ed.entry, a.Fact, a.Text, ed.env.Actor, at)
+		ed.suggest(err, &annotator.Operation{Do: annotator.DeedEdit, Fact: a.Fact, Text: a.Text})
 		ed.takeAll(refusedPart{Reword: a.Fact}, revisions, err)
 	}
 }

@@ -24,6 +24,7 @@ const (
 
 // OutcomeOf returns the outcome of a call, by the row of its answer. A fact that was kept without its quotation was
 // taken. A guess that goes on as one, because nothing was named that confirms it, is worth no further request.
+// So is a refused question to a person.
 func OutcomeOf(row *annotator.Trace) Outcome {
 	var answer struct {
 		OK       bool          `json:"ok"`
@@ -40,6 +41,8 @@ func OutcomeOf(row *annotator.Trace) Outcome {
 	switch {
 	case row.Error == Truncated, row.Error == CallLimit, row.Error == RoundLimit, answer.Note != "":
 		return Left
+	case row.Tool == AskName:
+		return Taken
 	case err != nil, refused, (row.Error != "" || !answer.OK) && row.Error != Unsettled:
 		return Refused
 	}

@@ -30,7 +30,8 @@ type editor struct {
 	weak      []weakFact
 	refused   []refusedPart
 	first     *Failure // of the refused parts
-	err       error    // of the program; nothing is taken after it
+	suggests  []annotator.Operation
+	err       error // of the program; nothing is taken after it
 }
 
 // refusedPart is a part of a call that was not taken. One of the first fields says which.
@@ -55,6 +56,7 @@ func (env *Env) edit(ctx context.Context, e *annotator.Entry) *editor {
 func (ed *editor) take(part refusedPart, edit codex.Edit) bool {
 	edit.Actor = ed.env.Actor
 	revisions, err := codex.Revise(&ed.entry, edit)
+	ed.suggest(err, operationOf(&ed.entry, &edit))
 	return ed.takeAll(part, revisions, err)
 }
 
@@ -350,7 +352,7 @@ func (ed *editor) answer() (Result, error) {
 	if ed.err != nil || ed.first != nil && len(ed.revisions)+len(ed.known)+len(ed.elsewhere) == 0 {
 		return Result{}, ed.failure()
 	}
-	created, result := ed.stored.ID == 0, Result{}
+	created, result := ed.stored.ID == 0, Result{Suggests: ed.suggests}
 	answer := editAnswer{
 		OK: true, Entry: entryName{ed.entry.ID, ed.entry.Name()}, Added: ed.added(), Known: ed.known,
 		Quoted: ed.quoted(), Elsewhere: ed.elsewhere, Weak: ed.weak, Closed: ed.closed(),
@@ -385,6 +387,7 @@ func (ed *editor) failure() error {
 		return ed.err
 	}
 	failure := *ed.first
+	failure.Suggests = ed.suggests
 	if len(ed.refused) > 1 {
 		ed.refused[0].Why = "" // the failure's message
 		failure.NotTaken = shortened(ed.refused)

@@ -60,8 +60,8 @@ func namesAndIDs(entries []annotator.Entry) string {
 	return strings.Join(parts, "; ")
 }
 
-// checkNameFree fails with DUPLICATE if another live entry has the name, and nothing in parentheses distinguishes the
-// two.
+// checkNameFree fails with DUPLICATE if another live entry has the name, and with LOCKED if an entry has it that a
+// person has taken out. It does not if something in parentheses distinguishes the two.
 func (env *Env) checkNameFree(ctx context.Context, name string, self int64) error {
 	term, disambiguator := codex.SplitName(codex.CleanName(name))
 	wanted := annotator.Entry{Term: term, Disambiguator: disambiguator}
@@ -74,7 +74,13 @@ func (env *Env) checkNameFree(ctx context.Context, name string, self int64) erro
 			return duplicateError(&found[0])
 		}
 	}
-	return nil
+	hidden, err := env.Glossary.Hidden(ctx, term)
+	for i := range hidden {
+		if codex.Normalize(hidden[i].Disambiguator) == codex.Normalize(disambiguator) {
+			return failf(codex.Locked, "a person has taken %q out of the glossary; leave it out", hidden[i].Name())
+		}
+	}
+	return err
 }
 
 // disambiguated reports whether the disambiguators distinguish the entry found by key from the wanted one.

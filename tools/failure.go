@@ -16,6 +16,7 @@ const (
 	ExecutionError   = "EXECUTION_ERROR"
 	NotFound         = "NOT_FOUND"
 	Ambiguous        = "AMBIGUOUS"    // several live entries have that name
+	AskLimit         = "ASK_LIMIT"    // the scene has asked a person often enough
 	Duplicate        = "DUPLICATE"    // another live entry has that name
 	OutOfScope       = "OUT_OF_SCOPE" // the run is limited to other kinds of entries
 	Empty            = "EMPTY"        // an entry without facts
@@ -48,6 +49,8 @@ type Failure struct { //nolint:errname // a failure is an answer first
 	// NotTaken are the refused parts of an edit, if there are several.
 	NotTaken []refusedPart    `json:"not_taken,omitempty"`
 	Entry    *annotator.Entry `json:"-"` // the entry concerned
+	// Suggests are what was refused because a person has locked it, as a person can do it.
+	Suggests []annotator.Operation `json:"-"`
 }
 
 // failf returns a failure with a formatted message.
@@ -85,7 +88,7 @@ type failureView struct {
 func (f *Failure) result(room int) Result {
 	view := failureView{Failure: *f}
 	view.Message = truncate(f.Message, room/2)
-	result := Result{Error: f.Code}
+	result := Result{Error: f.Code, Suggests: f.Suggests}
 	if f.Entry != nil {
 		shown := viewEntry(f.Entry, room-jsonLength(view), "")
 		view.EntryID, view.Entry = f.Entry.ID, &shown

@@ -28,7 +28,7 @@ func retire(ctx context.Context, env *Env, a deleteArguments) (Result, error) {
 		err = env.CheckEdit(ctx, &CheckedEdit{Before: e, Now: e, Revisions: revisions})
 	}
 	if err != nil {
-		return Result{}, err
+		return Result{}, suggested(err, annotator.Operation{Do: annotator.DeedHide, Entry: e.ID, Text: a.Reason})
 	}
 	if e, err = env.Glossary.Revise(ctx, revisions); err != nil {
 		return Result{}, err
@@ -55,6 +55,9 @@ func merge(ctx context.Context, env *Env, e *annotator.Entry, a deleteArguments)
 	revisions, err := codex.Merge(e, into, env.Actor, env.Scene.End())
 	if err == nil && env.CheckEdit != nil {
 		err = env.CheckEdit(ctx, &CheckedEdit{Before: e, Now: e, Into: into, Revisions: revisions})
+	}
+	if err != nil && !codex.IsOther(e, into) {
+		err = suggested(err, annotator.Operation{Do: annotator.DeedMerge, Entry: e.ID, Other: into.ID})
 	}
 	if err != nil {
 		return Result{}, err

@@ -11,10 +11,10 @@ import (
 
 type searchArguments struct {
 	Query             string   `json:"query" jsonschema:"words of a name or a fact; empty lists the entries by term"`
-	Tags              []string `json:"tags,omitempty" jsonschema:"only entries with all of these"`
-	Status            string   `json:"status,omitempty" enum:"all,tentative,confirmed,retired" default:"all" jsonschema:"all: not the retired ones"`
-	Limit             int      `json:"limit,omitempty" min:"1" max:"50" default:"10" jsonschema:"entries at most"`
-	IncludeReferences bool     `json:"include_references,omitempty" default:"false" jsonschema:"also entries whose facts link a found one as [[Term]]"`
+	Tags              []string `json:"tags,omitempty" shown:"hidden" jsonschema:"only entries with all of these"`
+	Status            string   `json:"status,omitempty" shown:"hidden" enum:"all,tentative,confirmed,retired" default:"all" jsonschema:"all: not the retired ones"`
+	Limit             int      `json:"limit,omitempty" shown:"hidden" min:"1" max:"50" default:"10" jsonschema:"entries at most"`
+	IncludeReferences bool     `json:"include_references,omitempty" shown:"hidden" default:"false" jsonschema:"also entries whose facts link a found one as [[Term]]"`
 }
 
 func search(ctx context.Context, env *Env, a searchArguments) (Result, error) {

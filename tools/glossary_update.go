@@ -32,8 +32,9 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if _, err := codex.Revise(e, codex.Edit{Actor: env.Actor}); err != nil { // nothing of it may be changed
-		return Result{}, err
+	_, refused := codex.Revise(e, codex.Edit{Actor: env.Actor})
+	if refused != nil && !isLocked(refused) { // nothing of it may be changed
+		return Result{}, refused
 	}
 	facts, err := env.groundFacts(ctx, taken(a.Facts))
 	if err != nil {
@@ -51,6 +52,9 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	ed.reword(a.Reword, env.Scene.End())
 	ed.move(a.Move, env.Scene.End())
 	ed.describe(a.Tags, a.Status, at)
+	if refused != nil { // each part is refused for the same reason, and may be suggested
+		ed.refused = nil
+	}
 	return ed.answer()
 }
 

@@ -11,7 +11,7 @@ type readThreadRangeArguments struct {
 	ThreadID    int64  `json:"thread_id" jsonschema:"its id"`
 	StartPostID int64  `json:"start_post_id,omitempty" jsonschema:"default: the thread's first"`
 	EndPostID   int64  `json:"end_post_id,omitempty" jsonschema:"default: the last that is read"`
-	TagFilter   string `json:"tag_filter,omitempty" jsonschema:"only posts with this tag; qm_post tells the story"`
+	TagFilter   string `json:"tag_filter,omitempty" shown:"hidden" jsonschema:"only posts with this tag; qm_post tells the story"`
 }
 
 // maxRange is the maximum number of posts that one call reads.

@@ -30,7 +30,8 @@ type Tool struct {
 //   - default is the value of an absent parameter;
 //   - min and max bound a number;
 //   - shown changes what models see: "required" is a parameter whose absence the tool itself answers,
-//     "brief" is a list of objects whose parameters another tool describes.
+//     "brief" is a list of objects whose parameters another tool describes, and "hidden" is a parameter that models
+//     hardly ever give, and that a tight window has no room for.
 //
 // The handler receives arguments that fit the schema. It returns a *Failure or a *codex.Refusal for a mistake of the
 // model, and any other error otherwise.
@@ -81,6 +82,7 @@ func Standard() []Tool {
 		define(CreateName, Writes, create),
 		define(UpdateName, Writes, update),
 		define(deleteName, Retires, retire),
+		define(AskName, Asks, ask),
 		define("read_post", Reads, readPost),
 		define("read_thread_range", Reads, readThreadRange),
 	}

@@ -70,6 +70,11 @@ func applyFieldTags(schema, shown *jsonschema.Schema, of reflect.Type) error {
 		switch field.Tag.Get("shown") {
 		case "brief":
 			shown.Properties[name] = withoutDescriptions(shown.Properties[name])
+		case "hidden":
+			delete(shown.Properties, name)
+			shown.PropertyOrder = slices.DeleteFunc(slices.Clone(shown.PropertyOrder), func(other string) bool {
+				return other == name
+			})
 		case "required":
 			shown.Required = append(shown.Required, name)
 		case "integer": // of several types: not every chat template takes a list of types

@@ -23,6 +23,7 @@ type Permission string
 const (
 	Declares Permission = "declares" // declares an intent
 	Reads    Permission = "reads"
+	Asks     Permission = "asks"    // asks a person, and changes no entry
 	Summons  Permission = "summons" // asks the model at a snapshot; runs outside any transaction
 	Writes   Permission = "writes"  // creates and changes entries
 	Retires  Permission = "retires" // retires entries
@@ -42,6 +43,10 @@ type Glossary interface {
 	Quoting(ctx context.Context, post int64) ([]annotator.Entry, error)
 	// Revise writes revisions of one entry, of a new one for entry id 0, and returns the resulting entry.
 	Revise(ctx context.Context, revisions []annotator.Revision) (*annotator.Entry, error)
+	// Hidden returns the entries with a name that a person has taken out of the codex, by id.
+	Hidden(ctx context.Context, name string) ([]annotator.Entry, error)
+	// Questions returns the questions to people, by their numbers.
+	Questions(ctx context.Context) ([]annotator.Question, error)
 }
 
 // Posts gives a call access to the corpus.
@@ -108,4 +113,7 @@ type Result struct {
 	Error   string            // the error's code; empty if the call succeeded
 	Shows   []annotator.Shown // the entries whose whole definition is in Content
 	Changed []int64           // ids of the entries that the call changed
+
+	Question *annotator.Question   // that the call asks a person; nil for none
+	Suggests []annotator.Operation // what was refused because a person has locked it, as a person can do it
 }

@@ -19,12 +19,28 @@ type glossary struct {
 	entries  []*annotator.Entry
 	revision int64
 	broken   error // what every method fails with
+
+	questions []annotator.Question
 }
 
 var errNoEntry = annotator.Errorf(annotator.NotFound, "there is no such entry")
 
 func (g *glossary) WholeEntry(ctx context.Context, id int64) (*annotator.Entry, error) {
 	return g.Entry(ctx, id)
+}
+
+func (g *glossary) Hidden(_ context.Context, name string) (found []annotator.Entry, err error) {
+	key := codex.Normalize(name)
+	for _, e := range g.entries {
+		if e.Status == annotator.Retired && slices.Contains(e.Locks, codex.LockStatus) && codex.Normalize(e.Term) == key {
+			found = append(found, codex.Clone(e))
+		}
+	}
+	return found, g.broken
+}
+
+func (g *glossary) Questions(context.Context) ([]annotator.Question, error) {
+	return g.questions, g.broken
 }
 
 func (g *glossary) Entry(_ context.Context, id int64) (*annotator.Entry, error) {

@@ -84,9 +84,10 @@ func entry(e *annotator.Entry, facts []annotator.Claim, more int) string {
 	if e.Status == annotator.Confirmed { // as most are
 		status = ""
 	}
+	locked, not := codex.Marks(e)
 	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name(), "status", status,
 		"tags", strings.Join(e.Tags, "|"), "aliases", strings.Join(codex.OtherNames(e.Names(), e.Term), "|"),
-		"more_facts", number(more))
+		"locked", strings.Join(locked, "|"), "not", strings.Join(not, "|"), "more_facts", number(more))
 	b.WriteString("\n")
 	list := func(facts []annotator.Claim) {
 		for i := range facts {
@@ -163,13 +164,21 @@ func Facts(e *annotator.Entry, facts []annotator.Claim, scene func(*annotator.Cl
 	return b.String()
 }
 
-// Glossary wraps rendered entries, states and names; nothing where there are none.
-func Glossary(entries, states, names []string) string {
+// Answer renders a person's answer to a question about an entry.
+func Answer(e *annotator.Entry, q *annotator.Question, answer string) string {
+	var b strings.Builder
+	tag(&b, "answer", "entry", strconv.FormatInt(e.ID, 10), "term", e.Name(), "question", q.Text)
+	b.WriteString(Escape(answer) + "</answer>\n")
+	return b.String()
+}
+
+// Glossary wraps rendered entries, states, names and answers; nothing where there are none.
+func Glossary(entries, states, names, answers []string) string {
 	text := ""
 	for _, part := range []struct {
 		tag   string
 		items []string
-	}{{"relevant_entries", entries}, {"open_states", states}, {"names", names}} {
+	}{{"relevant_entries", entries}, {"open_states", states}, {"names", names}, {"answers", answers}} {
 		if len(part.items) > 0 {
 			text += "\n<" + part.tag + ">\n" + strings.Join(part.items, "") + "</" + part.tag + ">"
 		}

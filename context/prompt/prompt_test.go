@@ -64,10 +64,10 @@ func TestEscapeReadsBack(t *testing.T) {
 
 func TestNothingRelevant(t *testing.T) {
 	t.Parallel()
-	if got := prompt.Glossary(nil, nil, nil); got != "" {
+	if got := prompt.Glossary(nil, nil, nil, nil); got != "" {
 		t.Errorf("%q", got)
 	}
-	if prompt.Glossary([]string{"<entry/>\n"}, nil, nil) != "\n<relevant_entries>\n<entry/>\n</relevant_entries>" {
+	if prompt.Glossary([]string{"<entry/>\n"}, nil, nil, nil) != "\n<relevant_entries>\n<entry/>\n</relevant_entries>" {
 		t.Error("the entries are not wrapped")
 	}
 }

@@ -80,6 +80,7 @@ func fullForm(e *entry, similar []entry) *entry {
 			}
 		}
 	}
+	partEntries(set, g.entries)
 	own := set.Resolve().Of(e.names()[0])
 	var full *entry
 	for i := range similar {

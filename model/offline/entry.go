@@ -19,6 +19,7 @@ type entry struct {
 	Definition string
 	quotes     []post // the entry's evidence
 	facts      []heldFact
+	not        []string // ids of other entries, and names that it does not have, as a person has said
 }
 
 // heldFact is a fact of an entry with its number.
@@ -89,6 +90,7 @@ func readEntries(text string) []entry {
 		all = append(all, entry{
 			ID: number(e.attrs["id"]), Term: e.attrs["term"],
 			Aliases: list(e.attrs["aliases"]), Tags: list(e.attrs["tags"]), facts: factsOf(e.body),
+			not:        list(e.attrs["not"]),
 			Definition: cmp.Or(unnumbered(e.body), presentOf(e.body)), quotes: readQuotes(text[e.end:]),
 		})
 	}

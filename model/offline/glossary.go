@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -140,6 +141,7 @@ func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, ow
 			set.Count(written, n.forms[written])
 		}
 	}
+	partEntries(set, entries)
 	for pair := range b.apart {
 		set.Part(pair[0], pair[1])
 	}
@@ -147,6 +149,25 @@ func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, ow
 		b.join(set, owners, present, pair)
 	}
 	return set.Resolve(), owners
+}
+
+// partEntries keeps names apart of which a person has said that they are of two things.
+func partEntries(set *identity.Set, entries []*entry) {
+	for _, e := range entries {
+		for _, not := range e.not {
+			names := []string{not}
+			if at := slices.IndexFunc(entries, func(other *entry) bool { return not == fmt.Sprint(other.ID) }); at >= 0 {
+				names = entries[at].names()
+			}
+			for _, other := range names {
+				for _, own := range e.names() {
+					if identity.Read(own).Key() != identity.Read(other).Key() {
+						set.Part(own, other)
+					}
+				}
+			}
+		}
+	}
 }
 
 // join joins two names that the story says are of one thing, if the scene has one of them. Two that have entries of

@@ -16,6 +16,8 @@ type Selection struct {
 	Names    *Names
 	Glossary *storage.Glossary
 	Window   *window.Window
+	Answers  []storage.NewAnswer // of people, that the model has not seen
+	Answered []int64             // the rows of those that the text of Render shows
 
 	named []int64                    // the entries that the scene names
 	hand  []int64                    // others at hand of the person whom the scene addresses
@@ -35,7 +37,8 @@ const maxNames = 50
 
 // Render renders what the window does not show as it is now, in a text of at most room tokens. These are the entries
 // that the scene names, the last states of the others that it names, and names. What the window's turns have written
-// counts as shown. It returns the entries and names that the text shows.
+// counts as shown. Answers of people about named entries have precedence. It returns the entries and names that the text
+// shows.
 func (s *Selection) Render(ctx context.Context, room int) (text string, shows []annotator.Shown, err error) {
 	if s.named, err = s.Names.named(ctx, s.Scene); err != nil {
 		return "", nil, err
@@ -47,6 +50,10 @@ func (s *Selection) Render(ctx context.Context, room int) (text string, shows []
 	if s.held, err = s.Glossary.Held(ctx, slices.Concat(s.named, s.hand)); err != nil {
 		return "", nil, err
 	}
+	answers, err := s.answers(ctx, &room)
+	if err != nil {
+		return "", nil, err
+	}
 	entries, err := s.entries(ctx, room)
 	if err != nil {
 		return "", nil, err
@@ -56,7 +63,33 @@ func (s *Selection) Render(ctx context.Context, room int) (text string, shows []
 		return "", nil, err
 	}
 	names, err := s.names(ctx, room/namesShare)
-	return prompt.Glossary(entries, states, names), s.shows, err
+	return prompt.Glossary(entries, states, names, answers), s.shows, err
+}
+
+// answers renders the answers of people about entries that the scene names, as many as fit. A scene that is read late
+// is shown none from a later one.
+func (s *Selection) answers(ctx context.Context, room *int) (rendered []string, err error) {
+	for i := range s.Answers {
+		a := &s.Answers[i]
+		e, err := s.present(ctx, a.Asked.Entry)
+		if err != nil {
+			return nil, err
+		}
+		isNamed := slices.Contains(s.named, e.ID) || slices.Contains(s.hand, e.ID)
+		if isNamed && a.From <= s.Scene.Order && s.take(&rendered, prompt.Answer(e, &a.Asked, a.Text), room) {
+			s.Answered = append(s.Answered, a.Row)
+		}
+	}
+	return rendered, nil
+}
+
+// present returns an entry, or the one that it was merged into.
+func (s *Selection) present(ctx context.Context, id int64) (*annotator.Entry, error) {
+	e, err := s.Glossary.Entry(ctx, id)
+	for err == nil && e.Status == annotator.Merged {
+		e, err = s.Glossary.Entry(ctx, e.MergedInto)
+	}
+	return e, err
 }
 
 // take adds a text to others if it fits into the room that is left, and reports whether it does. A text that is too
