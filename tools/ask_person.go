@@ -13,8 +13,8 @@ const AskName = "ask_person"
 
 type askArguments struct {
 	Entry    entryRef `json:"entry" also:"integer" shown:"integer" jsonschema:"its id or term"`
-	Question string   `json:"question"`
-	Answers  []string `json:"answers,omitempty"`
+	Question string   `json:"question" jsonschema:"one sentence"`
+	Answers  []string `json:"answers,omitempty" jsonschema:"to choose from"`
 }
 
 // Limits of questions to a person, who has little time.

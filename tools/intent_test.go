@@ -27,7 +27,7 @@ func governed(t *testing.T, p *policy.Policy) *tools.Registry {
 func TestWithPolicy(t *testing.T) {
 	t.Parallel()
 	if got, want := governed(t, policy.Default()).Names()[0], policy.SelectIntent; got != want ||
-		len(governed(t, policy.Default()).Names()) != 11 {
+		len(governed(t, policy.Default()).Names()) != 12 {
 		t.Errorf("the first tool is %s", got)
 	}
 	p, err := policy.Parse("mild.yaml", []byte("intents: {LOOK: look about, NOTE: write}\n"+

@@ -84,6 +84,7 @@ func TestPermissions(t *testing.T) {
 	want := map[string]tools.Permission{
 		"glossary_search": tools.Reads, "glossary_create": tools.Writes, "glossary_update": tools.Writes,
 		"glossary_delete": tools.Retires, "read_post": tools.Reads, "read_thread_range": tools.Reads,
+		"ask_person": tools.Asks,
 	}
 	got := map[string]tools.Permission{}
 	for _, tool := range tools.Standard() {
@@ -169,9 +170,8 @@ func TestMarkdown(t *testing.T) {
 	w := newWorld(t)
 	text := tools.Markdown(w.registry)
 	for _, line := range []string{
-		"## glossary_create (writes)", "| `term`* | string |", "| `limit` | integer, 1 to 50 | 10 |",
-		"| `tags` | array of string |",
-		"| `status` | all, tentative, confirmed, retired | \"all\" |",
+		"## glossary_create (writes)", "| `term`* | string |", "| `tags` | array of string |",
+		"| `status` | tentative, confirmed | \"tentative\" |", "| `include_adjacent` | boolean | false |",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("lacks %q", line)
