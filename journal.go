@@ -39,8 +39,8 @@ type Trace struct {
 	Parsed Parsed  `json:"-"`                // what was read of the row, and what else belongs to it
 }
 
-// Parsed is what was read of the text of a row, once, when it came, or what belongs to the row and is not shown to the
-// model. Nothing reads the text again.
+// Parsed is what was read of the text of a row, once, when it came. Nothing reads the text again. It also has what
+// belongs to the row and is not shown to the model.
 type Parsed struct {
 	ParsedCall   // of a tool_call or an update
 	ReplyContent // of a reply

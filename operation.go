@@ -52,7 +52,7 @@ type Operation struct {
 	// the scene from which it is seen; 0: from where what it changes or quotes is seen
 	From  Order       `json:"from,omitempty"`
 	Parts []Operation `json:"parts,omitempty"` // of batch, in order
-	// who asks for it, as that person says; empty: nobody has said. Undo then takes back the newest operation of anybody
+	// who asks for it, as that person says; empty: nobody has said. Undo then takes back the newest one of anybody
 	By string `json:"by,omitempty"`
 }
 

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -217,7 +218,7 @@ func (r *toolRunner) answerRoom() int {
 // changes reports whether a tool can change the answer to another call.
 func (r *toolRunner) changes(name string) bool {
 	tool, ok := r.tools.Tool(name)
-	return ok && (tool.Permission == tools.Writes || tool.Permission == tools.Retires || tool.Permission == tools.Summons)
+	return ok && slices.Contains([]tools.Permission{tools.Summons, tools.Writes, tools.Retires}, tool.Permission)
 }
 
 // readable reports whether a post comes no later in story order than the present scene. The model must not read ahead.

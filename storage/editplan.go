@@ -103,8 +103,8 @@ func (e *edit) readSubject() (err error) {
 	return e.readValues(ids)
 }
 
-// readUndone finds the operation with the row that is named, or the newest one that was not undone: of the person who
-// asks, if that is said.
+// readUndone finds the operation with the row that is named, or the newest one that was not undone. If the person who
+// asks is named, it is one of that person.
 func (e *edit) readUndone() error {
 	err := e.Row(e.ctx, `SELECT t.id FROM trace t WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
 		AND ?1 IN (0, t.id) AND (?1 > 0 OR ?2 IN ('', t.arguments ->> 'by')) AND `+notUndone+`

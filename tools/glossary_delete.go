@@ -9,7 +9,7 @@ import (
 )
 
 type deleteArguments struct {
-	EntryID int64    `json:"entry_id" jsonschema:"the entry's id"`
+	EntryID int64    `json:"entry_id" jsonschema:"its id"`
 	Reason  string   `json:"reason" jsonschema:"why, in one sentence"`
 	SameAs  entryRef `json:"same_as,omitempty" also:"integer" shown:"integer" jsonschema:"that one's id; it gets all names and facts"`
 	closing

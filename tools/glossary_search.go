@@ -10,7 +10,7 @@ import (
 )
 
 type searchArguments struct {
-	Query             string   `json:"query" jsonschema:"words of a name or a fact; empty lists the entries by term"`
+	Query             string   `json:"query" jsonschema:"words of a name or a fact"`
 	Tags              []string `json:"tags,omitempty" shown:"hidden" jsonschema:"only entries with all of these"`
 	Status            string   `json:"status,omitempty" shown:"hidden" enum:"all,tentative,confirmed,retired" default:"all" jsonschema:"all: not the retired ones"`
 	Limit             int      `json:"limit,omitempty" shown:"hidden" min:"1" max:"50" default:"10" jsonschema:"entries at most"`

@@ -156,7 +156,8 @@ func partEntries(set *identity.Set, entries []*entry) {
 	for _, e := range entries {
 		for _, not := range e.not {
 			names := []string{not}
-			if at := slices.IndexFunc(entries, func(other *entry) bool { return not == fmt.Sprint(other.ID) }); at >= 0 {
+			isIt := func(other *entry) bool { return not == fmt.Sprint(other.ID) }
+			if at := slices.IndexFunc(entries, isIt); at >= 0 {
 				names = entries[at].names()
 			}
 			for _, other := range names {

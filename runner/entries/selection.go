@@ -37,8 +37,8 @@ const maxNames = 50
 
 // Render renders what the window does not show as it is now, in a text of at most room tokens. These are the entries
 // that the scene names, the last states of the others that it names, and names. What the window's turns have written
-// counts as shown. Answers of people about named entries have precedence. It returns the entries and names that the text
-// shows.
+// counts as shown. Answers of people about named entries have precedence. It returns the entries and names that the
+// text shows.
 func (s *Selection) Render(ctx context.Context, room int) (text string, shows []annotator.Shown, err error) {
 	if s.named, err = s.Names.named(ctx, s.Scene); err != nil {
 		return "", nil, err
