@@ -9,7 +9,7 @@ import (
 
 // closing is the argument by which an edit ends its scene; every editing tool shares it.
 type closing struct {
-	Done bool `json:"done,omitempty" jsonschema:"true in the last edit of a scene"`
+	Done bool `json:"done,omitempty" jsonschema:"in the last edit of a scene"`
 }
 
 // Outcome is what the answer of a call leaves to do.

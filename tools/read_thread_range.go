@@ -9,7 +9,7 @@ import (
 
 type readThreadRangeArguments struct {
 	ThreadID    int64  `json:"thread_id" jsonschema:"its id"`
-	StartPostID int64  `json:"start_post_id,omitempty" jsonschema:"default: the thread's first"`
+	StartPostID int64  `json:"start_post_id,omitempty" jsonschema:"default: the first"`
 	EndPostID   int64  `json:"end_post_id,omitempty" jsonschema:"default: the last that is read"`
 	TagFilter   string `json:"tag_filter,omitempty" shown:"hidden" jsonschema:"only posts with this tag; qm_post tells the story"`
 }
