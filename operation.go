@@ -76,3 +76,12 @@ type Answer struct {
 	By       string // who answers; empty: nobody has said
 	From     Order  // the scene from which it is known
 }
+
+// Proposal is an operation that an agent proposes, and that a person may accept.
+type Proposal struct {
+	ID        int64
+	Operation Operation
+	Why       string // in the agent's words
+	Seen      Order  // of the furthest scene that the agent was shown
+	At        int64  // unix milliseconds
+}

@@ -1,6 +1,6 @@
 // Package mcpserver lets agents read a codex by the Model Context Protocol. It has tools to search, show and ask, and a
 // resource for each entry and scene. Every answer is read through a view.View, so it contains nothing after the
-// limit. The codex is never changed.
+// limit. The codex is never changed; an agent may propose changes, which a person accepts.
 package mcpserver
 
 import (
@@ -35,9 +35,11 @@ type Answer struct {
 
 // Config is what a server reads.
 type Config struct {
-	DB      *storage.DB
-	Posts   Posts       // nil: there are no tools that need the text of the story
-	Ask     Asker       // nil: there is no tool ask
+	DB    *storage.DB
+	Posts Posts // nil: there are no tools that need the text of the story
+	Ask   Asker // nil: there is no tool ask
+	// Propose stores a proposal. The error is a *codex.Refusal if the rules reject it now. nil: there is no such tool
+	Propose func(context.Context, *annotator.Proposal) error
 	Limit   view.Moment // a call may lower it, but not raise it; zero for none
 	Version string      // of the program
 }
@@ -69,6 +71,9 @@ func instructions(c *Config) string {
 		text += fmt.Sprintf(" The reader has read up to scene %d: nothing later is shown. Do not tell what "+
 			"comes later from other knowledge.", c.Limit.Scene)
 	}
+	if c.Propose != nil {
+		text += " Where the codex is wrong, propose an edit. It changes nothing until a person accepts it."
+	}
 	return text
 }
 
@@ -94,6 +99,13 @@ func (s *server) view(ctx context.Context, a limited) (*view.View, error) {
 func addTool[In, Out any](s *server, name, title, description string,
 	read func(context.Context, In) (Out, error),
 ) error {
+	hints := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
+	return addToolWith(s, name, title, description, hints, read)
+}
+
+func addToolWith[In, Out any](s *server, name, title, description string, hints *mcp.ToolAnnotations,
+	read func(context.Context, In) (Out, error),
+) error {
 	output, err := jsonschema.For[Out](nil)
 	if err != nil {
 		return err
@@ -106,9 +118,10 @@ func addTool[In, Out any](s *server, name, title, description string,
 	notNull(input)
 	describe(input, output)
 	closed := false
+	hints.OpenWorldHint = &closed
 	tool := &mcp.Tool{
 		Name: name, Title: title, Description: description, InputSchema: input, OutputSchema: output,
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
+		Annotations: hints,
 	}
 	handle := func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		out, err := read(ctx, in)
@@ -122,6 +135,9 @@ func addTool[In, Out any](s *server, name, title, description string,
 func describe(input, output *jsonschema.Schema) {
 	input.Properties["as_of"].Description = "a point of the story that is earlier than the limit, as " +
 		"chapter:20 (its end) or scene:12; nothing later is shown"
+	if do := input.Properties["do"]; do != nil {
+		do.Description, do.Enum = "what to do; never says that two entries are not the same", proposable()
+	}
 	if entries := output.Properties["entries"]; entries != nil {
 		entries.Items.Properties["match"].Description = "the number of the fact that has the most of the words; " +
 			"absent: none has any, its names do"

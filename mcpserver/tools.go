@@ -12,6 +12,8 @@ import (
 	"annotator/codex"
 	"annotator/exporters"
 	"annotator/view"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // addTools adds the tools.
@@ -38,6 +40,14 @@ func (s *server) addTools() error {
 		errs = append(errs, addTool(s, "ask", "Ask about the story",
 			"A question that the model answers from what it had read at the limit, with the posts that the "+
 				"answer rests on.", s.ask))
+	}
+	if s.Propose != nil {
+		no := false
+		errs = append(errs, addToolWith(s, "propose", "Propose an edit",
+			"Propose to correct an entry, and say why: another wording of a fact, a fact or a name that is missing "+
+				"or wrong, a state that is over, another name or other tags, that the entry is none, or whether it "+
+				"is another entry. A person accepts or rejects it."+entry,
+			&mcp.ToolAnnotations{DestructiveHint: &no}, s.propose))
 	}
 	return errors.Join(errs...)
 }

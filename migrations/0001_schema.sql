@@ -279,6 +279,15 @@ CREATE TABLE pending_edit (
   asked_at  INTEGER NOT NULL
 ) STRICT;
 
+-- What agents propose to change of the codex. Nothing of it changes the codex; people answer to it in a review.
+CREATE TABLE proposal (
+  id          INTEGER PRIMARY KEY, -- in order
+  operation   TEXT NOT NULL, -- as JSON
+  why         TEXT NOT NULL, -- in the agent's words
+  seen        INTEGER NOT NULL, -- the order of the furthest scene that the agent was shown
+  proposed_at INTEGER NOT NULL -- unix milliseconds
+) STRICT;
+
 -- The values of the entries, from the revision that set each to the one that ended it. The present values are those that none
 -- has ended.
 CREATE TABLE value (

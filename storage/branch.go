@@ -98,6 +98,7 @@ CREATE INDEX cut_call ON call (trace_id);
 CREATE INDEX cut_snapshot ON snapshot (scene);
 CREATE INDEX cut_trace ON trace (scene);
 DELETE FROM pending_edit;
+DELETE FROM proposal;
 DELETE FROM summon_exchange WHERE summon_id IN
   (SELECT id FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point));
 DELETE FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point);

@@ -327,6 +327,9 @@ func sound(t *testing.T) []byte {
 	s.record(annotator.SceneQuarantined)
 	s.checkpoint()
 	s.ok(storage.FileEdit(s.ctx, s.path, clock, &annotator.Operation{Do: annotator.DeedUndo}))
+	s.ok(storage.FileProposal(s.ctx, s.path, clock, &annotator.Proposal{
+		Operation: annotator.Operation{Do: annotator.DeedLock, Entry: 1}, Why: "It is right.", Seen: orderOf(2),
+	}))
 	s.clean()
 	s.ok(s.db.Close())
 	bytes, err := os.ReadFile(s.path)

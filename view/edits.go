@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 
 	"annotator"
 	"annotator/storage"
@@ -38,4 +39,46 @@ func (v *View) MergedInto(ctx context.Context, entry int64, limit int) ([]int64,
 	return readAll(ctx, v, "read the merged entries", storage.ScanValue[int64], `SELECT v.entry_id FROM value v
 		WHERE v.field = 'status' AND v.key = 'merged' AND v.json = json_quote(CAST(?2 AS TEXT))
 		AND `+v.r.Limit.InForce("v")+` ORDER BY 1 LIMIT ?3`, v.r.Limit.Bound(), entry, limit)
+}
+
+// Confine checks that the view shows what an operation is about, and dates it to the limit of the view. The operation
+// is seen no earlier. What takes an operation back is seen from where that was. What the view does not show is
+// NotFound, as what does not exist.
+func (v *View) Confine(ctx context.Context, op *annotator.Operation) error {
+	for i := range op.Parts {
+		if err := v.Confine(ctx, &op.Parts[i]); err != nil {
+			return err
+		}
+	}
+	missing := annotator.Errorf(annotator.NotFound, "there is nothing with the number that the edit names")
+	ids := slices.DeleteFunc([]int64{op.Entry, op.Other}, func(id int64) bool { return id == 0 })
+	shown, err := v.Headings(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if shown[id] == nil {
+			return missing
+		}
+	}
+	if op.Fact != 0 {
+		heads, err := v.ClaimHeads(ctx, op.Entry)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(heads, func(h ClaimHead) bool { return h.ID == op.Fact }) {
+			return missing
+		}
+	}
+	if op.Evidence != nil {
+		if _, err := v.PlaceOf(ctx, op.Evidence.Post); err != nil {
+			return err
+		}
+	}
+	if v.m.IsZero() || op.Do == annotator.DeedUndo || op.Do == annotator.DeedSplit {
+		return nil
+	}
+	read, err := v.db.Edits.ReadTo(ctx)
+	op.From = max(op.From, min(v.m.Order(), read))
+	return err
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"annotator"
 	"annotator/codex"
 	"annotator/storage"
-	"annotator/view"
 )
 
 // Editor applies an operation of a person to a database, and returns its row of the journal. If a run has the database,
@@ -63,7 +61,7 @@ func (r *request) edit(op annotator.Operation) (stored bool, err error) {
 }
 
 func (r *request) apply(op annotator.Operation) (row int64, err error) {
-	if err := r.bound(&op); err != nil {
+	if err := r.view.Confine(r.Context(), &op); err != nil {
 		return 0, err
 	}
 	return r.db.server.Editor.Edit(r.Context(), r.db.DB, &op)
@@ -98,43 +96,6 @@ func (r *request) refused(why string) *page {
 	return &page{template: "refused", Title: "Nothing was changed", status: http.StatusConflict, Data: struct {
 		Why, Back string
 	}{why, r.ownPage(r.PostFormValue("back")).String()}}
-}
-
-// bound checks that the view shows what an operation is about, and dates the operation to the reader's limit.
-func (r *request) bound(op *annotator.Operation) error {
-	for i := range op.Parts {
-		if err := r.bound(&op.Parts[i]); err != nil {
-			return err
-		}
-	}
-	ids := slices.DeleteFunc([]int64{op.Entry, op.Other}, func(id int64) bool { return id == 0 })
-	shown, err := r.view.Headings(r.Context(), ids)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if shown[id] == nil {
-			return notFound()
-		}
-	}
-	if op.Fact != 0 {
-		heads, err := r.view.ClaimHeads(r.Context(), op.Entry)
-		isNamed := func(h view.ClaimHead) bool { return h.ID == op.Fact }
-		if err != nil || !slices.ContainsFunc(heads, isNamed) {
-			return errors.Join(err, notFound())
-		}
-	}
-	if op.Evidence != nil {
-		if _, err := r.view.PlaceOf(r.Context(), op.Evidence.Post); err != nil {
-			return err
-		}
-	}
-	if r.limit.Limited() && op.Do != annotator.DeedUndo && op.Do != annotator.DeedSplit {
-		read, err := r.db.DB.Edits.ReadTo(r.Context())
-		op.From = max(op.From, min(r.limit.moment.Order(), read))
-		return err
-	}
-	return nil
 }
 
 // The query parameters of the page after an edit.

@@ -21,6 +21,7 @@ import (
 type mcpOptions struct {
 	*snapshotAskOptions
 	asOf      string
+	edits     bool
 	listen    string
 	tokenFile string
 }
@@ -33,7 +34,8 @@ func newMCP(a *app) *cobra.Command {
 		Long: longHelp(`
 Let agents read the codex by the Model Context Protocol, over standard input and output, or with --listen over HTTP at
 /mcp. They search, show entries with their timeline, evidence, history and mentions, ask questions, and read entries and
-scenes as resources. Nothing of the codex changes.
+scenes as resources. Nothing of the codex changes. With --allow-edits, agents can propose edits, which a person accepts
+or rejects.
 
 --as-of limits all of it to a point of the story. An agent can lower the limit and not raise it. An address beyond this
 machine requires --token-file; clients send the token as "Authorization: Bearer TOKEN".`,
@@ -45,6 +47,7 @@ machine requires --token-file; clients send the token as "Authorization: Bearer 
 	flags := cmd.Flags()
 	o.addFlags(cmd)
 	asOfFlag(flags, &o.asOf)
+	flags.BoolVar(&o.edits, "allow-edits", false, "let agents propose edits; a person decides on them")
 	flags.StringVar(&o.listen, "listen", "",
 		"`ADDRESS` and port to listen on for HTTP; empty: standard input and output")
 	flags.StringVar(&o.tokenFile, "token-file", "",
@@ -69,6 +72,9 @@ func (o *mcpOptions) run(ctx context.Context, db *storage.DB) error {
 		defer func() { _ = posts.Close() }()
 		config.Posts = posts
 	}
+	if o.edits {
+		config.Propose = o.propose(db)
+	}
 	server, err := mcpserver.New(config)
 	if err != nil {
 		return err
@@ -81,6 +87,16 @@ func (o *mcpOptions) run(ctx context.Context, db *storage.DB) error {
 			WithAdvice("an agent starts this command and writes to it; `annotator mcp --help` says how")
 	}
 	return nil
+}
+
+// propose returns a function that stores a proposal, unless it would be refused now.
+func (o *mcpOptions) propose(db *storage.DB) func(context.Context, *annotator.Proposal) error {
+	return func(ctx context.Context, p *annotator.Proposal) error {
+		if err := checkEdit(ctx, db, p.Operation); err != nil {
+			return err
+		}
+		return storage.FileProposal(ctx, db.Path(), o.now, p)
+	}
 }
 
 // serveHTTP serves clients at /mcp until a signal ends it. Sessions have no state.

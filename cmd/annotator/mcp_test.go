@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"annotator"
 	"annotator/exporters"
 	"annotator/internal/longtest"
 	"annotator/mcpserver"
@@ -47,7 +49,9 @@ func agent(t *testing.T, a *app, path, limit string) *mcp.ClientSession {
 	if err := o.load(&quiet); err != nil {
 		t.Fatal(err)
 	}
-	server, err := mcpserver.New(mcpserver.Config{DB: db, Posts: posts, Limit: view.Moment(), Ask: o.answerer(db)})
+	server, err := mcpserver.New(mcpserver.Config{
+		DB: db, Posts: posts, Limit: view.Moment(), Ask: o.answerer(db), Propose: o.propose(db),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,5 +418,63 @@ func TestRequestsBeforeTheEndOfInputAreAnswered(t *testing.T) {
 	}
 	if answers != searches+1 {
 		t.Errorf("%d of %d requests are answered: %.2000s", answers, searches+1, out)
+	}
+}
+
+// TestAgentsPropose: a proposal is stored and changes nothing. It is about what the agent is shown.
+func TestAgentsPropose(t *testing.T) {
+	t.Parallel()
+	a, _, path := lanternsRun(t)
+	session := agent(t, a, path, "")
+	limited := agent(t, a, path, "scene:9")
+	ysolde := map[string]any{"entry": "Ysolde Marrow", "why": "the story says so"}
+	with := func(more ...any) map[string]any {
+		arguments := maps.Clone(ysolde)
+		for i := 0; i < len(more); i += 2 {
+			arguments[more[i].(string)] = more[i+1]
+		}
+		return arguments
+	}
+	before, _ := call(t, session, "show", map[string]any{"entry": "Ysolde Marrow"})
+	var shown exporters.Entry
+	if err := json.Unmarshal([]byte(before), &shown); err != nil || len(shown.Claims) == 0 {
+		t.Fatalf("%v: %s", err, before)
+	}
+	quoted := shown.Claims[0].Evidence[0]
+	for i, proposal := range []map[string]any{
+		with("do", "edit", "fact", shown.Claims[0].ID, "text", "She is the captain."),
+		with("do", "add", "text", "She said so.", "post", quoted.Post, "quote", quoted.Quote),
+		with("do", "never", "other", "Hadrian Thesk"),
+	} {
+		text, failed := call(t, session, "propose", proposal)
+		if failed || text != fmt.Sprintf(`{"proposal":%d}`, i+1) {
+			t.Errorf("%v: %s", proposal, text)
+		}
+	}
+	for _, wrong := range []map[string]any{
+		with("do", "edit", "fact", 999, "text", "X."), with("do", "rename", "name", "Hadrian Thesk"),
+		with("do", "add", "text", "X.", "post", quoted.Post, "quote", "no such words"),
+		with("do", "rename", "name", "X", "entry", "Nobody"),
+	} {
+		if text, failed := call(t, session, "propose", wrong); !failed {
+			t.Errorf("%v: %s", wrong, text)
+		}
+	}
+	if text, failed := call(t, limited, "propose", with("do", "never", "other", "Hadrian Thesk")); !failed {
+		t.Errorf("of an entry after the limit: %s", text)
+	}
+	if after, _ := call(t, session, "show", map[string]any{"entry": "Ysolde Marrow"}); after != before {
+		t.Errorf("a proposal has changed the entry: %s", after)
+	}
+	db, err := storage.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	for _, limit := range []annotator.Order{0, 1} {
+		stored, err := db.Edits.Proposals(t.Context(), limit)
+		if want := map[annotator.Order]int{0: 3, 1: 0}[limit]; err != nil || len(stored) != want {
+			t.Errorf("%d proposals are stored up to %d (%v)", len(stored), limit, err)
+		}
 	}
 }
