@@ -101,14 +101,17 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 	} else if err := s.Row(ctx, count, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	order := `key, entry_id`
-	if query.ByAge {
-		order = `entry_id`
+	order, rows := `e.key, e.entry_id`, from
+	switch {
+	case query.ByAge && query.Offset > commonWord: // the index of terms is smaller than that of entries
+		order = `+e.entry_id`
+	case query.ByAge: // the first are found without reading all
+		order, rows = `a.id`, ` FROM entry a CROSS JOIN value e ON e.entry_id = a.id WHERE `
 	}
 	args = append(args, max(query.Limit, 0), max(query.Offset, 0))
 	ids, err = storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
-		fmt.Sprintf(`SELECT entry_id%s ORDER BY %s LIMIT iif(?%[3]d > 0, ?%[3]d, -1) OFFSET ?%[4]d`,
-			from+clause, order, len(args)-1, len(args)), args...)
+		fmt.Sprintf(`SELECT e.entry_id%s ORDER BY %s LIMIT iif(?%[3]d > 0, ?%[3]d, -1) OFFSET ?%[4]d`,
+			rows+clause, order, len(args)-1, len(args)), args...)
 	return ids, total, err
 }
 

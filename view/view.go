@@ -198,6 +198,11 @@ func (v *View) FindWhole(ctx context.Context, query annotator.Query) (Page, erro
 	return v.find(ctx, query, ``)
 }
 
+// FindHeadings is Find without the claims of the entries.
+func (v *View) FindHeadings(ctx context.Context, query annotator.Query) (Page, error) {
+	return v.find(ctx, query, headings)
+}
+
 func (v *View) find(ctx context.Context, query annotator.Query, condition string) (Page, error) {
 	found, err := (&search{v.r}).find(ctx, query)
 	if err != nil {

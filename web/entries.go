@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -46,11 +47,7 @@ func showEntries(r *request) (*page, error) {
 	if begin := q.Get("begins"); begin != "" {
 		return nil, r.suggest(begin)
 	}
-	list := &entryList{
-		Text: strings.TrimSpace(q.Get("q")), Tag: strings.TrimSpace(q.Get("tag")), Status: q.Get("status"),
-		Sort: q.Get("sort"), Letter: q.Get("letter"),
-		Statuses: []annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged},
-	}
+	list := newEntryList(q)
 	asJSON := q.Get("format") == "json"
 	if !slices.Contains([]string{byWeight, byName, byFirst}, list.Sort) {
 		list.Sort = byName
@@ -58,7 +55,7 @@ func showEntries(r *request) (*page, error) {
 			list.Sort = byWeight
 		}
 	}
-	found, err := list.find(r)
+	found, err := list.find(r, r.view.Find, r.view.Outlines)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +79,20 @@ func showEntries(r *request) (*page, error) {
 	}, list.fillSettings(r)
 }
 
+// newEntryList returns the list that a query asks for, without its entries.
+func newEntryList(q url.Values) *entryList {
+	return &entryList{
+		Text: strings.TrimSpace(q.Get("q")), Tag: strings.TrimSpace(q.Get("tag")), Status: q.Get("status"),
+		Sort: q.Get("sort"), Letter: q.Get("letter"),
+		Statuses: []annotator.Status{annotator.Tentative, annotator.Confirmed, annotator.Retired, annotator.Merged},
+	}
+}
+
+// HasTag reports whether the tag of the list is one of its kinds.
+func (list *entryList) HasTag() bool {
+	return slices.ContainsFunc(list.Kinds, func(s setting) bool { return s.Label == list.Tag })
+}
+
 // suggest answers with the names of which a word begins with a text.
 func (r *request) suggest(begin string) error {
 	const most = 12
@@ -94,8 +105,10 @@ func (r *request) suggest(begin string) error {
 	}{append([]string{}, names...)})
 }
 
-// find returns the part of the list that the page shows.
-func (list *entryList) find(r *request) (view.Page, error) {
+// find returns the part of the list that the page shows, read by the functions.
+func (list *entryList) find(r *request, search func(context.Context, annotator.Query) (view.Page, error),
+	read func(context.Context, []int64) (map[int64]*annotator.Entry, error),
+) (view.Page, error) {
 	query := annotator.Query{
 		Text: list.Text, Letter: list.Letter, ByAge: list.Sort == byFirst,
 		Offset: (r.pageNumber() - 1) * pageSize, Limit: pageSize,
@@ -110,13 +123,14 @@ func (list *entryList) find(r *request) (view.Page, error) {
 		query.Statuses = []annotator.Status{status}
 	}
 	if list.Sort == byWeight && list.Text == "" {
-		return list.weighed(r)
+		return list.weighed(r, read)
 	}
-	return r.view.Find(r.Context(), query)
+	return search(r.Context(), query)
 }
 
 // weighed returns the entries that the story mentions most, those that have the tag.
-func (list *entryList) weighed(r *request) (view.Page, error) {
+func (list *entryList) weighed(r *request, read func(context.Context, []int64) (map[int64]*annotator.Entry, error),
+) (view.Page, error) {
 	all, err := r.view.cast(r.Context(), maxWeighed)
 	if err != nil {
 		return view.Page{}, err
@@ -126,7 +140,7 @@ func (list *entryList) weighed(r *request) (view.Page, error) {
 	})
 	at := r.part(len(all), pageSize)
 	ids := idsOf(all[at.From:at.To], func(e **annotator.Entry) int64 { return (*e).ID })
-	entries, err := r.view.Outlines(r.Context(), ids)
+	entries, err := read(r.Context(), ids)
 	found := view.Page{Total: len(all)}
 	for _, e := range present(ids, entries) {
 		found.Entries = append(found.Entries, *e)
@@ -139,16 +153,11 @@ func (list *entryList) fillSettings(r *request) error {
 	link := func(tag, sort, letter string) string {
 		return r.Link("entries", "?", "q", list.Text, "tag", tag, "sort", sort, "letter", letter)
 	}
-	tags, letters, err := r.db.kindsAt(r.Context(), r.view)
-	if err != nil {
+	var letters []string
+	var err error
+	list.Kinds, letters, err = list.kindLinks(r, "entries")
+	if err != nil || list.Text != "" {
 		return err
-	}
-	list.Kinds = []setting{{Label: "all", URL: link("", list.Sort, list.Letter), Current: list.Tag == ""}}
-	for _, t := range tags {
-		list.Kinds = append(list.Kinds, setting{t.Tag, t.Count, link(t.Tag, list.Sort, list.Letter), t.Tag == list.Tag})
-	}
-	if list.Text != "" {
-		return nil
 	}
 	for _, s := range []setting{
 		{Label: "how often they appear", URL: byWeight},
@@ -165,6 +174,19 @@ func (list *entryList) fillSettings(r *request) error {
 		list.Letters = append(list.Letters, setting{strings.ToUpper(l), 0, link(list.Tag, byName, l), l == list.Letter})
 	}
 	return nil
+}
+
+// kindLinks returns links to a list with the most frequent tags, and the letters with which terms begin.
+func (list *entryList) kindLinks(r *request, section string) ([]setting, []string, error) {
+	link := func(tag string) string {
+		return r.Link(section, "?", "q", list.Text, "tag", tag, "sort", list.Sort, "letter", list.Letter)
+	}
+	tags, letters, err := r.db.kindsAt(r.Context(), r.view)
+	all := []setting{{Label: "all", URL: link(""), Current: list.Tag == ""}}
+	for _, t := range tags {
+		all = append(all, setting{t.Tag, t.Count, link(t.Tag), t.Tag == list.Tag})
+	}
+	return all, letters, err
 }
 
 // kinds are the most frequent tags, and the letters with which terms begin, for the lists of entries. They are counted

@@ -89,6 +89,30 @@ func TestEditsByForms(t *testing.T) {
 	}
 }
 
+// TestNamesAreEditedInTheirTable changes an entry by each form of a row, which only readers get who may edit.
+func TestNamesAreEditedInTheirTable(t *testing.T) {
+	t.Parallel()
+	s := editSite(t, nil)
+	const page = "/lanterns/names?q=marrow"
+	e := s.entry("Ysolde Marrow")
+	to := fmt.Sprintf("/lanterns/entry/%d/edit", e.ID)
+	s.want(page, http.StatusOK, `action="`+to+`"`, "<td class=\"num\">")
+	for _, form := range [][]string{
+		{"do", "rename", "name", "Ysolde of the Watch"}, {"do", "add", "name", "the Tall"},
+		{"do", "retag", "tags", "person, captain"},
+	} {
+		got := s.post(to, append(form, "back", page)...)
+		if back := got.Header.Get("Location"); got.StatusCode != http.StatusSeeOther ||
+			!strings.HasPrefix(back, "/lanterns/names?") {
+			t.Errorf("%v leads with status %d to %q", form, got.StatusCode, back)
+		}
+	}
+	s.want(page, http.StatusOK, "Ysolde of the Watch", "the Tall", ">captain</a>", "Ysolde Marrow")
+	if body := open(t, nil).want(page, http.StatusOK, "Ysolde Marrow"); strings.Contains(body, "<form method=\"post\"") {
+		t.Error("there are forms without --allow-edits")
+	}
+}
+
 // TestEditsNeedPermission: without --allow-edits, the token of forms or the server's token, nothing changes.
 func TestEditsNeedPermission(t *testing.T) {
 	t.Parallel()

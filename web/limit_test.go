@@ -336,7 +336,8 @@ func beyond(s *site, scene int) (paths []string) {
 		if int(e.First.Order()/annotator.OrderStep) > scene {
 			paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d", e.ID), scene),
 				under(fmt.Sprintf("/lanterns/entry/%d/history", e.ID), scene),
-				under("/lanterns/entries", scene)+"&q="+url.QueryEscape(e.Term))
+				under("/lanterns/entries", scene)+"&q="+url.QueryEscape(e.Term),
+				under("/lanterns/names", scene)+"&sort=first&q="+url.QueryEscape(e.Term))
 		}
 		// other pages lead to long lists only
 		paths = append(paths, under(fmt.Sprintf("/lanterns/entry/%d/named", e.ID), scene),

@@ -39,6 +39,8 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 		"/lanterns/entries":                           {"person", "how often they appear"},
 		"/lanterns/entries?q=ysolde":                  {"Ysolde Marrow"},
 		"/lanterns/entries?status=merged":             {"merged"},
+		"/lanterns/names?sort=first&tag=person":       {"Ysolde Marrow", "Also called", `<option selected>person`},
+		"/lanterns/names?sort=weight":                 {"Mentions", "appear most"},
 		fmt.Sprintf("/lanterns/entry/%d", e.ID): {
 			"Ysolde Marrow", "What the story tells", "First seen", "Last seen", "Close to", "in their sentences",
 		},

@@ -151,6 +151,7 @@ func (s *Server) Handler() http.Handler {
 		"GET /{db}/scene/{id}":               numbered(showScene),
 		"GET /{db}/post/{id}":                showPost,
 		"GET /{db}/entries":                  showEntries,
+		"GET /{db}/names":                    showNames,
 		"GET /{db}/entry/{id}":               numbered(showEntry),
 		"GET /{db}/entry/{id}/card":          numbered(showCard),
 		"GET /{db}/entry/{id}/mentions":      numbered(showMentions),
