@@ -118,6 +118,7 @@ func TestSchemaListsTheConstants(t *testing.T) {
 		{"glossary.go", "Field", "revision", "field"},
 		{"glossary.go", "Actor", "revision", "actor"},
 		{"scene.go", "SceneState", "scene", "state"},
+		{"decision.go", "Verdict", "decision", "verdict"},
 	} {
 		want := constants(t, c.file, c.typeName)
 		got := checkList(t, schema, c.table, c.column)

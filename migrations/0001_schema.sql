@@ -288,6 +288,19 @@ CREATE TABLE proposal (
   proposed_at INTEGER NOT NULL -- unix milliseconds
 ) STRICT;
 
+-- What people have answered to suggestions of a review. Suggestions are computed when they are read, and are in no table.
+CREATE TABLE decision (
+  id         INTEGER PRIMARY KEY, -- in order
+  key        TEXT NOT NULL, -- of the suggestion: its kind, and the ids of what it is about
+  digest     TEXT NOT NULL, -- of what the suggestion rested on
+  verdict    TEXT NOT NULL CHECK (verdict IN ('accepted', 'rejected', 'never', 'wait', 'later')), -- wait: until something changes; later: or the next day
+  edits      TEXT NOT NULL, -- that it has made, as JSON, each with its row of the journal
+  seen       INTEGER NOT NULL, -- the order of the furthest scene that the person was shown
+  decided_at INTEGER NOT NULL, -- unix milliseconds
+  undone_at  INTEGER        -- when it was taken back; none while it counts
+) STRICT;
+CREATE INDEX decision_key ON decision (key);
+
 -- The values of the entries, from the revision that set each to the one that ended it. The present values are those that none
 -- has ended.
 CREATE TABLE value (

@@ -99,6 +99,8 @@ CREATE INDEX cut_snapshot ON snapshot (scene);
 CREATE INDEX cut_trace ON trace (scene);
 DELETE FROM pending_edit;
 DELETE FROM proposal;
+DELETE FROM decision WHERE edits <> '[]' OR seen > (SELECT ord FROM scene WHERE n = (SELECT scene FROM snapshot
+  WHERE id = (SELECT snapshot FROM point)));
 DELETE FROM summon_exchange WHERE summon_id IN
   (SELECT id FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point));
 DELETE FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point);

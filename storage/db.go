@@ -26,6 +26,7 @@ type DB struct {
 	OpenStates    *OpenStates
 	NewEntries    *NewEntries
 	Edits         *Edits
+	Decisions     *Decisions
 	Calls         *Calls
 	Scenes        *Scenes
 	Threads       *Threads
@@ -76,6 +77,8 @@ type (
 	NewEntries service
 	// Edits stores what people ask to change of the codex, and applies it.
 	Edits service
+	// Decisions stores what people have answered to suggestions.
+	Decisions service
 	// Calls stores the attempts to call the model.
 	Calls service
 	// Scenes stores the scenes and their outcomes.
@@ -104,7 +107,7 @@ func newDB(path string, now func() time.Time, known schema) *DB {
 	s := &service{db}
 	db.Journal, db.Curation, db.OpenStates = (*Journal)(s), (*Curation)(s), (*OpenStates)(s)
 	db.NewEntries = (*NewEntries)(s)
-	db.Edits = (*Edits)(s)
+	db.Edits, db.Decisions = (*Edits)(s), (*Decisions)(s)
 	db.Calls, db.Scenes, db.Threads = (*Calls)(s), (*Scenes)(s), (*Threads)(s)
 	db.Snapshots, db.Conversations, db.Episodes = (*Snapshots)(s), (*Conversations)(s), (*Episodes)(s)
 	db.Mentions = (*Mentions)(s)

@@ -24,14 +24,9 @@ type AppliedEdit struct {
 // FileEdit stores an operation of a person, which the run of the database at path applies between two scenes. A run
 // does not keep the stored operations in memory, so SQLite's own lock is enough. Open must accept the database.
 func FileEdit(ctx context.Context, path string, now func() time.Time, op *annotator.Operation) error {
-	pool, err := openWriter(ctx, path)
-	if err != nil {
-		return err
-	}
-	err = transact(context.WithoutCancel(ctx), pool, now, func(tx *tx) {
+	return file(ctx, path, now, "store an edit", func(tx *tx) {
 		tx.execOne(`INSERT INTO pending_edit (operation, asked_at) VALUES (?, ?)`, annotator.EncodeJSON(op), tx.now)
 	})
-	return cmp.Or(sqlite.Wrap(err, "store an edit in %s", path), pool.Close())
 }
 
 // Pending returns the operations that wait to be applied, in order.

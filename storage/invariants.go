@@ -38,6 +38,12 @@ var invariants = [...]invariant{
 		    AND c.id < r.id)`,
 	},
 	{
+		"decisions", "the edits of a decision are rows of the journal",
+		`SELECT 'decision ' || d.id || ' names row ' || (e.value ->> '$.row') FROM decision d, json_each(d.edits) e
+		  WHERE e.value ->> '$.row' > 0
+		  AND NOT EXISTS (SELECT 1 FROM trace t WHERE t.id = e.value ->> '$.row' AND t.kind = 'edit')`,
+	},
+	{
 		// An answer with present statements also ends states, which are claims. One about phrases adds names, and one
 		// about redundant entries merges and retires.
 		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; " +

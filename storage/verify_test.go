@@ -108,6 +108,10 @@ var damages = []struct {
 		"effects", "a change by a tool that failed",
 		`UPDATE trace SET error = 'DUPLICATE' WHERE id = (SELECT max(trace_id) FROM revision WHERE actor = 'model')`,
 	},
+	{
+		"decisions", "an edit that is not in the journal",
+		`UPDATE decision SET edits = '[{"operation":{"do":"lock","entry":1},"row":999}]' WHERE id = 2`,
+	},
 	{"effects", "a row that is not there", `UPDATE revision SET actor = 'rule', trace_id = 999 WHERE id = 1`},
 	{"effects", "a change in another turn", `UPDATE revision SET turn = turn + 1 WHERE id = 1`},
 	{"effects", "a decision of a curator who was not asked", `UPDATE revision SET actor = 'curator' WHERE id = 1`},
@@ -330,6 +334,13 @@ func sound(t *testing.T) []byte {
 	s.ok(storage.FileProposal(s.ctx, s.path, clock, &annotator.Proposal{
 		Operation: annotator.Operation{Do: annotator.DeedLock, Entry: 1}, Why: "It is right.", Seen: orderOf(2),
 	}))
+	for range 2 {
+		d := &annotator.Decision{Key: "state/1/4", Digest: "0a", Verdict: annotator.VerdictLater, Seen: orderOf(2)}
+		s.ok(storage.FileDecision(s.ctx, s.path, clock, d))
+		if d.ID == 1 {
+			s.ok(storage.TakeBackDecision(s.ctx, s.path, clock, d.ID))
+		}
+	}
 	s.clean()
 	s.ok(s.db.Close())
 	bytes, err := os.ReadFile(s.path)

@@ -246,6 +246,19 @@ func (v *View) Names(ctx context.Context, ids ...int64) (map[int64][]string, err
 	return names, sqlite.Wrap(err, "read the names in %s", v.db.Path())
 }
 
+// Merged returns the newest entry that was merged into each entry, by the id of the latter.
+func (v *View) Merged(ctx context.Context) (map[int64]int64, error) {
+	merged := map[int64]int64{}
+	err := v.r.Each(ctx, func(rows *sql.Rows) error {
+		var from, into int64
+		err := rows.Scan(&from, &into)
+		merged[into] = from
+		return err
+	}, `SELECT v.entry_id, CAST(v.json ->> '$' AS INTEGER) FROM value v WHERE v.field = 'status' AND v.key = 'merged'
+		AND `+v.r.Limit.InForce("v")+` ORDER BY v.set_by`, v.r.Limit.Bound())
+	return merged, sqlite.Wrap(err, "read the merges in %s", v.db.Path())
+}
+
 // Revisions returns the history of an entry within the limit, oldest first.
 func (v *View) Revisions(ctx context.Context, entry int64) ([]annotator.Revision, error) {
 	return readAll(ctx, v, "read the revisions", storage.ScanRevision, storage.Revisions+` WHERE r.entry_id = ?2 AND `+

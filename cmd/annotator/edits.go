@@ -180,13 +180,17 @@ type doneEdit struct {
 	Changes   []exporters.Change  `json:"changes,omitempty"`
 }
 
-func (d *doneEdit) print(w io.Writer) {
+// printHead prints the operation without what it has changed.
+func (d *doneEdit) printHead(w io.Writer) {
 	text := clean(codex.Describe(&d.Operation))
 	if d.Pending {
-		fmt.Fprintf(w, "%s: stored; the run applies it before its next scene\n", text)
-		return
+		text += ": stored; the run applies it before its next scene"
 	}
 	fmt.Fprintln(w, text)
+}
+
+func (d *doneEdit) print(w io.Writer) {
+	d.printHead(w)
 	rows := make([][]string, len(d.Changes))
 	for i, c := range d.Changes {
 		rows[i] = []string{fmt.Sprintf("seen from scene %d", c.Seen), string(c.Field), oldToNew(c.Old, c.New)}

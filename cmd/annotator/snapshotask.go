@@ -212,7 +212,7 @@ func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error
 
 // interact asks the questions on standard input, one per line.
 func (c *conversation) interact(ctx context.Context) error {
-	lines, readErr := c.readLines(ctx)
+	lines, readErr := readLines(ctx, c.in)
 	for {
 		c.prompt("> ")
 		select {
@@ -242,9 +242,9 @@ func (c *conversation) interact(ctx context.Context) error {
 	}
 }
 
-// readLines reads standard input in a goroutine, since a read cannot be cancelled. Call readErr after the last line.
-func (c *conversation) readLines(ctx context.Context) (lines <-chan string, readErr func() error) {
-	in := bufio.NewScanner(c.in)
+// readLines reads lines in a goroutine, since a read cannot be cancelled. Call readErr after the last line.
+func readLines(ctx context.Context, from io.Reader) (lines <-chan string, readErr func() error) {
+	in := bufio.NewScanner(from)
 	in.Buffer(nil, 1<<20) // bytes of a line
 	read := make(chan string)
 	go func() {

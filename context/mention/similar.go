@@ -89,6 +89,11 @@ func (s *similarity) update(names map[int64][]string) {
 // and trigrams count for more than common ones. An entry with a name that cannot mean the same is not similar: see
 // identity.Veto.
 func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
+	return best(x.Likeness(entry, names), limit)
+}
+
+// Likeness returns how similar the names of other entries are to the names of an entry: from minSimilarity to 1.
+func (x *Index) Likeness(entry int64, names []string) map[int64]float64 {
 	own := spell(entry, names)
 	x.similar.update(x.names)
 	others := append(x.similar.sharingWords(own), x.similar.sharingTrigrams(own)...)
@@ -100,7 +105,7 @@ func (x *Index) Similar(entry int64, names []string, limit int) []int64 {
 		scores[other] = x.similar.likeness(own, x.similar.spellings[other])
 	}
 	maps.DeleteFunc(scores, func(_ int64, score float64) bool { return score < minSimilarity })
-	return best(scores, limit)
+	return scores
 }
 
 // likeness returns how similar the names of two entries are; 0 if two of them have a veto.

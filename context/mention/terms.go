@@ -36,6 +36,9 @@ func (u *Usage) Terms(text string, names []Occurrence) Terms {
 	return t
 }
 
+// Count returns how many words and runs there are.
+func (t *Terms) Count() int { return len(t.words) + len(t.runs) }
+
 // weight is how much a word says of what a text is about (inverse document frequency).
 func (u *Usage) weight(folded string) float64 {
 	return math.Log(float64(2+u.scenes) / float64(1+u.of(folded).scenes))

@@ -146,3 +146,22 @@ func include(has, more []bool) {
 		has[i] = has[i] || more[i]
 	}
 }
+
+// Lacking returns the names and the words of the fact that no quotation of it has. The entry itself is none of them:
+// a pronoun may stand for it.
+func (w *Wording) Lacking(e *annotator.Entry, quotes []annotator.Evidence) (names, words []string) {
+	has := make([]bool, len(w.parts))
+	for i := range quotes {
+		include(has, w.in(quotes[i].Quote))
+	}
+	for i := range w.parts {
+		switch p := &w.parts[i]; {
+		case has[i] || slices.Contains(p.ids, e.ID):
+		case p.ids != nil:
+			names = append(names, p.text)
+		default:
+			words = append(words, p.text)
+		}
+	}
+	return names, words
+}

@@ -1,0 +1,119 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/codex/identity"
+	"annotator/context/mention"
+)
+
+// How much it counts that the quotations of a fact lack something that it names, or a word. Others than people are
+// seldom meant by a pronoun.
+const (
+	lacksThing  = 2.0
+	lacksPerson = 0.5
+	lacksWord   = 0.2
+	lacksAll    = 10.0 // there is none
+	isThin      = 2.0
+)
+
+// findQuotations suggests facts without a quotation, and those whose quotations lack what they say.
+func (r *reader) findQuotations() (found []Suggestion) {
+	for _, e := range r.entries {
+		for _, c := range open(e) {
+			if locked(e, c) {
+				continue
+			}
+			lacks, score := r.lacks(e, c)
+			if score < isThin {
+				continue
+			}
+			s := Suggestion{
+				Kind: Quotation, Asks: "Does the story say this?",
+				Why:   "the quotation lacks: " + strings.Join(lacks, ", "),
+				Sides: []Side{r.factSide(e, c)}, Choices: factChoices(e, c),
+			}
+			if len(c.Evidence) == 0 {
+				s.Why = "it has no quotation"
+			}
+			s.concern(r, e)
+			s.Score = score * s.rests()
+			s.seal(e.ID, c.ID)
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// lacks returns what the quotations of a fact lack, and how much that counts.
+func (r *reader) lacks(e *annotator.Entry, c *annotator.Claim) (lacks []string, score float64) {
+	if len(c.Evidence) == 0 {
+		return nil, lacksAll
+	}
+	names, words := r.index.Wording(c.Text, e, r.usage).Lacking(e, c.Evidence)
+	for _, name := range names {
+		if r.isPerson(name) {
+			score += lacksPerson
+		} else {
+			score += lacksThing
+		}
+	}
+	return append(names, words...), score + lacksWord*float64(len(words))
+}
+
+// isPerson reports whether a name means a person.
+func (r *reader) isPerson(name string) bool {
+	return slices.ContainsFunc(r.index.Find(name), func(m mention.Match) bool {
+		e := r.byID[m.ID]
+		return e != nil && slices.ContainsFunc(e.Tags, func(tag string) bool {
+			return tag == identity.Person || tag == "character"
+		})
+	})
+}
+
+func locked(e *annotator.Entry, c *annotator.Claim) bool {
+	for _, lock := range e.Locks {
+		if lock == codex.LockFact(c.ID) {
+			return true
+		}
+	}
+	return e.Locked
+}
+
+// factChoices are the answers to whether a fact is right.
+func factChoices(e *annotator.Entry, c *annotator.Claim) []Choice {
+	fact := fmt.Sprintf("fact %d:%d", e.ID, c.ID)
+	return []Choice{
+		{Letter: LetterYes, Does: fact + " is right, and locked", Operations: operations(lockOf(e, c))},
+		{Letter: LetterEdit, Does: "put " + fact + " in other words", Input: InputFact, Operations: operations(
+			annotator.Operation{Do: annotator.DeedEdit, Entry: e.ID, Fact: c.ID})},
+		{Letter: LetterReject, Does: fact + " is wrong", Operations: operations(
+			annotator.Operation{Do: annotator.DeedReject, Entry: e.ID, Fact: c.ID})},
+	}
+}
+
+func lockOf(e *annotator.Entry, c *annotator.Claim) annotator.Operation {
+	return annotator.Operation{Do: annotator.DeedLock, Entry: e.ID, Fact: c.ID}
+}
+
+// about is a fact with what it is about, to be compared with others.
+type about struct {
+	entry *annotator.Entry
+	claim *annotator.Claim
+	names []int64 // the entries that it names, with its own
+	terms mention.Terms
+}
+
+func (r *reader) about(e *annotator.Entry, c *annotator.Claim) about {
+	text := codex.LinkNames(c.Text)
+	names := r.index.Occurrences(text)
+	a := about{entry: e, claim: c, names: []int64{e.ID}, terms: r.usage.Terms(text, names)}
+	for _, n := range names {
+		a.names = append(a.names, n.ID)
+	}
+	return a
+}
