@@ -24,6 +24,7 @@ const (
 	Narrated ClaimKind = "narrated" // the narration says so
 	Claimed  ClaimKind = "claimed"  // a character says so
 	Inferred ClaimKind = "inferred" // the reader concludes it
+	Noted    ClaimKind = "noted"    // a person says so, and quotes no words of the story
 )
 
 // Ending says how a claim came to its end.

@@ -5,6 +5,7 @@ type Deed string
 
 // The deeds.
 const (
+	DeedCreate Deed = "create" // an entry is made, with what Parts add to it
 	DeedEdit   Deed = "edit"   // a fact in other words
 	DeedAdd    Deed = "add"    // a fact or a name is added
 	DeedReject Deed = "reject" // a fact or a name is wrong
@@ -31,12 +32,13 @@ type Operation struct {
 	Entry int64 `json:"entry,omitempty"`
 	Other int64 `json:"other,omitempty"` // of merge, never and unlock: the other entry
 	Fact  int64 `json:"fact,omitempty"`  // its number; of lock and unlock: 0 for the entry
-	// of rename: the new name; of add and reject: the name, if it is about one
+	// of create: its name; of rename: the new name; of add and reject: the name, if it is about one
 	Name string   `json:"name,omitempty"`
 	Text string   `json:"text,omitempty"` // of edit and add: the fact; of hide: the reason; of answer: the answer
 	Was  string   `json:"was,omitempty"`  // of an operation on a fact: it is refused if the fact has other words
 	Tags []string `json:"tags,omitempty"`
-	// of add: what else is known of the fact
+	Hint bool     `json:"hint,omitempty"` // of create: neither confirmed nor locked
+	// of add: what else is known of the fact. Without kind, speaker and evidence it is Noted.
 	Kind     ClaimKind `json:"kind,omitempty"`
 	Speaker  string    `json:"speaker,omitempty"`
 	State    bool      `json:"state,omitempty"`
@@ -50,8 +52,9 @@ type Operation struct {
 	// of undo: the row of the journal with the operation that it takes back; 0: the newest one that was not undone
 	Row int64 `json:"row,omitempty"`
 	// the scene from which it is seen; 0: from where what it changes or quotes is seen
-	From  Order       `json:"from,omitempty"`
-	Parts []Operation `json:"parts,omitempty"` // of batch, in order
+	From Order `json:"from,omitempty"`
+	// of batch, in order; of create: the facts and names that are added
+	Parts []Operation `json:"parts,omitempty"`
 	// who asks for it, as that person says; empty: nobody has said. Undo then takes back the newest one of anybody
 	By string `json:"by,omitempty"`
 }

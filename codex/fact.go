@@ -18,7 +18,7 @@ func FactLine(c *annotator.Claim) string {
 		return c.Text
 	}
 	var marks []string
-	if c.Kind == annotator.Claimed || c.Kind == annotator.Inferred {
+	if c.Kind == annotator.Claimed || c.Kind == annotator.Inferred || c.Kind == annotator.Noted {
 		marks = append(marks, string(c.Kind))
 	}
 	if c.Speaker != "" && marks != nil {

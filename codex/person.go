@@ -34,6 +34,8 @@ func Perform(op *annotator.Operation, on *Subject) ([]annotator.Revision, error)
 
 func (p *performer) perform() ([]annotator.Revision, error) {
 	switch p.op.Do {
+	case annotator.DeedCreate:
+		return p.create()
 	case annotator.DeedMerge:
 		return p.merge()
 	case annotator.DeedSplit:
@@ -121,6 +123,45 @@ func (r *reviser) checkWas(op *annotator.Operation) {
 	}
 }
 
+// create makes an entry, which may have no fact. It is locked in what it has, unless it is only a hint.
+func (p *performer) create() ([]annotator.Revision, error) {
+	status := annotator.Confirmed
+	if p.op.Hint {
+		status = annotator.Tentative
+	}
+	edit := Edit{Name: &p.op.Name, Tags: p.op.Tags, Status: &status, Actor: annotator.ActorPerson, At: p.At}
+	for i := range p.op.Parts {
+		if part := &p.op.Parts[i]; part.Name != "" {
+			edit.Aliases = append(edit.Aliases, part.Name)
+		} else {
+			edit.Facts = append(edit.Facts, factOf(part))
+		}
+	}
+	revisions, err := Revise(&annotator.Entry{}, edit)
+	r := newReviser(&annotator.Entry{}, edit)
+	r.fail(err)
+	r.take(revisions)
+	if !p.op.Hint {
+		r.lockAll()
+	}
+	return r.result()
+}
+
+// lockAll locks each part that an entry has.
+func (r *reviser) lockAll() {
+	r.lock(LockName)
+	r.lock(LockStatus)
+	if len(r.entry.Tags) > 0 {
+		r.lock(LockTags)
+	}
+	for _, alias := range r.entry.Aliases {
+		r.lock(LockAlias(alias.Name))
+	}
+	for i := range r.entry.Claims {
+		r.lock(LockFact(r.entry.Claims[i].ID))
+	}
+}
+
 // part returns the part that lock and unlock are about.
 func (r *reviser) part(op *annotator.Operation) string {
 	if op.Fact == 0 {
@@ -173,13 +214,22 @@ func (r *reviser) addOne(op *annotator.Operation) {
 		r.lock(LockAlias(op.Name))
 		return
 	}
-	fact := Fact{Text: op.Text, Kind: op.Kind, Speaker: op.Speaker, State: op.State, Identity: op.Identity}
-	if op.Evidence != nil {
-		fact.Quotes = []annotator.Evidence{*op.Evidence}
-	}
+	fact := factOf(op)
 	r.edit.Facts = []Fact{fact}
 	r.facts()
 	r.lock(LockFact(Known(&r.entry, fact)))
+}
+
+// factOf returns the fact that an operation adds.
+func factOf(op *annotator.Operation) Fact {
+	fact := Fact{Text: op.Text, Kind: op.Kind, Speaker: op.Speaker, State: op.State, Identity: op.Identity}
+	if fact.Kind == "" && fact.Speaker == "" && op.Evidence == nil {
+		fact.Kind = annotator.Noted
+	}
+	if op.Evidence != nil {
+		fact.Quotes = []annotator.Evidence{*op.Evidence}
+	}
+	return fact
 }
 
 // reject closes a fact as an error of the codex, or takes a name away.

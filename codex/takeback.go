@@ -99,6 +99,12 @@ func (p *performer) takeBack(isRevert bool) ([]annotator.Revision, error) {
 	if len(p.Former) == 0 {
 		return nil, refuse("NOT_FOUND", "there is nothing to take back")
 	}
+	made := map[int64]bool{}
+	for i := range p.Former {
+		if former := &p.Former[i]; !isRevert && isBirth(former) {
+			made[former.Entry] = true
+		}
+	}
 	revisers, order := map[int64]*reviser{}, []int64{}
 	for i := range slices.Backward(p.Former) {
 		former := &p.Former[i]
@@ -106,6 +112,12 @@ func (p *performer) takeBack(isRevert bool) ([]annotator.Revision, error) {
 		if r == nil {
 			r = p.reviser(former.Entry)
 			revisers[former.Entry], order = r, append(order, former.Entry)
+			if made[former.Entry] {
+				r.unmake(former)
+			}
+		}
+		if made[former.Entry] {
+			continue
 		}
 		back, err := p.inverse(former)
 		if err != nil {
@@ -127,6 +139,18 @@ func (p *performer) takeBack(isRevert bool) ([]annotator.Revision, error) {
 		all = append(all, revisions...)
 	}
 	return all, nil
+}
+
+// isBirth reports whether a revision made its entry.
+func isBirth(r *annotator.Revision) bool { return r.Field == annotator.FieldTerm && r.Old == "" }
+
+// unmake retires an entry that a person has made, if nobody has changed it since the last of those revisions.
+func (r *reviser) unmake(last *annotator.Revision) {
+	r.checkEditable()
+	if r.entry.Revision != last.ID {
+		r.fail(refuse(Changed, "entry %d was changed since; hide it instead", r.entry.ID))
+	}
+	r.add(annotator.FieldRetired, string(r.entry.Status), "taken back")
 }
 
 // inverse is the function inverse, also for a status that was one of an entry that is not in the codex.
@@ -151,7 +175,7 @@ func (r *reviser) revert(former, back *annotator.Revision, isRevert bool) {
 	switch {
 	case former.Field == annotator.FieldCuratorDecision:
 		r.fail(refuse("NOT_FOUND", "revision %d is a record of a decision, which changes nothing", former.ID))
-	case former.Field == annotator.FieldTerm && former.Old == "":
+	case isBirth(former):
 		r.fail(refuse("NOT_FOUND", "revision %d made entry %d; hide it instead", former.ID, former.Entry))
 	case isRevert && former.Field == annotator.FieldMerge:
 		r.fail(refuse("NOT_FOUND", "revision %d merged entry %d; split it instead", former.ID, former.Entry))

@@ -118,6 +118,8 @@ func (c *Claim) Origin() string {
 	switch source := c.Source(); {
 	case c.Kind == annotator.Inferred:
 		return "inferred"
+	case c.Kind == annotator.Noted:
+		return "noted by a person"
 	case c.Kind == annotator.Claimed && source != "":
 		return "according to " + source
 	case c.Kind == annotator.Claimed:

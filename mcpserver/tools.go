@@ -194,7 +194,7 @@ type evidenceResult struct {
 type factEvidence struct {
 	Fact   int64               `json:"fact" jsonschema:"its number within the entry"`
 	Text   string              `json:"text"`
-	Kind   annotator.ClaimKind `json:"kind" jsonschema:"narrated, claimed by somebody, or inferred"`
+	Kind   annotator.ClaimKind `json:"kind" jsonschema:"narrated, claimed by somebody, inferred, or noted by a person"`
 	Quotes []quote             `json:"quotes" jsonschema:"none: nothing in the story was quoted for it"`
 }
 

@@ -315,7 +315,7 @@ CREATE TABLE value (
   from_seen  INTEGER NOT NULL, -- the order of the scene from which it is known
   until_seen INTEGER,          -- that of the scene from which another value, or none, replaces it
   CHECK ((ended_by IS NULL) = (until_seen IS NULL)),
-  CHECK (field <> 'claim' OR json ->> 'kind' IN ('narrated', 'claimed', 'inferred')),
+  CHECK (field <> 'claim' OR json ->> 'kind' IN ('narrated', 'claimed', 'inferred', 'noted')),
   CHECK (field <> 'evidence' OR 0 <= json ->> 'start' AND json ->> 'start' < json ->> 'end')
 ) STRICT;
 CREATE UNIQUE INDEX value_now ON value (entry_id, field, key) WHERE ended_by IS NULL AND holds = 1;

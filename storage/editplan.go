@@ -95,6 +95,9 @@ func (e *edit) readSubject() (err error) {
 	if e.on.Entries, err = e.Entries(e.ctx, ids, Whole); err != nil {
 		return err
 	}
+	if e.op.Do == annotator.DeedCreate {
+		e.on.Entries[0] = &annotator.Entry{}
+	}
 	if source := e.on.Entries[e.op.Entry]; e.op.Do == annotator.DeedSplit && source != nil && source.MergedInto != 0 {
 		if ids, err = append(ids, source.MergedInto), e.readMerge(source); err != nil {
 			return err
@@ -181,7 +184,7 @@ func (e *edit) from() (annotator.Order, error) {
 		err := e.Row(e.ctx, `SELECT place / 1000000 FROM scene_post WHERE post_id = ?`, op.Evidence.Post).Scan(&from)
 		err = orRefusal(err, "post %d is in no scene of the story", op.Evidence.Post)
 		return max(from, op.From, e.birth[op.Entry]), err
-	case (op.Do == annotator.DeedAdd || op.Do == annotator.DeedEnd) && op.From == 0:
+	case (op.Do == annotator.DeedCreate || op.Do == annotator.DeedAdd || op.Do == annotator.DeedEnd) && op.From == 0:
 		return read, nil
 	}
 	return max(from, e.birth[op.Entry], e.seenOf(e.changes)), nil

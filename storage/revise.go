@@ -40,10 +40,16 @@ func (g *Glossary) reviseAll(ctx context.Context, revisions []annotator.Revision
 		for n < len(revisions) && revisions[n].Entry == id {
 			n++
 		}
-		if entries[id] == nil {
+		e, created := entries[id], false
+		if id == 0 {
+			if e, created, err = g.entryToRevise(ctx, id); err != nil {
+				return err
+			}
+		}
+		if e == nil {
 			return annotator.Errorf(annotator.NotFound, "there is no entry %d", id)
 		}
-		if err := g.revise(entries[id], false, revisions[:n]); err != nil {
+		if err := g.revise(e, created, revisions[:n]); err != nil {
 			return err
 		}
 		revisions = revisions[n:]

@@ -398,6 +398,8 @@ func (f *fact) Source() string {
 		return cmp.Or(source.Source(), "somebody") + " says"
 	case annotator.Inferred:
 		return "a guess"
+	case annotator.Noted:
+		return "a person’s note"
 	}
 	return "told"
 }

@@ -12,7 +12,7 @@ import (
 // newEdits returns the commands by which a person edits the codex.
 func newEdits(a *app) []*cobra.Command {
 	return []*cobra.Command{
-		newEdit(a), newAdd(a), newReject(a), newEnd(a), newRename(a), newRetag(a), newHide(a), newKeep(a),
+		newCreate(a), newEdit(a), newAdd(a), newReject(a), newEnd(a), newRename(a), newRetag(a), newHide(a), newKeep(a),
 		newMerge(a), newSplit(a),
 		newNever(a), newLock(a), newUnlock(a), newRevert(a), newUndo(a),
 	}
@@ -29,6 +29,33 @@ func newEdit(a *app) *cobra.Command {
 		op.Entry, op.Fact, err = v.fact(ctx, args[0])
 		return op, err
 	})
+}
+
+func newCreate(a *app) *cobra.Command {
+	var tags, names []string
+	var fact string
+	cmd := &cobra.Command{
+		Use: "create NAME", Short: "Make an entry that is missing",
+		Long: `Make an entry that is missing. Without --at, it is seen from where the story was read to. ` +
+			`The model adds to it what the story goes on to say.`,
+		Example: `  annotator create "The Ash Key" --tag object --name "the key" --fact "It opens the north door."`,
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&tags, "tag", nil, "a `TAG`, such as person; may be repeated")
+	flags.StringArrayVar(&names, "name", nil, "another `NAME` of it; may be repeated")
+	flags.StringVar(&fact, "fact", "", "`TEXT` of a fact: who or what it is")
+	cmd = a.edits(cmd, 1, func(_ context.Context, _ *editView, args []string) (annotator.Operation, error) {
+		op := annotator.Operation{Do: annotator.DeedCreate, Name: args[0], Tags: tags}
+		if fact != "" {
+			op.Parts = []annotator.Operation{{Do: annotator.DeedAdd, Text: fact, Identity: true}}
+		}
+		for _, name := range names {
+			op.Parts = append(op.Parts, annotator.Operation{Do: annotator.DeedAdd, Name: name})
+		}
+		return op, nil
+	})
+	cmd.ValidArgsFunction = nil
+	return cmd
 }
 
 func newAdd(a *app) *cobra.Command {

@@ -19,11 +19,11 @@ import (
 func newPrompts(a *app) *cobra.Command {
 	return group("prompts", "Write or print the system prompt", `
 Write or print the system prompt. It consists of the files SOUL.md, IDENTITY.md, USER.md, GUIDANCE.md, MEMORY.md,
-AGENTS.md and TOOLS.md, in this order, and of instructions that are the same for every story. A missing file has a default; an empty
-one omits its part. SUMMARISER.md, CURATOR.md and CURATOR_SYSTEM.md are the questions beside the story: the request for
-a summary, a template in the syntax of Go's text/template; what each question of the curator begins with; and the system
-prompt of --curator-prompt replaced. A run reads the folder that --prompts names, once, when it starts. A run that goes
-on with other files needs --accept prompt.`,
+AGENTS.md and TOOLS.md, in this order, and of instructions that are the same for every story. A missing file has a
+default; an empty one omits its part. SUMMARISER.md, CURATOR.md and CURATOR_SYSTEM.md are the questions beside the
+story: the request for a summary, a template in the syntax of Go's text/template; what each question of the curator
+begins with; and the system prompt of --curator-prompt replaced. A run reads the folder that --prompts names, once,
+when it starts. A run that goes on with other files needs --accept prompt.`,
 		"  annotator prompts init prompts\n  annotator prompts show prompts", newPromptsInit(a), newPromptsShow(a))
 }
 

@@ -17,8 +17,8 @@ var documented = []struct{ file, when string }{
 	{"SOUL.md", "System prompt: what matters."},
 	{"IDENTITY.md", "System prompt: who the model is."},
 	{"USER.md", "System prompt: for whom it works, and what they look for."},
-	{"GUIDANCE.md", "System prompt: what the user wants of this codex, in their own words. Empty, and left out, by default. " +
-		"`--guidance FILE` sets it, too."},
+	{"GUIDANCE.md", "System prompt: what the user wants of this codex, in their own words. Empty, and left out, by " +
+		"default. `--guidance FILE` sets it, too."},
 	{"MEMORY.md", "System prompt: what the model sees, and where the rest is."},
 	{"AGENTS.md", "System prompt: how it works on a scene."},
 	{"TOOLS.md", "System prompt: what the descriptions of the tools (docs/tools.md) do not say."},

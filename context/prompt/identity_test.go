@@ -206,7 +206,8 @@ func TestTemplatesAreFiles(t *testing.T) {
 func TestScope(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "wishes.md")
-	if err := os.WriteFile(path, []byte("\ufeffI run a campaign: note prices, and who owes <what>.\r\n"), 0o600); err != nil {
+	const wishes = "\ufeffI run a campaign: note prices, and who owes <what>.\r\n"
+	if err := os.WriteFile(path, []byte(wishes), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	identity := prompt.Defaults()
