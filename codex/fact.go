@@ -330,8 +330,8 @@ var endings = []annotator.Ending{
 }
 
 // EndingOf returns how a claim most often ends that is closed without a word on it. Most guesses that a fact replaces
-// are right. To show one of these as refuted would deny what is true. To leave out a false one does no harm, because the
-// fact is shown.
+// are right. To show one of these as refuted would deny what is true. To leave out a false one does no harm, because
+// the fact is shown.
 func EndingOf(c *annotator.Claim, replaced bool) annotator.Ending {
 	switch {
 	case c.State:

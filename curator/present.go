@@ -228,7 +228,7 @@ func (s statement) revisions(
 }
 
 // closings returns the closings of the states that have ended, of what the entry is no longer, and of the guesses that
-// are settled. An answer that ends most of an entry's states, or of what it is, ends none of these: it has mistaken the
+// are settled. An answer that ends most of an entry's states, or of what it is, ends none of these. It has mistaken the
 // question, or follows an instruction in a fact.
 func (s statement) closings(e *annotator.Entry) (list []codex.Closing) {
 	list = s.over(e, func(c *annotator.Claim) bool { return c.State })

@@ -134,8 +134,8 @@ func TestSettledGuesses(t *testing.T) {
 	}
 }
 
-// TestNoLongerWhatItIs: a statement ends what the entry is no longer, unless that is most of what it is. Then the newest
-// of its states opens it.
+// TestNoLongerWhatItIs: a statement ends what the entry is no longer, unless that is most of what it is. Then the
+// newest of its states opens it.
 func TestNoLongerWhatItIs(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -169,8 +169,8 @@ func TestNoLongerWhatItIs(t *testing.T) {
 				ended = append(ended, c.ID)
 			}
 		}
-		if ordered, opening := codex.InOrder(e.Claims); !slices.Equal(ended, test.ended) || ordered[0].ID != test.opens ||
-			opening < 1 {
+		ordered, opening := codex.InOrder(e.Claims)
+		if !slices.Equal(ended, test.ended) || ordered[0].ID != test.opens || opening < 1 {
 			t.Errorf("%q of %d ends %d, and %d opens", test.answer, test.identity, ended, ordered[0].ID)
 		}
 	}

@@ -125,8 +125,8 @@ func (r *toolRunner) runTool(ctx context.Context, row, call *annotator.Trace, no
 func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
 		result, err := r.perform(ctx, t, &tools.Env{
-			Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check, Kinds: r.config.Kinds, Support: r.support,
-			Settles: r.settles, Repeats: r.repeats, General: r.general, Snapshots: r.snapshots(),
+			Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check, Kinds: r.config.Kinds,
+			Support: r.support, Settles: r.settles, Repeats: r.repeats, General: r.general, Snapshots: r.snapshots(),
 		})
 		t.fill(result)
 		return err
