@@ -90,14 +90,14 @@ func factChoices(e *annotator.Entry, c *annotator.Claim) []Choice {
 	return []Choice{
 		{Letter: LetterYes, Does: fact + " is right, and locked", Operations: operations(lockOf(e, c))},
 		{Letter: LetterEdit, Does: "put " + fact + " in other words", Input: InputFact, Operations: operations(
-			annotator.Operation{Do: annotator.DeedEdit, Entry: e.ID, Fact: c.ID})},
+			annotator.Operation{Do: annotator.DeedEdit, Entry: e.ID, Fact: c.ID, Was: c.Text})},
 		{Letter: LetterReject, Does: fact + " is wrong", Operations: operations(
-			annotator.Operation{Do: annotator.DeedReject, Entry: e.ID, Fact: c.ID})},
+			annotator.Operation{Do: annotator.DeedReject, Entry: e.ID, Fact: c.ID, Was: c.Text})},
 	}
 }
 
 func lockOf(e *annotator.Entry, c *annotator.Claim) annotator.Operation {
-	return annotator.Operation{Do: annotator.DeedLock, Entry: e.ID, Fact: c.ID}
+	return annotator.Operation{Do: annotator.DeedLock, Entry: e.ID, Fact: c.ID, Was: c.Text}
 }
 
 // about is a fact with what it is about, to be compared with others.

@@ -30,6 +30,11 @@ func Read(ctx context.Context, v *view.View, story Story) (*Queue, error) {
 	} {
 		q.Suggestions = append(q.Suggestions, find()...)
 	}
+	asked, err := r.asked(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	q.Suggestions = append(q.Suggestions, asked...)
 	for i := range q.Suggestions {
 		sortChoices(q.Suggestions[i].Choices)
 	}

@@ -58,7 +58,7 @@ func (r *reader) state(e *annotator.Entry, c *annotator.Claim, facts []*annotato
 	s.Choices = append(factChoices(e, c)[1:], Choice{
 		Letter: LetterYes, Does: fmt.Sprintf("fact %d:%d has ended, where %d:%d is told", e.ID, c.ID, e.ID, by.ID),
 		Operations: operations(annotator.Operation{
-			Do: annotator.DeedEnd, Entry: e.ID, Fact: c.ID, From: by.From.Order(),
+			Do: annotator.DeedEnd, Entry: e.ID, Fact: c.ID, From: by.From.Order(), Was: c.Text,
 		}),
 	})
 	s.concern(r, e)

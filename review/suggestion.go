@@ -23,11 +23,16 @@ const (
 	State         Kind = "state"         // a state may have ended
 	Tentative     Kind = "tentative"     // an entry is not confirmed
 	Slight        Kind = "slight"        // an entry brings nothing
+	Question      Kind = "question"      // the model asks a person
+	Locked        Kind = "locked"        // the model would change what a person has locked
+	Proposal      Kind = "proposal"      // an agent proposes an edit
 )
 
 // Kinds returns the kinds in the order in which they are listed.
 func Kinds() []Kind {
-	return []Kind{Double, Contradiction, State, Missing, Quotation, Tentative, Slight}
+	return []Kind{
+		Question, Proposal, Locked, Double, Contradiction, State, Missing, Quotation, Tentative, Slight,
+	}
 }
 
 // Label returns how people name a kind.
@@ -45,6 +50,10 @@ func (k Kind) Label() string {
 		return "tentative entry"
 	case Slight:
 		return "slight entry"
+	case Question:
+		return "question of the model"
+	case Locked:
+		return "change of what is locked"
 	}
 	return string(k)
 }
@@ -93,6 +102,7 @@ const (
 	InputFact  Input = "fact"  // the words of a fact
 	InputName  Input = "name"  // the name of an entry
 	InputEntry Input = "entry" // an entry, by a name or its number
+	InputText  Input = "answer"
 )
 
 // Choice is an answer that applies operations.
@@ -110,7 +120,7 @@ func (c *Choice) With(text string, entry int64) []annotator.Operation {
 		return operations
 	}
 	switch last := &operations[len(operations)-1]; c.Input {
-	case InputFact:
+	case InputFact, InputText:
 		last.Text = text
 	case InputName:
 		last.Name = text

@@ -73,3 +73,9 @@ func (s *Edits) RowOf(ctx context.Context, op *annotator.Operation) (int64, erro
 		  (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
 		    AND u.arguments ->> 'row' = t.id)`, annotator.EncodeJSON(op))
 }
+
+// Basis returns a text that changes whenever something changes on which suggestions rest.
+func (s *Decisions) Basis(ctx context.Context) (string, error) {
+	return readValue[string](ctx, s.db, "read the digests", `SELECT coalesce(group_concat(hex(hash)), '') FROM
+		(SELECT hash FROM digest WHERE name IN ('revision', 'mention', 'trace', 'scene', 'proposal') ORDER BY name)`)
+}

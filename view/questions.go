@@ -127,3 +127,12 @@ func addSuggestion(all []Suggestion, s Suggestion) []Suggestion {
 	}
 	return append(all, s)
 }
+
+// Proposals returns what agents have proposed that were shown nothing after the limit, in order.
+func (v *View) Proposals(ctx context.Context) ([]annotator.Proposal, error) {
+	last := v.wholeScene()
+	if v.m.IsZero() {
+		last = 0
+	}
+	return v.db.Edits.Proposals(ctx, last)
+}

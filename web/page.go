@@ -138,7 +138,8 @@ func (p *page) Tab(section, label string, path ...any) tab {
 // RunTab returns the link to the pages of the run, which have sections of their own.
 func (p *page) RunTab() tab {
 	run := p.Tab("run", "Run", "run")
-	run.Current = run.Current || slices.Contains([]string{"plots", "snapshots", "audit"}, p.Section)
+	run.Current = run.Current || slices.Contains([]string{"plots", "snapshots", "audit"}, p.Section) ||
+		p.Section == "review" && !p.MayEdit()
 	return run
 }
 

@@ -109,7 +109,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{Options: o, session: sessionOf(o.Token)}
 	for i := range o.Databases {
 		s.served = append(s.served, &servedDatabase{
-			Database: &o.Databases[i], server: s, live: &live{}, verify: &sync.Mutex{}, editing: &sync.Mutex{},
+			Database: &o.Databases[i], server: s, live: &live{}, verify: &sync.Mutex{}, editing: &sync.Mutex{}, review: &reviewQueue{},
 		})
 	}
 	static, err := fs.Sub(files, "static")
@@ -169,6 +169,9 @@ func (s *Server) Handler() http.Handler {
 		"GET /{db}/turn/{id}":                numbered(showTurn),
 		"GET /{db}/row/{id}":                 numbered(showRow),
 		"POST /{db}/verify":                  verify,
+		"GET /{db}/review":                   showReview,
+		"POST /{db}/review":                  edits(decide),
+		"POST /{db}/review/undo/{id}":        edits(numbered(undecide)),
 		"POST /{db}/undo":                    edits(undo),
 		"GET /{db}/live":                     streamLive,
 		"POST /{db}/entry/{id}/edit":         edits(numbered(editEntry)),

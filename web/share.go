@@ -160,7 +160,7 @@ func (d *servedDatabase) boundedFor(r *http.Request) (*servedDatabase, error) {
 	database := *d.Database
 	database.Limit, database.Point = limit, p
 	return &servedDatabase{
-		Database: &database, server: d.server, live: d.live, verify: d.verify, editing: d.editing,
+		Database: &database, server: d.server, live: d.live, verify: d.verify, editing: d.editing, review: d.review,
 	}, nil
 }
 

@@ -16,6 +16,7 @@ type servedDatabase struct {
 	kinds   kinds
 	verify  *sync.Mutex
 	editing *sync.Mutex
+	review  *reviewQueue
 }
 
 // bounded reports whether the server has a limit.

@@ -411,7 +411,7 @@ func (r *reviewing) decide(ctx context.Context, s *review.Suggestion, answer ann
 	d := s.Decision(answer, r.view.View)
 	path := r.view.db.Path()
 	for _, op := range operations {
-		if err := r.bound(ctx, &op); err != nil {
+		if err := r.view.Confine(ctx, &op); err != nil {
 			return false, err
 		}
 		done, err := (&edit{app: r.app, corpus: r.corpus}).submit(ctx, path, op)
@@ -438,17 +438,6 @@ func (r *reviewing) decide(ctx context.Context, s *review.Suggestion, answer ann
 		return other.Key == s.Key || other.IsChangedBy(operations)
 	})
 	return true, nil
-}
-
-// bound dates an operation to the limit.
-func (r *reviewing) bound(ctx context.Context, op *annotator.Operation) error {
-	m := r.view.Moment()
-	if m.IsZero() || op.Do == annotator.DeedSplit {
-		return nil
-	}
-	read, err := r.view.db.Edits.ReadTo(ctx)
-	op.From = max(op.From, min(m.Order(), read))
-	return err
 }
 
 // undo takes the newest decision of this session back, with its edits.

@@ -93,6 +93,23 @@ func TestEditByKeyboard(t *testing.T) {
 	until(ctx, t, `!document.querySelector(".told").innerText.includes("Other words of a reader.")`)
 }
 
+// TestReviewByKeyboard answers questions of a review by their letters, and takes the last answer back.
+func TestReviewByKeyboard(t *testing.T) {
+	t.Parallel()
+	ctx := tab(t)
+	base := serve(t, demo(t), "--allow-edits")
+	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(base+"/lanterns/review?as-of=all&kind=quotation"))
+	first := eval[string](ctx, t, `document.querySelector("#text").value`)
+	do(ctx, t, chromedp.KeyEvent("l"))
+	until(ctx, t, fmt.Sprintf(`document.querySelector("#text")?.value != %q`, first))
+	do(ctx, t, chromedp.KeyEvent("e"))
+	until(ctx, t, `document.activeElement.matches("#text")`)
+	do(ctx, t, chromedp.KeyEvent("nlx These letters are words. "), chromedp.KeyEvent(kb.Enter))
+	until(ctx, t, `document.querySelectorAll(".decisions li").length == 2`)
+	do(ctx, t, chromedp.KeyEvent("u"))
+	until(ctx, t, `document.querySelectorAll(".decisions li").length == 1`)
+}
+
 // TestFirstVisit answers the question by the keyboard. The next page has the limit without it in the address. Then the
 // reader goes on by a key, and the text that follows is at the top of the page.
 func TestFirstVisit(t *testing.T) {
@@ -181,7 +198,7 @@ func TestPagesWithFormsAreAccessible(t *testing.T) {
 	ctx := tab(t)
 	checkPages(ctx, t, serve(t, demo(t), "--allow-edits"), []string{
 		"/lanterns/entry/1", "/lanterns/entry/15?as-of=scene:40", "/lanterns/entry/1 > .fact .edit button[value=lock]",
-		"/lanterns/entry/1 > .fact .edit button[value=edit]",
+		"/lanterns/entry/1 > .fact .edit button[value=edit]", "/lanterns/review", "/lanterns/review?kind=quotation",
 	})
 }
 

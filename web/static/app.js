@@ -128,6 +128,16 @@ const keys = {
   "j": () => steps().find((step) => step.getBoundingClientRect().top > 24)?.scrollIntoView(),
   "k": () => steps().reverse().find((step) => step.getBoundingClientRect().top < -4)?.scrollIntoView(),
 };
+
+// The letters of a review press its buttons, or lead to its fields.
+addEventListener("keydown", (event) => {
+  const answer = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  if (!answer || event.target.closest?.("input:not([type=checkbox]), textarea, select")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  if (answer.matches("input:not([type=checkbox])")) answer.focus();
+  else answer.click();
+});
 addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || !keys[event.key]) return;
