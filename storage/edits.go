@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"annotator"
@@ -174,6 +175,10 @@ func (tx *tx) perform(op *annotator.Operation) ([]annotator.Revision, error) {
 func (tx *tx) performAll(parts []annotator.Operation) (all []annotator.Revision, err error) {
 	err = &codex.Refusal{Code: codex.Already, Message: "all of it is so already"}
 	for i := range parts {
+		switch do := parts[i].Do; do { // each of these is found by a row of its own
+		case annotator.DeedAnswer, annotator.DeedUndo, annotator.DeedBatch:
+			return nil, &codex.Refusal{Code: "NOT_FOUND", Message: fmt.Sprintf("%s is no part of a batch", do)}
+		}
 		revisions, failed := tx.perform(&parts[i])
 		refusal := (*codex.Refusal)(nil)
 		switch {

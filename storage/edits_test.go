@@ -38,19 +38,91 @@ func TestEditsOfAll(t *testing.T) {
 				"curator": func() { s.curatorMerges(t) },
 			}
 			if s.next() > 0 {
+				moves["question"] = func() { s.asksPerson(rapid.Int64Range(1, 3).Draw(t, "asked about")) }
 				moves["scene"] = func() { s.read(s.keepsLocks(s.someEdit(t)), s.keepsLocks(s.modelMerges(t))) }
 			}
 			moves[rapid.SampledFrom(slices.Sorted(maps.Keys(moves))).Draw(t, "move")]()
 		}
 		s.clean()
 		s.replaysAtEachLimit()
+		s.questionsAtEachLimit()
 	})
+}
+
+// asksPerson reads a scene in which the model asks a person about an entry.
+func (s *story) asksPerson(entry int64) {
+	s.Helper()
+	s.begin("scene " + strconv.Itoa(s.scene+1))
+	s.reply("Let me ask.", "ask_person")
+	row := s.row(annotator.TraceResult, "")
+	row.CallID, row.Tool = s.calls[0].CallID, s.calls[0].Tool
+	s.calls = nil
+	s.ok(s.db.Journal.RunTool(s.ctx, &row, nil, func(g *storage.Glossary, row *annotator.Trace) error {
+		asked, err := g.Questions(s.ctx)
+		row.Content = `{"ok":true}`
+		row.Parsed.Question = &annotator.Question{
+			ID: int64(len(asked)) + 1, Entry: entry, Text: "Is it so?", Scene: s.scene,
+		}
+		return err
+	}, nil))
+	s.take(row)
+	s.reply("Nothing more.")
+	s.record(annotator.SceneRecorded)
+	s.checkpoint()
+}
+
+// questionsAtEachLimit: a limit shows the questions that were asked by then, each with the newest answer that was not
+// undone and that is known by then.
+func (s *story) questionsAtEachLimit() {
+	s.Helper()
+	asked, err := s.db.Glossary.Questions(s.ctx)
+	s.ok(err)
+	for n := 1; n <= s.scene; n++ {
+		point, err := view.ParsePoint(strconv.Itoa(n))
+		s.ok(err)
+		moment, err := view.MomentAt(s.ctx, s.db, point)
+		s.ok(err)
+		found, err := view.At(s.db, moment).Questions(s.ctx)
+		s.ok(err)
+		want, got := map[int64]string{}, map[int64]string{}
+		for _, q := range asked {
+			if q.Scene <= n {
+				want[q.ID] = ""
+			}
+		}
+		for _, row := range slices.Sorted(maps.Keys(s.answers)) {
+			a := s.answers[row]
+			if _, is := want[a.Question]; is && a.From <= orderOf(n) {
+				want[a.Question] = a.Text
+			}
+		}
+		for _, q := range found {
+			got[q.ID] = ""
+			if q.Answer != nil {
+				got[q.ID] = q.Answer.Text
+			}
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			s.Fatalf("the questions at scene %d (-asked +view):\n%s", n, diff)
+		}
+	}
+}
+
+// keepsAnswers records what an operation does to the answers of people.
+func (s *story) keepsAnswers(applied *storage.AppliedEdit) {
+	switch op := applied.Operation; {
+	case applied.Refusal != nil:
+	case op.Do == annotator.DeedAnswer:
+		s.answers[applied.Row] = op
+	case op.Do == annotator.DeedUndo:
+		delete(s.answers, op.Row)
+	}
 }
 
 // decides applies an operation of a person, and reports whether it was not refused.
 func (s *story) decides(op annotator.Operation) bool {
 	s.Helper()
-	_, err := s.db.Edits.Apply(s.ctx, op)
+	applied, err := s.db.Edits.Apply(s.ctx, op)
 	if r := (*codex.Refusal)(nil); errors.As(err, &r) {
 		check := s.db.Edits.Check(s.ctx, op)
 		if op.Do != annotator.DeedBatch && (check == nil || check.Error() != r.Error()) {
@@ -59,6 +131,7 @@ func (s *story) decides(op annotator.Operation) bool {
 		return false
 	}
 	s.ok(err)
+	s.keepsAnswers(applied)
 	return true
 }
 
@@ -80,6 +153,9 @@ func (s *story) files(t *rapid.T) {
 	s.ok(err)
 	waiting, err = s.db.Edits.Pending(s.ctx)
 	s.ok(err)
+	for i := range applied {
+		s.keepsAnswers(&applied[i])
+	}
 	if len(applied) != len(ops) || len(waiting) > 0 {
 		s.Errorf("%d of %d are applied, and %d wait", len(applied), len(ops), len(waiting))
 	}
@@ -102,7 +178,7 @@ func (s *story) oneOperation(t *rapid.T) annotator.Operation {
 		Do: rapid.SampledFrom([]annotator.Deed{
 			annotator.DeedEdit, annotator.DeedAdd, annotator.DeedReject, annotator.DeedRename, annotator.DeedRetag,
 			annotator.DeedHide, annotator.DeedMerge, annotator.DeedSplit, annotator.DeedNever, annotator.DeedLock,
-			annotator.DeedEnd, annotator.DeedKeep, annotator.DeedCreate,
+			annotator.DeedEnd, annotator.DeedKeep, annotator.DeedCreate, annotator.DeedAnswer, annotator.DeedAnswer,
 			annotator.DeedUnlock, annotator.DeedRevert, annotator.DeedUndo, annotator.DeedUndo,
 		}).Draw(t, "deed"),
 		Entry: entry.Draw(t, "entry"),
@@ -116,6 +192,10 @@ func (s *story) oneOperation(t *rapid.T) annotator.Operation {
 		op.Parts = rapid.SliceOfN(rapid.SampledFrom([]annotator.Operation{
 			{Text: "Eight.", Identity: true}, {Text: "Nine."}, {Name: "the key"}, {Name: "Mik"},
 		}), 0, 3).Draw(t, "parts")
+	case annotator.DeedAnswer:
+		op = annotator.Operation{
+			Do: op.Do, Question: rapid.Int64Range(1, 2).Draw(t, "question"), Text: text.Draw(t, "answer"),
+		}
 	case annotator.DeedRevert:
 		return annotator.Operation{Do: op.Do, Revision: rapid.Int64Range(1, 60).Draw(t, "revision")}
 	case annotator.DeedRename:

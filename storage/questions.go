@@ -132,7 +132,7 @@ func (e *edit) answer() error {
 			continue
 		}
 		if a.Text == text {
-			err = cmp.Or(err, error(&codex.Refusal{Code: "SAME", Message: "that is the answer already"}))
+			err = cmp.Or(err, error(&codex.Refusal{Code: codex.Already, Message: "that is the answer already"}))
 		}
 		break
 	}

@@ -50,17 +50,18 @@ type story struct {
 	db     *storage.DB
 	scenes []*annotator.Scene
 
-	scene    int               // at hand, or the last one; 0 before the first
-	turn     int64             // of the scene at hand; 0 where it has none
-	begun    bool              // the scene at hand is open
-	due      bool              // it has ended, its checkpoint is due
-	calls    []annotator.Trace // of the newest reply, without a result yet
-	turns    int64             // the number of turns
-	seq      int               // of the turn's next row
-	answer   bool              // the turn's newest row is an answer in text
-	snapshot int64             // the newest; 0 before the first
-	lost     int               // calls that a process did not survive
-	kept     *mention.Cache    // of the names, where only turns change them; nil: read for each checkpoint
+	scene    int                           // at hand, or the last one; 0 before the first
+	turn     int64                         // of the scene at hand; 0 where it has none
+	begun    bool                          // the scene at hand is open
+	due      bool                          // it has ended, its checkpoint is due
+	calls    []annotator.Trace             // of the newest reply, without a result yet
+	turns    int64                         // the number of turns
+	answers  map[int64]annotator.Operation // of people, that were not undone, by their rows
+	seq      int                           // of the turn's next row
+	answer   bool                          // the turn's newest row is an answer in text
+	snapshot int64                         // the newest; 0 before the first
+	lost     int                           // calls that a process did not survive
+	kept     *mention.Cache                // of the names, where only turns change them; nil: read for each checkpoint
 
 	rows    []annotator.Trace           // of all turns
 	through int64                       // the turns up to this one have left the window
@@ -76,7 +77,7 @@ func newStory(t tester, dir string, scenes []*annotator.Scene) *story {
 	t.Helper()
 	s := &story{
 		tester: t, ctx: context.Background(), path: filepath.Join(dir, "annotator.db"), scenes: scenes,
-		gone: map[int64]bool{}, past: map[int64][]annotator.Trace{},
+		gone: map[int64]bool{}, past: map[int64][]annotator.Trace{}, answers: map[int64]annotator.Operation{},
 	}
 	s.open()
 	t.Cleanup(func() { _ = s.db.Close() })

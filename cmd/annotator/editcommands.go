@@ -14,7 +14,7 @@ func newEdits(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newCreate(a), newEdit(a), newAdd(a), newReject(a), newEnd(a), newRename(a), newRetag(a), newHide(a), newKeep(a),
 		newMerge(a), newSplit(a),
-		newNever(a), newLock(a), newUnlock(a), newRevert(a), newUndo(a),
+		newNever(a), newLock(a), newUnlock(a), newRevert(a), newAnswer(a), newUndo(a),
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 // edit is a command that changes the codex by an operation of a person.
 type edit struct {
 	*app
+	by     string // who edits; empty: nobody says
 	at     string // the point from which it is seen; empty: from where what it changes or quotes is seen
 	corpus string
 }
@@ -44,6 +45,8 @@ func (a *app) edits(cmd *cobra.Command, n int,
 	jsonFlag(cmd.Flags(), &asJSON)
 	cmd.Flags().StringVar(&e.at, "at", "", "the `POINT` of the story from which the edit is seen: "+pointForms+
 		"; empty: from where what it changes or quotes is seen")
+	cmd.Flags().StringVar(&e.by, "by", "", "the `NAME` of who edits, which the history keeps; "+
+		"undo then takes back the newest edit of that person; empty: of anybody")
 	corpusFlag(cmd.Flags(), &e.corpus, "corpus `FILE` in which names are looked for")
 	cmd.Long = longHelp(cmd.Long+editHelp, exitMisused, exitHalted, exitInterrupted)
 	cmd.Args = arguments(n, n)
@@ -105,6 +108,9 @@ func (e *edit) prepare(ctx context.Context, db *storage.DB,
 	if op, err = build(&editView{v, e.corpus}); err != nil {
 		return op, err
 	}
+	if op.By, err = editor(e.by); err != nil {
+		return op, err
+	}
 	if e.at != "" {
 		point, err := view.ParsePoint(e.at)
 		if err != nil {
@@ -117,6 +123,15 @@ func (e *edit) prepare(ctx context.Context, db *storage.DB,
 		op.From = moment.Place.Order()
 	}
 	return op, checkEdit(ctx, db, op)
+}
+
+// editor returns the name of who edits in its stored form.
+func editor(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	text, err := codex.Text("name of --by", name, codex.MaxName)
+	return text, err
 }
 
 // checkEdit returns why an operation would be refused now, unless others wait: they may be what it rests on.
