@@ -71,7 +71,7 @@ func (s *story) asksPerson(entry int64) {
 	s.checkpoint()
 }
 
-// questionsAtEachLimit: a limit shows the questions that were asked by then, each with the newest answer that was not
+// questionsAtEachLimit: a limit shows the questions that were asked by then. Each has the newest answer that was not
 // undone and that is known by then.
 func (s *story) questionsAtEachLimit() {
 	s.Helper()
