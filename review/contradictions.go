@@ -10,12 +10,12 @@ import (
 
 // How much of the words of two facts of an entry that may contradict each other is the same.
 const (
-	sameTopic   = 2.5 // of a guess and a fact: the weight of the words
-	sameWording = 0.5 // if one denies: the share of the words of the shorter one
+	sameTopic   = 2.5 // the weight of the words
+	sameWording = 0.6 // if one denies: also the share of the words of the shorter one
 )
 
-// findContradictions suggests pairs of facts of an entry that may contradict each other. They are a guess and a fact on
-// the same, or one denies what the other says.
+// findContradictions suggests pairs of facts of an entry that may contradict each other. They are a guess and a
+// later fact on the same, or one denies what the other says.
 func (r *reader) findContradictions() (found []Suggestion) {
 	for _, e := range r.entries {
 		facts := open(e)
@@ -29,16 +29,22 @@ func (r *reader) findContradictions() (found []Suggestion) {
 				if locked(e, a.claim) && locked(e, b.claim) {
 					continue
 				}
-				isGuess := (a.claim.Kind == annotator.Inferred) != (b.claim.Kind == annotator.Inferred)
+				isGuess := guessAndFact(a.claim, b.claim) || guessAndFact(b.claim, a.claim)
 				denies := negated(a.claim.Text) != negated(b.claim.Text)
 				share := a.terms.Shared(&b.terms) / max(1, min(a.terms.Shared(&a.terms), b.terms.Shared(&b.terms)))
-				if score := a.shared(b); isGuess && score >= sameTopic || denies && share >= sameWording {
+				if score := a.shared(b); score >= sameTopic && (isGuess || denies && share >= sameWording) {
 					found = append(found, r.contradiction(e, a.claim, b.claim, score, isGuess))
 				}
 			}
 		}
 	}
 	return onceEach(found)
+}
+
+// guessAndFact reports whether a claim is a guess, and another one a later fact.
+func guessAndFact(guess, fact *annotator.Claim) bool {
+	return guess.Kind == annotator.Inferred && fact.Kind != annotator.Inferred && !fact.Earlier &&
+		guess.From.Order() < fact.From.Order()
 }
 
 // onceEach leaves out contradictions with a fact that a likelier one has.
@@ -64,7 +70,7 @@ func (r *reader) contradiction(e *annotator.Entry, a, b *annotator.Claim, score 
 	}
 	wrong := a
 	if isGuess {
-		s.Why = "a guess, and a fact on the same"
+		s.Why = "a guess, and a later fact on the same"
 		if b.Kind == annotator.Inferred {
 			wrong = b
 		}

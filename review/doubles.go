@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 
 	"annotator"
 	"annotator/codex"
@@ -15,7 +17,7 @@ const likelyNames = 0.75
 
 // How likely it is that two entries are one, if the codex guesses so, and if their facts rest on the same words.
 const (
-	likelyGuess = 1.0
+	likelyGuess = 0.6 // more if their names are similar, too
 	likelyWords = 0.8
 )
 
@@ -23,13 +25,14 @@ const (
 // facts rest on the same words. Both are of a kind, and no fact tells them apart by naming one of the other.
 func (r *reader) findDoubles() (found []Suggestion) {
 	for _, e := range r.entries {
-		pairs := map[int64]double{}
+		pairs, guessed := map[int64]double{}, map[int64]bool{}
 		propose := func(id int64, score float64, why string) {
 			if score > pairs[id].score {
 				pairs[id] = double{score, why}
 			}
 		}
-		for id, score := range r.index.Likeness(e.ID, e.Names()) {
+		alike := r.index.Likeness(e.ID, e.Names())
+		for id, score := range alike {
 			if score >= likelyNames {
 				propose(id, score, "their names are alike")
 			}
@@ -47,14 +50,15 @@ func (r *reader) findDoubles() (found []Suggestion) {
 			}
 		}
 		for _, c := range open(e) {
-			if id := r.guessed(e, c); id != 0 {
-				propose(id, likelyGuess, "a guess of the codex says so")
+			if id := r.guessed(e, c); id != 0 && (alike[id] > 0 || !isProper(e) || !isProper(r.byID[id])) {
+				guessed[id] = true
+				propose(id, likelyGuess+alike[id], "a guess of the codex says so")
 			}
 		}
 		for id, pair := range pairs {
 			other := r.byID[id]
 			if other == nil || codex.IsOther(e, other) || curator.Apart(e, other) || !sameKind(e, other) ||
-				id > e.ID && pair.score < likelyGuess {
+				id > e.ID && !guessed[id] {
 				continue
 			}
 			found = append(found, r.double(e, other, pair))
@@ -74,6 +78,13 @@ func (r *reader) names(e, other *annotator.Entry) bool {
 	return slices.ContainsFunc(open(e), func(c *annotator.Claim) bool {
 		return c.Kind != annotator.Inferred && slices.Contains(r.named(c), other.ID)
 	})
+}
+
+// isProper reports whether the name of an entry begins with a capital. Two such names that are not similar are of two,
+// whatever a guess says of both.
+func isProper(e *annotator.Entry) bool {
+	first, _ := utf8.DecodeRuneInString(e.Term)
+	return unicode.IsUpper(first)
 }
 
 // guessWords is how many words a guess may have outside of names, if it says no more than that two are one.

@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"strings"
 
 	"annotator"
 )
@@ -20,6 +21,9 @@ func (r *reader) findMissing() (found []Suggestion) {
 		s := Suggestion{
 			Kind: Missing, Asks: fmt.Sprintf("Whose name is %q?", p.Text), Mentions: p.Count, Why: often,
 			Score: float64(maxMissing - i), // the most name-like first
+		}
+		if strings.ToLower(p.Text) != p.Text { // a name, and not what things are called
+			s.Score += maxMissing
 		}
 		at := &r.scenes[p.Scene]
 		quote := quoteAt(at, p.Start)

@@ -42,19 +42,23 @@ func Read(ctx context.Context, v *view.View, story Story) (*Queue, error) {
 	return q, nil
 }
 
+// perTurn is how many suggestions of a kind have a turn together, if more than one. Of these kinds most are right, by a
+// reader's judgement of a codex: see docs/review.md.
+var perTurn = map[Kind]int{Quotation: 3, Missing: 2}
+
 // order sorts suggestions. The kinds take turns, each with what is likeliest and has most resting on it. So the
 // beginning of the queue shows what is wrong with a codex, whatever it has most of.
 func order(list []Suggestion) {
 	slices.SortFunc(list, func(a, b Suggestion) int { return compareScores(&a, &b) })
 	turn, of := make(map[string]int, len(list)), map[Kind]int{}
 	for i := range list {
-		turn[list[i].Key] = of[list[i].Kind]
+		turn[list[i].Key] = of[list[i].Kind] / max(1, perTurn[list[i].Kind])
 		of[list[i].Kind]++
 	}
 	kinds := Kinds()
 	slices.SortFunc(list, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(turn[a.Key], turn[b.Key]),
-			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)))
+			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), compareScores(&a, &b))
 	})
 }
 

@@ -66,8 +66,9 @@ func TestReviewByForms(t *testing.T) {
 	if n := decisions("scene:9"); n != 0 {
 		t.Errorf("%d decisions are listed under an earlier limit", n)
 	}
-	if got := post("/copy/review/undo/2?as-of=all", url.Values{"back": {review}}); got.StatusCode != http.StatusSeeOther {
-		t.Errorf("undo: status %d", got.StatusCode)
+	undone := post("/copy/review/undo/2?as-of=all", url.Values{"back": {review}})
+	if undone.StatusCode != http.StatusSeeOther {
+		t.Errorf("undo: status %d", undone.StatusCode)
 	}
 	if n := decisions("all"); n != 1 {
 		t.Errorf("%d decisions are listed after one was undone", n)

@@ -109,7 +109,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{Options: o, session: sessionOf(o.Token)}
 	for i := range o.Databases {
 		s.served = append(s.served, &servedDatabase{
-			Database: &o.Databases[i], server: s, live: &live{}, verify: &sync.Mutex{}, editing: &sync.Mutex{}, review: &reviewQueue{},
+			Database: &o.Databases[i], server: s, live: &live{}, verify: &sync.Mutex{}, editing: &sync.Mutex{},
+			review: &reviewQueue{},
 		})
 	}
 	static, err := fs.Sub(files, "static")
