@@ -249,7 +249,8 @@ func TestProposalsAreAsked(t *testing.T) {
 		if len(found) != 1 || !strings.Contains(found[0].Why, "They meet.") || len(found[0].Sides) != 2 {
 			t.Fatalf("the proposals are %+v", found)
 		}
-		if diff := cmp.Diff([]annotator.Operation{p.Operation}, found[0].Choice(review.LetterYes).Operations); diff != "" {
+		yes := found[0].Choice(review.LetterYes)
+		if diff := cmp.Diff([]annotator.Operation{p.Operation}, yes.Operations); diff != "" {
 			t.Error(diff)
 		}
 	}

@@ -19,6 +19,7 @@ type reviewOptions struct {
 	*app
 	point  string
 	corpus string
+	by     string // who answers; empty: nobody says
 	kinds  []string
 	limit  int
 	json   bool
@@ -60,6 +61,7 @@ a run that is active. With --as-of, nothing that is told later takes part, and e
 	flags := cmd.Flags()
 	asOfFlag(flags, &o.point)
 	corpusFlag(flags, &o.corpus, "`FILE` with the text of the story; without it, phrases are not looked for")
+	flags.StringVar(&o.by, "by", "", "the `NAME` of who answers, which the history keeps; empty: nobody says")
 	wordsFlag(flags, &o.kinds, "kind", kindNames(), "only this `KIND` of question; may be repeated")
 	limitFlag(flags, &o.limit, 0, "the maximum number of questions; 0: all")
 	jsonFlag(flags, &o.json)
@@ -411,7 +413,11 @@ func (r *reviewing) decide(ctx context.Context, s *review.Suggestion, answer ann
 	d := s.Decision(answer, r.view.View)
 	path := r.view.db.Path()
 	for _, op := range operations {
-		if err := r.view.Confine(ctx, &op); err != nil {
+		err := r.view.Confine(ctx, &op)
+		if err == nil {
+			op.By, err = editor(r.by)
+		}
+		if err != nil {
 			return false, err
 		}
 		done, err := (&edit{app: r.app, corpus: r.corpus}).submit(ctx, path, op)
