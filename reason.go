@@ -21,7 +21,7 @@ const (
 	ReasonNotACorpus        Reason = "not a corpus" // the tables that a corpus has
 	ReasonNoCorpusNamed     Reason = "no corpus is named"
 	ReasonCorpusTaken       Reason = "another file is in the corpus' place"
-	ReasonSourceChanged     Reason = "the source has changed since the corpus was made"
+	ReasonOtherStory        Reason = "the source is another story"
 	ReasonOtherImport       Reason = "the corpus holds another import"
 	ReasonUnknownEncoding   Reason = "unknown encoding"
 	ReasonAmbiguousEncoding Reason = "ambiguous encoding" // path, the encodings with the first line in each

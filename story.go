@@ -17,6 +17,7 @@ type Post struct {
 	Time    int64 // unix seconds
 	Body    string
 	Tags    []string // sorted
+	Former  bool     // the source has changed, and no longer has this text
 }
 
 // Tags of posts with a meaning for the corpus reader. A corpus may use others.

@@ -61,11 +61,11 @@ func (db *DB) Origins(ctx context.Context, thread int64) (map[int64]Origin, erro
 	return found, sqlite.Each(ctx, db.pool, func(rows *sql.Rows) error {
 		var id int64
 		var o Origin
-		err := rows.Scan(&id, &o.Document, &o.Offset)
+		err := rows.Scan(&id, &o.Document, &o.Offset, &o.ID)
 		found[id] = o
 		return err
-	}, `SELECT id, coalesce(source_document, ''), coalesce(source_offset, 0) FROM post WHERE thread_id = ? ORDER BY id`,
-		thread)
+	}, `SELECT id, coalesce(source_document, ''), coalesce(source_offset, 0), coalesce(source_id, 0) FROM post
+		WHERE thread_id = ? ORDER BY id`, thread)
 }
 
 // Post returns a post by its id, or annotator.NotFound.
@@ -80,7 +80,8 @@ func (db *DB) Post(ctx context.Context, id int64) (*annotator.Post, error) {
 	return &found[0], nil
 }
 
-// Around returns a post with up to n posts before and n after it in its thread, in (time, id) order.
+// Around returns a post with up to n posts before and n after it in its thread, in story order. It leaves out posts
+// whose text the source no longer has, but not the post itself.
 func (db *DB) Around(ctx context.Context, id int64, n int) ([]annotator.Post, error) {
 	center, err := db.Post(ctx, id)
 	if err != nil {
@@ -91,19 +92,19 @@ func (db *DB) Around(ctx context.Context, id int64, n int) ([]annotator.Post, er
 		return nil, err
 	}
 	before, err := db.list(ctx,
-		`WHERE p.thread_id = ?1 AND (KEY, p.id) < (?2, ?3) ORDER BY KEY DESC, p.id DESC LIMIT ?4`,
+		`WHERE p.thread_id = ?1 AND (KEY, p.id) < (?2, ?3) AND FORMER = 0 ORDER BY KEY DESC, p.id DESC LIMIT ?4`,
 		center.Thread, at.time, at.id, n)
 	if err != nil {
 		return nil, err
 	}
-	after, err := db.list(ctx, `WHERE p.thread_id = ?1 AND (KEY, p.id) > (?2, ?3) ORDER BY KEY, p.id LIMIT ?4`,
+	after, err := db.list(ctx, `WHERE p.thread_id = ?1 AND (KEY, p.id) > (?2, ?3) AND FORMER = 0 ORDER BY KEY, p.id LIMIT ?4`,
 		center.Thread, at.time, at.id, n)
 	slices.Reverse(before)
 	return slices.Concat(before, []annotator.Post{*center}, after), err
 }
 
-// Range returns the posts of a thread from one post to another, including both, in (time, id) order. It returns at most
-// limit posts, or all if limit is 0. An id of 0 leaves that end open. With a tag, only posts with that tag are
+// Range returns the posts of a thread from one post to another, including both, in story order, without those
+// whose text the source no longer has. It returns at most limit posts, or all if limit is 0. An id of 0 leaves that end open. With a tag, only posts with that tag are
 // returned. A post that is not in the thread is annotator.NotFound.
 func (db *DB) Range(ctx context.Context, thread, from, to int64, tag string, limit int) ([]annotator.Post, error) {
 	low, high := sortKey{earliest, earliest}, sortKey{latest, latest}
@@ -120,7 +121,7 @@ func (db *DB) Range(ctx context.Context, thread, from, to int64, tag string, lim
 	}
 	var posts []annotator.Post
 	for p, err := range db.posts(ctx, "",
-		`WHERE p.thread_id = ?1 AND (KEY, p.id) >= (?2, ?3) AND (KEY, p.id) <= (?4, ?5) ORDER BY KEY, p.id`,
+		`WHERE p.thread_id = ?1 AND (KEY, p.id) >= (?2, ?3) AND (KEY, p.id) <= (?4, ?5) AND FORMER = 0 ORDER BY KEY, p.id`,
 		thread, low.time, low.id, high.time, high.id) {
 		if err != nil {
 			return nil, err

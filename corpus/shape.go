@@ -15,8 +15,10 @@ import (
 type shape struct {
 	columns string // of a post, in the order of scanPost
 	from    string // the tables of these columns
-	key     string // sorts like the post's time, and is never NULL
+	key     string // sorts like the posts of a thread, and is never NULL
 	title   string // of a row of table thread
+	former  string // 1 for a post whose text the source no longer has, else 0
+	ordered bool   // threads and posts have their order in the story; else it is that of their times
 	indexed bool   // indexes find the posts of a thread and the tags of a post
 	meta    bool   // there is a table meta
 	origins bool   // posts have their position in the source
@@ -60,7 +62,17 @@ func inspect(ctx context.Context, pool *sql.DB, path string) (shape, error) {
 	if err := cmp.Or(err, other); err != nil {
 		return shape{}, sqlite.Wrap(err, "read the indexes of %s", path)
 	}
-	return newShape(tables, postIndex, tagIndex), nil
+	s := newShape(tables, postIndex, tagIndex)
+	if tables["thread"].have("ord") && tables["post"].have("ord") {
+		err := pool.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM thread WHERE ord IS NOT NULL)`).Scan(&s.ordered)
+		if err != nil {
+			return shape{}, sqlite.Wrap(err, "read the order of %s", path)
+		}
+	}
+	if s.ordered {
+		s.key = "p.ord"
+	}
+	return s, nil
 }
 
 func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
@@ -68,10 +80,14 @@ func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
 	s := shape{
 		from:    "post p",
 		key:     "p.time",
+		former:  "0",
 		title:   tables["thread"].text("", "title"),
 		indexed: postIndex && tagIndex,
 		meta:    tables["meta"].have("key") && tables["meta"].have("value"),
-		origins: post.have("source_document") && post.have("source_offset"),
+		origins: post.have("source_document") && post.have("source_offset") && post.have("source_id"),
+	}
+	if post.have("former") {
+		s.former = "p.former"
 	}
 	when, tags := "p.time", "(SELECT group_concat(t.name, char(31)) FROM tag t WHERE t.post_id = p.id)"
 	if post["time"] {
@@ -86,7 +102,7 @@ func newShape(tables map[string]columns, postIndex, tagIndex bool) shape {
 	s.columns = strings.Join([]string{
 		"p.thread_id", "p.id", post.text("p.", "name"), post.text("p.", "trip_code"), post.text("p.", "subject"), when,
 		post.text("p.", "body"),
-		"ifnull(" + tags + ", '')",
+		"ifnull(" + tags + ", '')", s.former,
 	}, ", ")
 	return s
 }
@@ -111,16 +127,16 @@ func (c columns) text(table, name string) string {
 }
 
 // query returns the SQL that reads posts, with joins, and clauses that select and sort them. In the clauses, KEY is
-// replaced with the sort key of a post's time.
+// replaced with the sort key of a post in its thread, and FORMER with whether the source no longer has its text.
 func (s shape) query(joins, clauses string) string {
-	return "SELECT " + s.columns + " FROM " + s.from + joins + " " + strings.ReplaceAll(clauses, "KEY", s.key)
+	return "SELECT " + s.columns + " FROM " + s.from + joins + " " + strings.NewReplacer("KEY", s.key, "FORMER", s.former).Replace(clauses)
 }
 
 // scanPost reads a row of such a query.
 func scanPost(rows *sql.Rows) (*annotator.Post, error) {
 	var p annotator.Post
 	var tags string
-	if err := rows.Scan(&p.Thread, &p.ID, &p.Name, &p.Trip, &p.Subject, &p.Time, &p.Body, &tags); err != nil {
+	if err := rows.Scan(&p.Thread, &p.ID, &p.Name, &p.Trip, &p.Subject, &p.Time, &p.Body, &tags, &p.Former); err != nil {
 		return nil, err
 	}
 	for _, text := range []*string{&p.Name, &p.Trip, &p.Subject, &p.Body, &tags} {

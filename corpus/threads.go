@@ -14,11 +14,12 @@ import (
 type threadStart struct {
 	annotator.Thread
 	posts bool  // it has posts
-	start int64 // time of its opening post, else of its earliest
+	start int64 // its place in the story: the time of its opening post, else of its earliest
 }
 
 // Threads returns all threads in story order: by the time of the opening post, then by id. The opening post has the id
-// of the thread; without it, the earliest post counts. Threads without posts come last. A thread that occurs only in
+// of the thread; without it, the earliest post counts. A corpus whose source has changed has an order of its own. Threads without posts
+// come last. A thread that occurs only in
 // table post has no title.
 func (db *DB) Threads(ctx context.Context) ([]annotator.Thread, error) {
 	titles, err := db.titles(ctx)
@@ -85,6 +86,8 @@ const (
 			(SELECT CAST(min(time) AS INTEGER) FROM post WHERE thread_id = step.id), 0)
 		FROM step WHERE id IS NOT NULL`
 
+	startsByOrder = `SELECT id, ord FROM thread WHERE EXISTS (SELECT 1 FROM post WHERE thread_id = thread.id)`
+
 	startsByScan = `SELECT thread_id, coalesce(
 			CAST(min(CASE WHEN id = thread_id THEN time END) AS INTEGER), CAST(min(time) AS INTEGER), 0)
 		FROM post WHERE thread_id IS NOT NULL GROUP BY thread_id`
@@ -92,7 +95,10 @@ const (
 
 func (db *DB) threadStarts(ctx context.Context) ([]threadStart, error) {
 	query := startsByScan
-	if db.shape.indexed {
+	switch {
+	case db.shape.ordered:
+		query = startsByOrder
+	case db.shape.indexed:
 		query = startsByIndex
 	}
 	var found []threadStart

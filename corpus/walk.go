@@ -2,9 +2,11 @@ package corpus
 
 import (
 	"context"
+	"database/sql"
 	"iter"
 
 	"annotator"
+	"annotator/internal/sqlite"
 )
 
 // DefaultMaxBytes is the default of the maximum length of a scene. It is more than fits into the context of a model.
@@ -15,25 +17,70 @@ const DefaultMaxBytes = 1 << 20
 // walk depends only on maxBytes and the number of threads. An error ends it. It holds a connection until the loop ends.
 func (db *DB) Scenes(ctx context.Context, maxBytes int) iter.Seq2[*annotator.Scene, error] {
 	return func(yield func(*annotator.Scene, error) bool) {
+		n := 0
+		for scene, err := range db.ScenesOf(ctx, maxBytes, func(int64) (int, bool) { return 0, false }) {
+			if err == nil {
+				n++
+				scene.N = n
+			}
+			if !yield(scene, err) {
+				return
+			}
+		}
+	}
+}
+
+// ScenesOf yields the scenes of a run, and the new ones, in story order. A scene that the run has listed has its number
+// and the posts that it was listed with, as far as the corpus has them, whether or not the source still has their text.
+// New posts are in scenes of their own, which have no number of the run: those between the posts of a listed scene come
+// after it. Former posts that the run has not listed are left out.
+func (db *DB) ScenesOf(ctx context.Context, maxBytes int, listed Listed) iter.Seq2[*annotator.Scene, error] {
+	return func(yield func(*annotator.Scene, error) bool) {
 		threads, err := db.Threads(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		b := newBatcher(threads, maxBytes)
+		b := newBatcher(threads, maxBytes, listed)
 		for post, err := range db.walk(ctx, threads) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if scene := b.add(post); scene != nil && !yield(scene, nil) {
+			b.add(post)
+			if !b.yieldReady(yield) {
 				return
 			}
 		}
-		if scene := b.finish(); scene != nil {
-			yield(scene, nil)
+		b.finish()
+		b.yieldReady(yield)
+	}
+}
+
+// yieldReady yields the scenes that are ready. It reports whether the walk goes on.
+func (b *batcher) yieldReady(yield func(*annotator.Scene, error) bool) bool {
+	for _, scene := range b.ready {
+		if !yield(scene, nil) {
+			return false
 		}
 	}
+	b.ready = b.ready[:0]
+	return true
+}
+
+// Former returns the posts whose text the source no longer has, in the order of their ids.
+func (db *DB) Former(ctx context.Context) ([]int64, error) {
+	if db.shape.former == "0" {
+		return nil, nil
+	}
+	var ids []int64
+	err := sqlite.Each(ctx, db.pool, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM post WHERE former = 1 ORDER BY id`)
+	return ids, sqlite.Wrap(err, "read the former posts of %s", db.path)
 }
 
 // walk yields all posts in story order.

@@ -18,18 +18,19 @@ const applicationID = 0x616e636f
 const (
 	MetaTitle   = "title"   // of the story
 	MetaAuthor  = "author"  // of the story; may be missing
-	MetaDigest  = "digest"  // SHA-256, in hexadecimal, of the sources and options of an import
+	MetaOptions = "options" // SHA-256, in hexadecimal, of the options of an import
 	MetaSources = "sources" // the names of the sources and the SHA-256 of their files
 	MetaReport  = "report"  // the report of the importer, as JSON
 
 	MetaImporter = "importer" // the version of the importer
 )
 
-// schema creates the four tables of every corpus, and meta. The indexes are created at the end, which is faster than
-// updating them with each row.
+// schema creates the four tables of every corpus, and meta. The orders are set when the source has changed; until then
+// the times order threads and posts. The indexes are created at the end, which is faster than updating them with each
+// row.
 const (
 	schema = `
-		CREATE TABLE thread (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT;
+		CREATE TABLE thread (id INTEGER PRIMARY KEY, title TEXT NOT NULL, ord INTEGER) STRICT;
 		CREATE TABLE post (
 			thread_id INTEGER NOT NULL,
 			id        INTEGER PRIMARY KEY,
@@ -41,7 +42,10 @@ const (
 			file_name TEXT,
 			body      TEXT NOT NULL,
 			source_document TEXT,
-			source_offset   INTEGER
+			source_offset   INTEGER,
+			source_id       INTEGER,
+			ord             INTEGER,
+			former          INTEGER NOT NULL DEFAULT 0
 		) STRICT;
 		CREATE TABLE tag (post_id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (post_id, name)) ` +
 		`STRICT, WITHOUT ROWID;
@@ -135,12 +139,13 @@ func (w *Writer) Post(ctx context.Context, p *annotator.Post, file File, quotes 
 type Origin struct {
 	Document string // a file of an archive or folder; "" if the source is a single document
 	Offset   int64  // in bytes, in the document as UTF-8 with line feeds as line ends and without control characters
+	ID       int64  // of the post in the source; 0 if the source does not number its posts
 }
 
 // Origin records where the text of a post begins in its source.
 func (w *Writer) Origin(ctx context.Context, post int64, from Origin) error {
-	return w.exec(ctx, `UPDATE post SET source_document = ?, source_offset = ? WHERE id = ?`, from.Document,
-		from.Offset, post)
+	return w.exec(ctx, `UPDATE post SET source_document = ?, source_offset = ?, source_id = nullif(?, 0)
+		WHERE id = ?`, from.Document, from.Offset, from.ID, post)
 }
 
 // StoryAuthorOptions select the posts that TagStory tags.

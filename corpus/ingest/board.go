@@ -213,7 +213,7 @@ func (r *boardReader) addOrLeaveOut(ctx context.Context, p *forumPost, fault err
 		r.job.report.leaveOut("posts with "+fault.Error(), where)
 		return nil //nolint:nilerr // the report has it
 	}
-	p.origin = corpus.Origin{Document: r.name, Offset: begin}
+	p.origin.Document, p.origin.Offset = r.name, begin
 	return r.add(ctx, p, where)
 }
 
@@ -221,6 +221,7 @@ func (r *boardReader) addOrLeaveOut(ctx context.Context, p *forumPost, fault err
 func (r *boardReader) convert(f *fields) *forumPost {
 	p := &forumPost{}
 	p.ID = f.id("no", "num", "id")
+	p.origin.ID = p.ID
 	p.Thread = r.threadOf(f, p.ID)
 	p.Time = f.time(0, "time", "timestamp", "created_at")
 	p.Name = commentText(f.text("name", "username", "author")).text

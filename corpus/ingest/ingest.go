@@ -62,13 +62,9 @@ type Options struct {
 	Format      Format   // of all sources; "" is Auto
 	Encoding    string   // of all sources, by its name on the web ("windows-1252"); "" finds out
 	SceneTokens int      // towards which a book's scenes are cut, estimated; 0 is DefaultSceneTokens
-	Replace     bool     // an import that is there already
+	Replace     bool     // whatever another import has made
 	Keep        []string // parts of books to take in after all, of Parts
 	StoryAuthor string   // of a forum, by name, trip code or id; "" detects the author
-
-	// Check is asked about the finished corpus before it is put in its place. What was there stays where it returns an
-	// error. It may be nil.
-	Check func(ctx context.Context, path string) error
 }
 
 // Progress says how far an import has come.
@@ -77,16 +73,18 @@ type Progress struct {
 	Done, Total int64 // bytes of all sources
 }
 
-// importerVersion is increased when the same source gives other rows than before. A corpus of another version is
-// refused.
-const importerVersion = "4"
+// importerVersion is increased when the same source gives other rows than before. A corpus of another version is used
+// as it is, and takes no changes of its source.
+const importerVersion = "5"
 
 // digestForm begins what is hashed.
 const digestForm = "1"
 
-// Import makes the corpus. It appears under its name when it is complete. An existing file is kept. If it is the same
-// import, its report is returned. If not, the error is annotator.Misused, unless Options.Replace is set. A single
-// source that is a corpus already is not copied; the report then names it as the corpus to use. Progress may be nil.
+// Import makes the corpus. It appears under its name when it is complete. If it was made of the same sources with the
+// same options, it is kept, and the report has no counts. If the sources have changed since, it takes what is new, and
+// keeps the former text: see corpus.Merge. Any other file is kept, and the error is annotator.Misused; Options.Replace
+// replaces one that an import has made. A single source that is a corpus already is not copied; the report then names
+// it as the corpus to use. Progress may be nil.
 func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -103,10 +101,11 @@ func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, e
 	if err != nil {
 		return nil, err
 	}
-	if report, err := existing(ctx, o, sum); report != nil || err != nil {
+	there, report, err := existing(ctx, o, sum)
+	if err != nil || report != nil {
 		return report, err
 	}
-	return build(ctx, o, sources, found, sum, progress)
+	return build(ctx, o, sources, found, sum, there, progress)
 }
 
 // IsDatabase reports whether a regular file is a SQLite database: a corpus then, or nothing that can be imported.
@@ -148,9 +147,9 @@ func (o *Options) complete() error {
 	return checkEncoding(o.Encoding)
 }
 
-// digests has the hash of everything that determines the result of an import, and the hash of its sources, after their
-// names. Two imports with one digest give one corpus.
-type digests struct{ all, sources string }
+// digests are the hash of the options that determine the result of an import, and that of its sources, after their
+// names. Two imports with the same digests give the same corpus.
+type digests struct{ options, sources string }
 
 func digestsOf(ctx context.Context, o Options, sources []source) (digests, error) {
 	var files []byte
@@ -161,15 +160,15 @@ func digestsOf(ctx context.Context, o Options, sources []source) (digests, error
 		}
 		files = fmt.Appendf(files, "%q %x\n", filepath.Base(s.path), sum)
 	}
-	with := func(o Options) string {
-		all := fmt.Appendf(nil, "%s %q %q %d\n", digestForm, o.Format, o.Encoding, o.SceneTokens)
-		if len(o.Keep) > 0 || o.StoryAuthor != "" {
-			all = fmt.Appendf(all, "%q %q\n", o.Keep, o.StoryAuthor)
-		}
-		sum := sha256.Sum256(append(all, files...))
+	options := fmt.Appendf(nil, "%s %q %q %d\n", digestForm, o.Format, o.Encoding, o.SceneTokens)
+	if len(o.Keep) > 0 || o.StoryAuthor != "" {
+		options = fmt.Appendf(options, "%q %q\n", o.Keep, o.StoryAuthor)
+	}
+	hash := func(data []byte) string {
+		sum := sha256.Sum256(data)
 		return hex.EncodeToString(sum[:])
 	}
-	return digests{with(o), namesOf(o) + with(Options{})}, nil
+	return digests{hash(options), namesOf(o) + hash(files)}, nil
 }
 
 // namesOf is the beginning of a digest of sources: one with other names is of another story.
@@ -202,44 +201,60 @@ func refuseChanged(ctx context.Context, o Options, before digests) error {
 	return nil
 }
 
-// existing examines a file with the corpus' name. Only a corpus that an import made may ever be replaced.
-func existing(ctx context.Context, o Options, now digests) (*Report, error) {
+// presence is what is there under the name of the corpus.
+type presence string
+
+const (
+	absent   presence = "nothing"
+	outdated presence = "a corpus of the source as it was before"
+	other    presence = "a corpus that is to be replaced"
+)
+
+// existing examines a file with the corpus' name. Only a corpus that an import made may ever be replaced. The report is
+// that of a corpus that is to be used as it is; else it is nil.
+func existing(ctx context.Context, o Options, now digests) (presence, *Report, error) {
 	if _, err := os.Lstat(o.Corpus); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return absent, nil, nil
 	}
 	db, err := corpus.Open(ctx, o.Corpus)
 	if err != nil {
-		return nil, annotator.Errorf(annotator.Misused, "%s exists and is no corpus: %w", o.Corpus, err).
+		return "", nil, annotator.Errorf(annotator.Misused, "%s exists and is no corpus: %w", o.Corpus, err).
 			WithReason(annotator.ReasonCorpusTaken)
 	}
-	before, err := db.Meta(ctx, corpus.MetaDigest)
-	version, versionErr := db.Meta(ctx, corpus.MetaImporter)
-	content, contentErr := db.Meta(ctx, corpus.MetaSources)
-	if err := errors.Join(err, versionErr, contentErr, db.Close()); err != nil {
-		return nil, err
+	var before digests
+	var errs [3]error
+	before.options, errs[0] = db.Meta(ctx, corpus.MetaOptions)
+	before.sources, errs[1] = db.Meta(ctx, corpus.MetaSources)
+	version, err := db.Meta(ctx, corpus.MetaImporter)
+	errs[2] = err
+	if err := errors.Join(append(errs[:], db.Close())...); err != nil {
+		return "", nil, err
 	}
 	switch {
-	case before == now.all && version == importerVersion:
-		return reportOf(ctx, o.Corpus)
-	case before == "":
-		return nil, annotator.Errorf(annotator.Misused, "%s exists and was not made by an import", o.Corpus).
+	case before == now && (version == importerVersion || !o.Replace):
+		report, err := reportOf(ctx, o.Corpus)
+		return "", report, err
+	case before.options == "":
+		return "", nil, annotator.Errorf(annotator.Misused, "%s exists and was not made by an import", o.Corpus).
 			WithReason(annotator.ReasonCorpusTaken)
-	case !o.Replace && version != importerVersion:
-		return nil, annotator.Errorf(annotator.Misused, "%s was imported by another version of this program", o.Corpus).
+	case o.Replace:
+		return other, nil, nil
+	case !strings.HasPrefix(before.sources, namesOf(o)):
+		return "", nil, annotator.Errorf(annotator.Misused, "%s exists and holds another import", o.Corpus).
 			WithReason(annotator.ReasonOtherImport)
-	case !o.Replace && strings.HasPrefix(content, namesOf(o)) && content != now.sources:
-		return nil, annotator.Errorf(annotator.Misused, "%s has changed since %s was made of it",
-			sourceNames(o.Sources), o.Corpus).
-			WithReason(annotator.ReasonSourceChanged)
-	case !o.Replace:
-		return nil, annotator.Errorf(annotator.Misused, "%s exists and holds another import", o.Corpus).
+	case before.options != now.options:
+		return "", nil, annotator.Errorf(annotator.Misused, "%s was imported with other options", o.Corpus).
+			WithReason(annotator.ReasonOtherImport)
+	case version != importerVersion:
+		return "", nil, annotator.Errorf(annotator.Misused,
+			"%s has changed, and %s was imported by another version of this program", sourceNames(o.Sources), o.Corpus).
 			WithReason(annotator.ReasonOtherImport)
 	}
-	return nil, nil
+	return outdated, nil, nil
 }
 
 // build writes the corpus to another file in the same folder, and renames it when it is complete.
-func build(ctx context.Context, o Options, sources []source, report *Report, sum digests,
+func build(ctx context.Context, o Options, sources []source, report *Report, sum digests, there presence,
 	progress func(Progress),
 ) (*Report, error) {
 	file, err := atomicfile.Create(o.Corpus)
@@ -249,6 +264,11 @@ func build(ctx context.Context, o Options, sources []source, report *Report, sum
 	}
 	defer file.Discard()
 	j := &job{options: o, report: report, progress: newMeter(sources, progress)}
+	if there == outdated {
+		if j.former, err = readCuts(ctx, o.Corpus); err != nil {
+			return nil, err
+		}
+	}
 	err = j.write(ctx, file.Path, sources, sum)
 	if ctx.Err() == nil {
 		// What is wrong with a source that changed is not what is wrong with the story.
@@ -257,22 +277,54 @@ func build(ctx context.Context, o Options, sources []source, report *Report, sum
 	if err != nil {
 		return nil, err
 	}
-	if err := count(ctx, file.Path, report); err != nil {
+	if err := report.Count(ctx, file.Path); err != nil {
 		return nil, err
 	}
 	if report.StoryPosts == 0 {
 		return nil, report.nothingFound("found no story in %s", sourceNames(o.Sources))
 	}
-	if o.Check != nil {
-		if err := o.Check(ctx, file.Path); err != nil {
+	if there == outdated {
+		merged, err := merge(ctx, o, file.Path, report)
+		if err != nil {
 			return nil, err
 		}
+		defer merged.Discard()
+		file.Discard()
+		file = merged
 	}
 	if err := file.Commit(); err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "put the corpus in its place: %w", err)
 	}
 	report.Corpus = o.Corpus
 	return report, nil
+}
+
+// merge makes a file of the corpus that is there and of a draft, which is the corpus of the changed source.
+func merge(ctx context.Context, o Options, draft string, report *Report) (*atomicfile.File, error) {
+	file, err := atomicfile.Create(o.Corpus)
+	if err != nil {
+		return nil, annotator.Errorf(annotator.Storage, "make the corpus %s: %w", o.Corpus, atomicfile.Cause(err))
+	}
+	changes, err := corpus.Merge(ctx, o.Corpus, draft, file.Path)
+	if err == nil {
+		report.Changes = &changes
+		err = report.Count(ctx, file.Path)
+	}
+	if err != nil {
+		file.Discard()
+		return nil, changedError(err, o)
+	}
+	return file, nil
+}
+
+// changedError names the source of another story.
+func changedError(err error, o Options) error {
+	e := (*annotator.Error)(nil)
+	if !errors.As(err, &e) || e.Reason != annotator.ReasonOtherStory {
+		return err
+	}
+	return annotator.Errorf(annotator.Misused, "%s holds another story than %s was made of: %w", sourceNames(o.Sources),
+		o.Corpus, e.Err).WithReason(annotator.ReasonOtherStory)
 }
 
 func (j *job) write(ctx context.Context, path string, sources []source, sum digests) error {
@@ -290,7 +342,7 @@ func (j *job) write(ctx context.Context, path string, sources []source, sum dige
 	for key, value := range map[string]string{
 		corpus.MetaTitle:    j.report.Title,
 		corpus.MetaAuthor:   j.report.Author,
-		corpus.MetaDigest:   sum.all,
+		corpus.MetaOptions:  sum.options,
 		corpus.MetaSources:  sum.sources,
 		corpus.MetaReport:   string(said),
 		corpus.MetaImporter: importerVersion,

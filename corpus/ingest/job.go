@@ -18,7 +18,8 @@ type job struct {
 	forum    forum
 	lines    *lines
 	sources  []source
-	oneEach  bool // a file of a folder is a chapter, unless it has several
+	former   formerCuts // of the corpus that is there; nil for none
+	oneEach  bool       // a file of a folder is a chapter, unless it has several
 }
 
 // importers names what reads each format. Forums bring their own ids, books are given theirs: one corpus cannot hold
@@ -80,7 +81,7 @@ func (j *job) run(ctx context.Context, sources []source) error {
 // addChapter writes a chapter as a thread whose id is that of its first post, as on a forum. All times are 0: a book
 // does not say when, and posts of one time are in the order of their ids.
 func (j *job) addChapter(ctx context.Context, c *chapter) error {
-	scenes := cutScenes(c.blocks, j.options.SceneTokens)
+	scenes := j.former.cut(c.blocks, j.options.SceneTokens)
 	if len(scenes) == 0 {
 		return nil
 	}

@@ -85,7 +85,7 @@ func (l *lines) line(ctx context.Context, line []byte, err error, n int64, file 
 		return nil //nolint:nilerr // the report has it
 	}
 	l.posts++
-	p.origin = corpus.Origin{Document: file, Offset: l.offset}
+	p.origin.Document, p.origin.Offset = file, l.offset
 	return l.job.addPost(ctx, p, where)
 }
 
@@ -134,6 +134,7 @@ func (l *lines) fromFields(f *fields, n int64) (*forumPost, error) {
 	switch {
 	case numbered:
 		p.ID = f.id("id", "post_id", "no")
+		p.origin.ID = p.ID
 	case l.numbered:
 		p.ID = mintedIDs + l.before + n
 	default:

@@ -18,14 +18,17 @@ import (
 
 // Report says what an import made, and what it left out. The counts are those of the finished corpus, by reading it.
 type Report struct {
-	Title    string     `json:"title"`
-	Author   string     `json:"author,omitempty"`
-	Format   Format     `json:"format"`
-	Account  Account    `json:"account"`
-	LeftOut  []Omission `json:"left_out,omitempty"`
-	Notes    []string   `json:"notes,omitempty"` // what was decided where the source did not say, a sentence each
-	Corpus   string     `json:"-"`               // the corpus to use
-	Existing bool       `json:"-"`               // it was there before, nothing was written
+	Title   string     `json:"title"`
+	Author  string     `json:"author,omitempty"`
+	Format  Format     `json:"format"`
+	Account Account    `json:"account"`
+	LeftOut []Omission `json:"left_out,omitempty"`
+	Notes   []string   `json:"notes,omitempty"` // what was decided where the source did not say, a sentence each
+	Corpus  string     `json:"-"`               // the corpus to use
+
+	// Changes are those of the source since the corpus was made or last changed; nil for none.
+	Changes  *corpus.Changes `json:"changes,omitempty"`
+	Existing bool            `json:"-"` // it was there before, nothing was written
 
 	Unsure []annotator.Reason `json:"-"` // what the user may have to decide otherwise, each once
 
@@ -92,6 +95,8 @@ func (r *Report) String() string {
 		annotator.Quantity(r.Words, "word"))
 	if r.Existing {
 		b.WriteString("it is a corpus already, nothing was written\n")
+	} else if r.Changes != nil {
+		b.WriteString("the source has changed: " + r.Changes.String() + "\n")
 	}
 	for _, n := range r.Notes {
 		b.WriteString(n + "\n")
@@ -160,8 +165,7 @@ func reportOf(ctx context.Context, path string) (*Report, error) {
 			return nil, err
 		}
 	}
-	r.Stats, err = db.Stats(ctx)
-	return r, err
+	return r, nil
 }
 
 // AccountOf returns the account of the import that made a corpus; an empty one if none is recorded.
@@ -179,8 +183,8 @@ func AccountOf(ctx context.Context, path string) (Account, error) {
 	return r.Account, nil
 }
 
-// count reads the finished corpus, as a run will read it.
-func count(ctx context.Context, path string, r *Report) error {
+// Count counts what a corpus has, as a run will read it. It reads all of it.
+func (r *Report) Count(ctx context.Context, path string) error {
 	db, err := corpus.Open(ctx, path)
 	if err != nil {
 		return err
