@@ -16,6 +16,7 @@ const (
 	TraceClose      TraceKind = "close"      // a generated assistant message for a turn that ended without one
 	TraceCompaction TraceKind = "compaction" // turns leave the window; table compaction says why
 	TraceEdit       TraceKind = "edit"       // an operation of a person, with its outcome; never shown to the model
+	TraceSource     TraceKind = "source"     // what has changed in the source of the story; never shown to the model
 )
 
 // Trace is a row of the journal. Rows are only ever appended.

@@ -11,6 +11,7 @@ const (
 	SceneOpen        SceneState = "open" // its message is in the journal
 	SceneRecorded    SceneState = "recorded"
 	SceneQuarantined SceneState = "quarantined"
+	SceneWithdrawn   SceneState = "withdrawn" // the source lost its text before anybody had read it
 )
 
 // SceneRow is a scene in annotator.db. Its text is in the corpus only.
@@ -23,7 +24,7 @@ type SceneRow struct {
 	Hash     [sha256.Size]byte // Scene.Hash when the run listed the scene
 	Opens    bool
 	Ends     bool
-	Last     bool // of the story
+	Last     bool // to be read: no other is pending
 	State    SceneState
 	Attempts int    // turns begun for it
 	Turn     int64  // the turn that ended it; 0 before that, and if the model was not asked

@@ -133,6 +133,18 @@ type Evidence struct {
 	End   int    `json:"end"`   // exclusive
 	Quote string `json:"quote"`
 	Weak  bool   `json:"weak,omitempty"` // the quotations of the claim lack words of it
+
+	Former bool `json:"former,omitempty"` // the source no longer has the text of the post
+}
+
+// MarkFormer marks the quotations of posts whose text the source no longer has.
+func (e *Entry) MarkFormer(posts map[int64]bool) {
+	for i := range e.Claims {
+		for k := range e.Claims[i].Evidence {
+			v := &e.Claims[i].Evidence[k]
+			v.Former = posts[v.Post]
+		}
+	}
 }
 
 // Build returns the document of entries, sorted by term, disambiguator and id. It does not change the given slice. The
@@ -212,7 +224,7 @@ func NewClaim(c annotator.Claim, position func(annotator.Place) annotator.Positi
 		claim.Until = new(position(c.Until))
 	}
 	claim.Evidence = each(c.Evidence, func(e annotator.Evidence) Evidence {
-		return Evidence{e.Post, e.Start, e.End, e.Quote, e.Weak}
+		return Evidence{e.Post, e.Start, e.End, e.Quote, e.Weak, false}
 	})
 	return claim
 }

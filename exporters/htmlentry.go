@@ -135,7 +135,7 @@ func changedClaims(revisions []annotator.Revision) (map[int64]bool, error) {
 	for i := range revisions {
 		var of struct{ ID, Claim int64 } // a claim has an id, evidence that of its claim
 		if r := &revisions[i]; r.Field == annotator.FieldClaim || r.Field == annotator.FieldEvidence {
-			if err := json.Unmarshal([]byte(r.New), &of); err != nil {
+			if err := json.Unmarshal([]byte(cmp.Or(r.New, r.Old)), &of); err != nil {
 				return nil, fmt.Errorf("revision %d: %w", r.ID, err)
 			}
 			changed[of.ID+of.Claim] = true

@@ -69,7 +69,7 @@ CREATE TABLE scene (
   posts       TEXT NOT NULL,       -- the ids, as a JSON array
   words       INTEGER NOT NULL,
   hash        BLOB NOT NULL CHECK (length(hash) = 32),
-  state       TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'open', 'recorded', 'quarantined')),
+  state       TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'open', 'recorded', 'quarantined', 'withdrawn')),
   attempts    INTEGER NOT NULL DEFAULT 0,
   turn        INTEGER NOT NULL DEFAULT 0, -- the turn that ended it
   reason      TEXT NOT NULL DEFAULT '',   -- why it was quarantined, or what was left out
@@ -82,6 +82,7 @@ CREATE TABLE scene (
   CHECK ((recorded_at IS NOT NULL) = (state IN ('recorded', 'quarantined')))
 ) STRICT;
 CREATE INDEX scene_pending ON scene (ord) WHERE state IN ('pending', 'open');
+CREATE INDEX scene_withdrawn ON scene (ord) WHERE state = 'withdrawn';
 CREATE INDEX scene_quarantined ON scene (ord) WHERE state = 'quarantined';
 CREATE INDEX scene_follow_up ON scene (turn) WHERE follow_up <> '';
 CREATE INDEX scene_not_mentioned ON scene (n) WHERE mentioned = 0 AND state IN ('recorded', 'quarantined');
@@ -90,8 +91,10 @@ CREATE INDEX scene_thread ON scene (thread_id, ord, block);
 -- The place of each post.
 CREATE TABLE scene_post (
   post_id INTEGER PRIMARY KEY,
-  place   INTEGER NOT NULL
+  place   INTEGER NOT NULL,
+  former  INTEGER NOT NULL DEFAULT 0 CHECK (former IN (0, 1)) -- 1: the source has changed, and no longer has its text
 ) STRICT;
+CREATE INDEX scene_post_former ON scene_post (post_id) WHERE former = 1;
 
 -- How a quarantined scene ended that was later made pending again.
 CREATE TABLE refusal (
@@ -113,7 +116,7 @@ CREATE TABLE trace (
   turn      INTEGER NOT NULL,
   seq       INTEGER NOT NULL,
   kind      TEXT NOT NULL CHECK (kind IN ('prompt', 'scene', 'reply', 'tool_call', 'tool_result', 'update', 'note', 'close', 'compaction',
-              'edit')),
+              'edit', 'source')),
   scene     INTEGER NOT NULL DEFAULT 0,
   content   TEXT NOT NULL DEFAULT '',
   attached  TEXT NOT NULL DEFAULT '', -- what the model read after the text of a scene, such as entries of the glossary; empty for other rows

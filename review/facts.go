@@ -18,6 +18,7 @@ const (
 	lacksPerson = 0.5
 	lacksWord   = 0.2
 	lacksAll    = 10.0 // there is none
+	isFormer    = 5.0  // the source no longer has the text of any
 	isThin      = 2.0
 )
 
@@ -29,6 +30,10 @@ func (r *reader) findQuotations() (found []Suggestion) {
 				continue
 			}
 			lacks, score := r.lacks(e, c)
+			former := r.isFormer(c)
+			if former {
+				score += isFormer
+			}
 			if score < isThin {
 				continue
 			}
@@ -40,6 +45,9 @@ func (r *reader) findQuotations() (found []Suggestion) {
 			if len(c.Evidence) == 0 {
 				s.Why = "it has no quotation"
 			}
+			if former {
+				s.Why = "the source no longer has the text of its quotation"
+			}
 			s.concern(r, e)
 			s.Score = score * s.rests()
 			s.seal(e.ID, c.ID)
@@ -47,6 +55,12 @@ func (r *reader) findQuotations() (found []Suggestion) {
 		}
 	}
 	return found
+}
+
+// isFormer reports whether the source no longer has the text of any quotation of a fact.
+func (r *reader) isFormer(c *annotator.Claim) bool {
+	return len(c.Evidence) > 0 &&
+		!slices.ContainsFunc(c.Evidence, func(v annotator.Evidence) bool { return !r.former[v.Post] })
 }
 
 // lacks returns what the quotations of a fact lack, and how much that counts.

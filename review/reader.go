@@ -32,7 +32,8 @@ type reader struct {
 	mentions map[int64]int
 	index    *mention.Index
 	usage    *mention.Usage
-	scenes   []scene // in story order
+	scenes   []scene        // in story order
+	former   map[int64]bool // posts whose text the source no longer has
 	doubles  *curator.Doubles
 	quoting  map[int64][]*annotator.Entry // by post
 	merged   map[int64]int64              // the newest entry that was merged into an entry
@@ -57,6 +58,9 @@ func read(ctx context.Context, v *view.View, story Story) (*reader, error) {
 		r.index.SetNames(id, list)
 	}
 	if err := r.readEntries(ctx, v, slices.Sorted(maps.Keys(names))); err != nil {
+		return nil, err
+	}
+	if r.former, err = v.FormerPosts(ctx); err != nil {
 		return nil, err
 	}
 	r.left = len(names) - len(r.entries)

@@ -8,13 +8,14 @@ import (
 	"annotator/model"
 )
 
-// boundary is BOUNDARY: it finds the end of a thread. A scene that is read again ended its thread when it was refused.
+// boundary is BOUNDARY: it finds the end of a thread, or of all that is to be read, which may be a scene within a
+// thread that was added late. A scene that is read again ended its thread when it was refused.
 // A thread that fills the window alone may be long. It counts as ended each time before a part of it leaves the window.
 func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 	row := r.scene.row
 	switch {
 	case row.Refusals > 0:
-	case row.Ends:
+	case row.Ends, row.Last:
 		return annotator.EventThreadEnds, nil
 	case r.scene.Index+1 >= len(r.window.History().Turns()) && r.window.FullAfter(1):
 		return annotator.EventWindowFills, nil

@@ -48,7 +48,7 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 	if err != nil {
 		return err
 	}
-	if _, _, err := r.sameStory(ctx, &run); err != nil { // another story has posts with the same ids
+	if err := r.sameStory(ctx, &run); err != nil { // another story has posts with the same ids
 		return err
 	}
 	r.Store.State = annotator.StateCurating

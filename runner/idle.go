@@ -7,12 +7,15 @@ import (
 	"annotator"
 )
 
-// idle is IDLE: it resumes the scene that a former process left open. Else it applies what people have asked to change,
-// and takes the next scene.
+// idle is IDLE: it resumes the scene that a former process left open. Else it takes changes of the source,
+// applies what people have asked to change, and takes the next scene.
 func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	r.scene = nil
 	if r.progress.resume > 0 {
 		return r.reopen(ctx)
+	}
+	if err := r.takeWaitingChanges(ctx); err != nil {
+		return "", err
 	}
 	if err := r.applyEdits(ctx); err != nil {
 		return "", err

@@ -198,7 +198,7 @@ func (s *stage) verify(name string) {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	run, err := db.Run.Status(ctx)
+	identity, err := source.Identity(ctx)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func (s *stage) verify(name string) {
 			}
 			return p.Body, nil
 		},
-		Scenes: source.Scenes(ctx, run.Corpus.SceneBytes),
+		Story: source, Identity: identity,
 		Finder: entries.FindMentions,
 	})
 	if err != nil {

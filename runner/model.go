@@ -25,11 +25,10 @@ func (s *session) findModel(ctx context.Context, run *storage.RunStatus) (change
 			WithReason(annotator.ReasonModelChanged, run.Model)
 	}
 	changed = run.Model != s.Client.Model || run.Endpoint != s.config.Endpoint
-	identity, err := s.corpus.Identity(ctx)
-	if err != nil || !changed && run.Corpus.Identity == identity && run.Corpus.Path == s.corpus.Path() {
-		return changed, err
+	if !changed && run.Corpus.Path == s.corpus.Path() {
+		return false, nil
 	}
-	return changed, s.Store.Run.Configure(ctx, s.config.Endpoint, s.Client.Model, s.corpus.Path(), identity)
+	return changed, s.Store.Run.Configure(ctx, s.config.Endpoint, s.Client.Model, s.corpus.Path())
 }
 
 // checkEmbedded refuses to replace a server's model by the embedded model, and the reverse, whatever their names. An

@@ -88,6 +88,7 @@ type Runner struct {
 	failures    failures
 	failure     error // for which the machine halts
 	warnedOfWAL bool
+	changesWait bool // a scene is open, and the source may have changed
 	yieldKnown  bool // it needs no further check
 }
 

@@ -492,7 +492,7 @@ func TestCorpusThatGrows(t *testing.T) {
 	if err := s.run("growing"); err != nil {
 		t.Fatal(err)
 	}
-	edit(t, s.corpus, `INSERT INTO thread VALUES (90000, 'More'); INSERT INTO post (thread_id, id, name, trip_code, subject, time, body)
+	edit(t, s.corpus, `INSERT INTO thread (id, title) VALUES (90000, 'More'); INSERT INTO post (thread_id, id, name, trip_code, subject, time, body)
 		VALUES (90000, 90000, 'Storyteller', '', '', 90000, 'The lantern went out.'); INSERT INTO tag VALUES (90000, 'qm_post')`)
 	if err := s.run("growing"); err != nil {
 		t.Fatal(err)

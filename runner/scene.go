@@ -50,6 +50,10 @@ func (r *reading) resumeScene(ctx context.Context, row *annotator.SceneRow, turn
 const lateNote = "\n\nThis scene is read late: it could not be annotated when its turn came. Note what it tells as " +
 	"of its own place in the story."
 
+// addedNote is attached to a scene that was added to the story, or has changed, after later scenes were read.
+const addedNote = "\n\nThis scene is read late: its author has added or changed it after later scenes were read. Note " +
+	"what it tells as of its own place in the story."
+
 // loadScene reads the text of a scene, and checks that it is the text that was listed. The turn is 0 for a scene that
 // is not begun.
 func (r *reading) loadScene(ctx context.Context, row *annotator.SceneRow, turn int64) (*sceneState, error) {
@@ -74,8 +78,11 @@ func (r *reading) loadScene(ctx context.Context, row *annotator.SceneRow, turn i
 		return s, nil
 	}
 	s.text = prompt.Scene(&s.Scene)
-	if row.Refusals > 0 {
+	switch {
+	case row.Refusals > 0:
 		s.note = lateNote
+	case r.Store.Scenes.IsLate(row.Order):
+		s.note = addedNote
 	}
 	r.window.Begin(row.Thread.ID, turn, s.text+s.note)
 	return s, nil

@@ -2,9 +2,6 @@ package storage
 
 import (
 	"crypto/sha256"
-	"database/sql"
-	"encoding/hex"
-	"iter"
 	"slices"
 
 	"annotator"
@@ -38,22 +35,6 @@ func ordersBetween(after, before annotator.Order, count int) ([]annotator.Order,
 	return orders, nil
 }
 
-// listedScene is a scene of the run that is compared with those of the corpus.
-type listedScene struct {
-	n     int
-	order annotator.Order
-	hash  [sha256.Size]byte
-}
-
-const listedScenes = `SELECT n, ord, hash FROM scene ORDER BY ord`
-
-func scanListedScene(rows *sql.Rows, s *listedScene) error {
-	var hash []byte
-	err := rows.Scan(&s.n, &s.order, &hash)
-	copy(s.hash[:], hash)
-	return err
-}
-
 // newScene is a scene that is to be added.
 type newScene struct {
 	thread annotator.Thread
@@ -68,37 +49,6 @@ type newScene struct {
 type gap struct {
 	after, before annotator.Order // 0 for none
 	scenes        []newScene
-}
-
-// addScenes adds the scenes of a story that the run does not have, each between the same scenes as in the story. It
-// returns the hash over all.
-func (tx *tx) addScenes(scenes iter.Seq2[*annotator.Scene, error]) string {
-	known, err := collect(tx.ctx, tx, scanListedScene, listedScenes)
-	tx.fail(err)
-	n, all := len(known), sha256.New()
-	gaps := []gap{{}}
-	for s, err := range scenes {
-		if tx.fail(err); tx.err != nil {
-			return ""
-		}
-		hash, last := s.Hash(), &gaps[len(gaps)-1]
-		all.Write(hash[:])
-		if len(known) > 0 && hash == known[0].hash {
-			last.before = known[0].order
-			gaps = append(gaps, gap{after: known[0].order})
-			known = known[1:]
-			continue
-		}
-		last.scenes = append(last.scenes, newSceneOf(s, hash))
-	}
-	if len(known) > 0 {
-		tx.fail(annotator.Errorf(annotator.Halted, "the corpus has no scene %d of the run, or has it elsewhere",
-			known[0].n).WithReason(annotator.ReasonStoryChanged))
-	}
-	for i := range gaps {
-		n = tx.fillGap(&gaps[i], n)
-	}
-	return hex.EncodeToString(all.Sum(nil))
 }
 
 func newSceneOf(s *annotator.Scene, hash [sha256.Size]byte) newScene {
@@ -153,5 +103,6 @@ func (tx *tx) insertScene(n int, s *newScene) {
 		s.thread.ID, s.order, s.thread.Title, n)
 	tx.exec(`INSERT INTO scene (n, ord, block, thread_id, posts, words, hash) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		n, s.order, s.block, s.thread.ID, List(s.posts), s.words, s.hash[:])
-	tx.exec(`INSERT INTO scene_post SELECT value, ? * 1000000 + key FROM json_each(?)`, s.order, List(s.posts))
+	tx.exec(`INSERT INTO scene_post (post_id, place) SELECT value, ? * 1000000 + key FROM json_each(?) WHERE true
+		ON CONFLICT DO UPDATE SET place = excluded.place`, s.order, List(s.posts)) // of a scene that is withdrawn
 }

@@ -82,7 +82,7 @@ func (s *story) insert(after int, thread int64, count int) {
 			Posts:  []annotator.Post{post(id, thread), post(id+1, thread)},
 		})
 	}
-	s.ok(s.db.Run.Extend(s.ctx, fmt.Sprint("with ", len(s.scenes)), all(slices.Insert(corpus, at, added...))))
+	s.ok(s.extend(fmt.Sprint("with ", len(s.scenes)), slices.Insert(corpus, at, added...)...))
 	for _, scene := range added {
 		row, err := s.db.Scenes.Get(s.ctx, len(s.scenes)+1)
 		s.ok(err)
@@ -214,7 +214,7 @@ func TestExtendKeepsItsScenes(t *testing.T) {
 		for _, i := range corpus {
 			given = append(given, grown[i])
 		}
-		if err := s.db.Run.Extend(s.ctx, "2", all(given)); annotator.KindOf(err) != annotator.Halted {
+		if err := s.extend("2", given...); annotator.KindOf(err) != annotator.Misused {
 			t.Errorf("%v: %v", corpus, err)
 		}
 		if got := s.numbers(); len(got) != 3 {

@@ -60,6 +60,8 @@ func cutAfter(ctx context.Context, path string, snapshot int64) error {
 	err = transact(ctx, pool, time.Now, func(tx *tx) {
 		tx.exec(cutPoint, snapshot)
 		tx.exec(cutRows)
+		tx.exec(cutFormer)
+		tx.correctSpans()
 		tx.exec(`UPDATE thread_state SET summary_due = ` + summaryDue)
 		tx.exec(cutValues)
 		tx.correctMeanings()
@@ -126,7 +128,7 @@ UPDATE scene SET state = 'quarantined', turn = f.turn, reason = f.reason, fault 
 UPDATE scene SET state = 'pending', turn = 0, reason = '', fault = '', raw = NULL, follow_up = '', recorded_at = NULL,
   started_at = iif(n IN (SELECT scene FROM refusal), started_at, NULL)
   WHERE (SELECT count(*) FROM snapshot WHERE scene = n AND type = 'checkpoint') + (SELECT due AND scene = n FROM point)
-    <= (SELECT count(*) FROM refusal WHERE scene = n);
+    <= (SELECT count(*) FROM refusal WHERE scene = n) AND state <> 'withdrawn';
 DELETE FROM mention WHERE place / 1000000 IN
   (SELECT ord FROM scene WHERE state = 'pending' AND n NOT IN (SELECT scene FROM refusal));
 DELETE FROM scene_word WHERE rowid IN
@@ -161,6 +163,16 @@ DELETE FROM snapshot_context WHERE id NOT IN (SELECT CAST(content AS INTEGER) FR
 DROP INDEX cut_call;
 DROP INDEX cut_snapshot;
 DROP INDEX cut_trace;`
+
+// cutFormer withdraws scenes that are pending again, and have text that the source no longer has. It lets the next run
+// compare its scenes with the corpus.
+const cutFormer = `
+UPDATE scene SET state = 'withdrawn' WHERE state = 'pending'
+  AND EXISTS (SELECT 1 FROM json_each(posts) j JOIN scene_post p ON p.post_id = j.value WHERE p.former = 1);
+UPDATE mention SET ended_by = (SELECT revision FROM point), until_seen = max(from_seen, (SELECT max(ord) FROM scene
+  WHERE attempts > 0 OR recorded_at IS NOT NULL))
+  WHERE ended_by IS NULL AND place IN (SELECT place FROM scene_post WHERE former = 1);
+UPDATE run_state SET corpus_identity = '' WHERE EXISTS (SELECT 1 FROM scene_post WHERE former = 1);`
 
 // cutValues deletes the values that were set after the point, and restores those that were ended after it.
 const cutValues = `

@@ -184,10 +184,10 @@ func (s *Episodes) Newest(ctx context.Context, kind annotator.EpisodeKind, threa
 
 // NeedNoSummary returns those of some threads that have a summary, or have not ended.
 func (s *Episodes) NeedNoSummary(ctx context.Context, threads []int64) ([]int64, error) {
-	return readAll(ctx, s.db, "read the summaries", ScanValue[int64], `SELECT thread_id FROM thread_state t
+	return readAll(ctx, s.db, "read the summaries", ScanValue[int64], `SELECT thread_id FROM thread_state
 		WHERE thread_id IN (SELECT value FROM json_each(?))
-		  AND (EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = t.thread_id)
-		    OR EXISTS (SELECT 1 FROM scene l WHERE l.n = t.last_scene AND l.state NOT IN ('recorded', 'quarantined')))
+		  AND (`+summarised+`
+		    OR EXISTS (SELECT 1 FROM scene l WHERE l.n = last_scene AND l.state NOT IN ('recorded', 'quarantined')))
 		ORDER BY ord`, List(threads))
 }
 

@@ -95,9 +95,10 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'thread ' || t.thread_id || ' spans scenes ' || first_scene || ' to ' || last_scene ||
 		     ', has ' || count(s.n)
 		  FROM thread_state t JOIN scene a ON a.n = first_scene JOIN scene z ON z.n = last_scene
-		  LEFT JOIN scene s ON s.ord BETWEEN a.ord AND z.ord AND s.thread_id = t.thread_id
-		  GROUP BY t.thread_id HAVING count(s.n) <> (SELECT count(*) FROM scene WHERE ord BETWEEN a.ord AND z.ord)
-		    OR count(s.n) <> (SELECT count(*) FROM scene WHERE thread_id = t.thread_id)
+		  LEFT JOIN scene s ON s.ord BETWEEN a.ord AND z.ord AND s.thread_id = t.thread_id AND s.state <> 'withdrawn'
+		  GROUP BY t.thread_id
+		  HAVING count(s.n) <> (SELECT count(*) FROM scene WHERE ord BETWEEN a.ord AND z.ord AND state <> 'withdrawn')
+		    OR count(s.n) <> (SELECT count(*) FROM scene WHERE thread_id = t.thread_id AND state <> 'withdrawn')
 		 UNION ALL SELECT 'thread ' || thread_id || ' has no scenes ' || first_scene || ' and ' || last_scene
 		  FROM thread_state WHERE (SELECT count(*) FROM scene WHERE n IN (first_scene, last_scene))
 		    <> 1 + (first_scene <> last_scene)
@@ -108,6 +109,16 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'post ' || post_id || ' is at a place without it' FROM (
 		  SELECT post_id, place FROM scene_post EXCEPT SELECT p.value, s.ord * 1000000 + p.key FROM scene s
 		    JOIN json_each(iif(json_valid(s.posts), s.posts, '[]')) p)`,
+	},
+	{
+		"former posts", "no pending scene has a post whose text the source no longer has, a withdrawn scene was never " +
+			"read, and no name is found in such a post",
+		`SELECT 'scene ' || s.n || ' is pending, and has former text' FROM scene_post p
+		  JOIN scene s ON s.ord = p.place / 1000000 WHERE p.former = 1 AND s.state = 'pending'
+		 UNION ALL SELECT 'scene ' || n || ' is withdrawn, and was read' FROM scene
+		  WHERE state = 'withdrawn' AND (turn <> 0 OR recorded_at IS NOT NULL)
+		 UNION ALL SELECT 'entry ' || m.entry_id || ' is mentioned in former post ' || p.post_id FROM scene_post p
+		  JOIN mention m ON m.place = p.place AND m.ended_by IS NULL WHERE p.former = 1`,
 	},
 	{
 		"recorded once", "a scene is recorded at most once, in story order, and the run's counts say how many",
@@ -253,10 +264,10 @@ var invariants = [...]invariant{
 		     IS NOT (t.content ->> 'tier', coalesce(t.content ->> 'through', 0))`,
 	},
 	{
-		"summaries", "a thread has at most one summary; when every scene is read, each thread that the model has " +
+		"summaries", "a thread has at most one summary up to a scene; when every scene is read, each thread that the model has " +
 			"read has one, and the story so far includes all of them",
 		`SELECT 'thread ' || thread_id || ' has ' || count(*) || ' summaries' FROM episode
-		  WHERE kind = 'thread' AND trace_id > (SELECT summaries_after FROM run_state) GROUP BY thread_id
+		  WHERE kind = 'thread' AND trace_id > (SELECT summaries_after FROM run_state) GROUP BY thread_id, to_scene
 		  HAVING count(*) > 1
 		 UNION ALL SELECT 'thread ' || s.thread_id || ' has ended, and has no summary' FROM scene s, run_state r
 		  WHERE ` + readToTheEnd + ` AND s.thread_id NOT IN (SELECT thread_id FROM episode WHERE kind = 'thread')

@@ -80,6 +80,7 @@ type mentionUpdate struct {
 	fresh  map[Mention]bool                  // that were added
 	added  map[annotator.Order]map[int64]int // to the mentions of an entry in a scene; 0 where one has ended
 	held   map[annotator.Order][]heldMention // of scenes that were read
+	gone   map[annotator.Place]bool          // the places of former posts
 }
 
 // count adds to the mentions of an entry that mean it.
@@ -198,11 +199,15 @@ func (u *mentionUpdate) setMeant(m *heldMention, meant bool, from knownSince) {
 	m.meant = meant
 }
 
-// insert adds a row to table mention.
+// insert adds a row to table mention. It is there already if the source has a text again that it had before.
 func (u *mentionUpdate) insert(m *Mention, since knownSince, meant int) {
+	var before int
+	u.scan([]any{&before}, `SELECT coalesce((SELECT meant FROM mention
+		WHERE entry_id = ? AND place = ? AND start_at = ? AND set_by = ?), 0)`, m.Entry, m.Place, m.Start, since.revision)
 	u.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen, meant)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, m.Entry, m.Place, m.Start, m.End, since.revision, since.seen, meant)
-	u.count(m, meant)
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET end_at = excluded.end_at, meant = excluded.meant,
+		until_seen = NULL, ended_by = NULL`, m.Entry, m.Place, m.Start, m.End, since.revision, since.seen, meant)
+	u.count(m, meant-before)
 }
 
 // heldIn returns the mentions in a scene, in the order of the text.

@@ -70,7 +70,7 @@ func (s *Mentions) scenesWith(ctx context.Context, words []string) ([]int, error
 		terms[i] = matchWord(word)
 	}
 	return readAll(ctx, s.db, "look for a name", ScanValue[int],
-		`SELECT rowid FROM scene_word WHERE scene_word MATCH ? ORDER BY rowid`, strings.Join(terms, " ")+"*")
+		`SELECT rowid FROM scene_word WHERE scene_word MATCH ? AND rowid NOT IN `+withdrawn+` ORDER BY rowid`, strings.Join(terms, " ")+"*")
 }
 
 // matchWord returns the query of FTS5 for a word.
@@ -95,22 +95,78 @@ const learned = `iif(r.actor = 'person', max(r.seen, ?1), r.seen)`
 // setMentions updates the mentions in scenes. A mention that is no longer found ends with the newest revision, and a
 // new one begins with it. In a scene that is searched for the first time, a mention begins when its name became known.
 func (tx *tx) setMentions(scenes []SceneMentions) {
+	u := tx.newMentionUpdate()
+	tx.scan([]any{&u.now.seen}, `SELECT coalesce((SELECT max(`+learned+`) FROM revision r WHERE id > ?2),
+		(SELECT `+learned+` FROM revision r WHERE id = ?3), 0)`, tx.head.seen, u.former, u.now.revision)
+	u.update(scenes)
+	tx.execOne(`UPDATE run_state SET mentions = ? WHERE id = 1`, tx.head.revision)
+}
+
+func (tx *tx) newMentionUpdate() *mentionUpdate {
 	u := &mentionUpdate{
-		tx: tx, now: knownSince{revision: tx.head.revision}, names: aliasesSince{}, fresh: map[Mention]bool{},
+		tx: tx, now: knownSince{tx.head.revision, tx.head.seen}, names: aliasesSince{}, fresh: map[Mention]bool{},
+		gone:  map[annotator.Place]bool{},
 		added: map[annotator.Order]map[int64]int{}, held: map[annotator.Order][]heldMention{},
 	}
 	tx.scan([]any{&u.former}, `SELECT mentions FROM run_state`)
-	tx.scan([]any{&u.now.seen}, `SELECT coalesce((SELECT max(`+learned+`) FROM revision r WHERE id > ?2),
-		(SELECT `+learned+` FROM revision r WHERE id = ?3), 0)`, tx.head.seen, u.former, u.now.revision)
+	gone, err := collect(tx.ctx, tx, ScanValue[annotator.Place], `SELECT place FROM scene_post WHERE former = 1`)
+	tx.fail(err)
+	for _, place := range gone {
+		u.gone[place] = true
+	}
+	return u
+}
+
+func (u *mentionUpdate) update(scenes []SceneMentions) {
 	for i := range scenes {
 		u.setScene(&scenes[i])
 	}
 	u.resolve()
 	for _, scene := range slices.Sorted(maps.Keys(u.added)) {
-		tx.countMentions(scene, u.added[scene])
+		u.countMentions(scene, u.added[scene])
 	}
-	tx.execOne(`UPDATE run_state SET mentions = ? WHERE id = 1`, tx.head.revision)
 }
+
+// endFormerMentions ends the mentions in some former posts, and those in the scenes of some posts that are back, which
+// are searched for names again.
+func (tx *tx) endFormerMentions(former, back []int64) {
+	scenes := func(posts []int64) []listedMentions {
+		found, err := collect(tx.ctx, tx, scanListedMentions, `SELECT DISTINCT s.n, s.ord FROM scene_post p
+			JOIN scene s ON s.ord = p.place / 1000000
+			WHERE s.mentioned = 1 AND p.post_id IN (SELECT value FROM json_each(?)) ORDER BY s.ord`, List(posts))
+		tx.fail(err)
+		return found
+	}
+	var ended []SceneMentions
+	again := scenes(back)
+	for _, s := range again {
+		ended = append(ended, SceneMentions{Scene: s.n})
+	}
+	for _, s := range scenes(former) {
+		held := SceneMentions{Scene: s.n, Mentions: map[Mention]string{}} // setScene leaves out former posts
+		for _, m := range tx.mentionsOf(s.order) {
+			held.Mentions[m] = ""
+		}
+		if !slices.Contains(again, s) {
+			ended = append(ended, held)
+		}
+	}
+	if tx.err == nil {
+		tx.newMentionUpdate().update(ended)
+	}
+	for _, s := range again {
+		tx.exec(`DELETE FROM scene_word WHERE rowid = ?`, s.n)
+		tx.exec(`UPDATE scene SET mentioned = 0 WHERE n = ?`, s.n)
+	}
+}
+
+// listedMentions is a scene that was searched for names.
+type listedMentions struct {
+	n     int
+	order annotator.Order
+}
+
+func scanListedMentions(rows *sql.Rows, s *listedMentions) error { return rows.Scan(&s.n, &s.order) }
 
 func (u *mentionUpdate) setScene(s *SceneMentions) {
 	var order annotator.Order
@@ -120,7 +176,7 @@ func (u *mentionUpdate) setScene(s *SceneMentions) {
 	if again {
 		for _, m := range u.mentionsOf(order) {
 			held[m] = true
-			if _, found := s.Mentions[m]; !found {
+			if _, found := s.Mentions[m]; !found || u.gone[m.Place] {
 				u.count(&m, 0)
 				u.execOne(`UPDATE mention SET until_seen = ?, ended_by = ?
 					WHERE entry_id = ? AND place = ? AND start_at = ? AND ended_by IS NULL`,
@@ -129,7 +185,7 @@ func (u *mentionUpdate) setScene(s *SceneMentions) {
 		}
 	}
 	for m, text := range s.Mentions {
-		if held[m] {
+		if held[m] || u.gone[m.Place] {
 			continue
 		}
 		since := u.names.of(u.tx, m.Entry, text)

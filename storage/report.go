@@ -82,12 +82,16 @@ func (r *Report) countEntries(ctx context.Context, q querier) error {
 type QuoteCount struct {
 	Total int `json:"total"`
 	Weak  int `json:"weak"` // those that lack words of their fact
+
+	Former int `json:"former,omitempty"` // those of text that the source no longer has
 }
 
 func (r *Report) countQuotes(ctx context.Context, q querier) error {
-	return q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(v.json ->> 'weak'), 0) FROM entry e
-		JOIN value v ON v.entry_id = e.id AND v.field = 'evidence' AND v.ended_by IS NULL
-		WHERE e.name IS NOT NULL`).Scan(&r.Quotes.Total, &r.Quotes.Weak)
+	return q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(v.json ->> 'weak'), 0), (SELECT count(*)
+		  FROM scene_post p JOIN value f ON f.field = 'evidence' AND f.json ->> 'post' = p.post_id AND f.ended_by IS NULL
+		  JOIN entry o ON o.id = f.entry_id AND o.name IS NOT NULL WHERE p.former = 1)
+		FROM entry e JOIN value v ON v.entry_id = e.id AND v.field = 'evidence' AND v.ended_by IS NULL
+		WHERE e.name IS NOT NULL`).Scan(&r.Quotes.Total, &r.Quotes.Weak, &r.Quotes.Former)
 }
 
 // ReasonCount counts scenes that have a reason in common.

@@ -8,7 +8,7 @@ import (
 
 // Retry makes quarantined scenes pending again, those of the given numbers or all, and returns how many there were. The
 // refusals stay on record, and their turns stay out of the window. It also does what Run.ResetFailures does. A pending
-// scene stays so. NotFound for a number without a scene; Misused for a scene that is recorded or whose checkpoint is
+// scene stays so, and so does one whose text the source no longer has. NotFound for a number without a scene; Misused for a scene that is recorded or whose checkpoint is
 // due.
 func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 	for _, n := range scenes {
@@ -20,6 +20,7 @@ func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 	var put int64
 	err := s.db.update(ctx, "put quarantined scenes back", func(tx *tx) {
 		const chosen = `state = 'quarantined' AND n <> (SELECT open_scene FROM run_state)
+			AND EXISTS (SELECT 1 FROM json_each(posts) j JOIN scene_post p ON p.post_id = j.value WHERE p.former = 0)
 			AND (json_array_length(?1) = 0 OR n IN (SELECT value FROM json_each(?1)))`
 		tx.exec(`INSERT INTO refusal (scene, nth, turn, reason, fault, raw, refused_at, snapshot_id, retried_at)
 			SELECT n, (SELECT count(*) + 1 FROM refusal f WHERE f.scene = n), turn, reason, fault, raw, recorded_at,

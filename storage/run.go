@@ -18,7 +18,7 @@ type Corpus struct {
 	Identity   string // a fingerprint of the file that is cheap to compute
 	SceneBytes int    // the most that a scene has; longer runs of posts were cut
 	Threads    int    // with scenes
-	Scenes     int
+	Scenes     int    // without those that are withdrawn
 }
 
 // RunStatus is the identity and the progress of the run.
@@ -47,7 +47,8 @@ type RunStatus struct {
 func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	var r RunStatus
 	err := s.db.read.QueryRowContext(ctx, `SELECT state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
-		  (SELECT count(*) FROM thread_state), (SELECT coalesce(max(n), 0) FROM scene),
+		  (SELECT count(*) FROM thread_state WHERE last_scene NOT IN `+withdrawn+`),
+		  (SELECT coalesce(max(n), 0) FROM scene) - (SELECT count(*) FROM `+withdrawn+`),
 		  endpoint, model, coalesce(context_id, 0), coalesce(c.hash, ''), coalesce(c.system_prompt, ''),
 		  coalesce(c.tools, ''),
 		  coalesce(c.workarounds, ''), coalesce(c.settings, ''),
@@ -73,7 +74,7 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 // writes the log back, so that the file is recognized as that of the run even without its log.
 func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {
 	err := s.db.update(ctx, "list the scenes", func(tx *tx) {
-		total := tx.addScenes(scenes)
+		total := tx.listScenes(scenes)
 		tx.exec(`INSERT INTO run_state (id, state, title, corpus_path, corpus_hash, corpus_identity, scene_bytes,
 			endpoint, model, started_at, updated_at, holder)
 			VALUES (1, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
@@ -86,21 +87,11 @@ func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annota
 	return err
 }
 
-// Extend adds the scenes that a corpus has gained, at its end or between others, and records the corpus's new
-// fingerprint. The scenes are all of the corpus, in story order. No row of another scene changes. The error is Halted,
-// and nothing is added, if a scene of the run is not among them.
-func (s *Run) Extend(ctx context.Context, identity string, scenes iter.Seq2[*annotator.Scene, error]) error {
-	return s.db.update(ctx, "list the new scenes", func(tx *tx) {
-		total := tx.addScenes(scenes)
-		tx.execOne(`UPDATE run_state SET corpus_hash = ?, corpus_identity = ?`, total, identity)
-	})
-}
-
-// Configure records the endpoint, the model and the corpus file that the run uses from here on.
-func (s *Run) Configure(ctx context.Context, endpoint, model, corpusPath, corpusIdentity string) error {
+// Configure records the endpoint, the model and the path of the corpus that the run uses from here on.
+func (s *Run) Configure(ctx context.Context, endpoint, model, corpusPath string) error {
 	return s.db.update(ctx, "record the configuration", func(tx *tx) {
-		tx.execOne(`UPDATE run_state SET endpoint = ?, model = ?, corpus_path = ?, corpus_identity = ?`,
-			endpoint, model, corpusPath, corpusIdentity)
+		tx.execOne(`UPDATE run_state SET endpoint = ?, model = ?, corpus_path = ?`,
+			endpoint, model, corpusPath)
 	})
 }
 
@@ -141,7 +132,7 @@ type Pulse struct {
 // Pulse returns the pulse of a run; the zero value where none has begun.
 func (s *Run) Pulse(ctx context.Context) (p Pulse, err error) {
 	err = s.db.read.QueryRowContext(ctx,
-		`SELECT title, (SELECT coalesce(max(n), 0) FROM scene), updated_at, (SELECT coalesce(max(id), 0) FROM call)
+		`SELECT title, (SELECT coalesce(max(n), 0) FROM scene) - (SELECT count(*) FROM `+withdrawn+`), updated_at, (SELECT coalesce(max(id), 0) FROM call)
 		FROM run_state`).Scan(&p.Title, &p.Scenes, &p.Updated, &p.Calls)
 	return p, sqlite.Wrap(orNone(err), "read the run's state in %s", s.db.path)
 }

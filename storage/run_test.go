@@ -2,8 +2,9 @@ package storage_test
 
 import (
 	"errors"
-	"iter"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"annotator"
@@ -51,11 +52,11 @@ func TestBeginIsWhole(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(1))
 	broken := errors.New("the corpus fails")
-	err := s.db.Run.Extend(s.ctx, "2", func(yield func(*annotator.Scene, error) bool) {
+	_, err := s.db.Run.Extend(s.ctx, "2", &testStory{scenes: func(yield func(*annotator.Scene, error) bool) {
 		if yield(s.scenes[0], nil) && yield(scenesOf(2)[1], nil) {
 			yield(nil, broken)
 		}
-	})
+	}}, nil)
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
@@ -74,7 +75,7 @@ func TestExtend(t *testing.T) {
 	before, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
 	s.scenes = scenesOf(1, 3, 1)
-	s.ok(s.db.Run.Extend(s.ctx, "2", all(s.scenes)))
+	s.ok(s.extend("2", s.scenes...))
 	s.clean()
 	run, err := s.db.Run.Status(s.ctx)
 	s.ok(err)
@@ -99,7 +100,7 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-func TestFirstDivergence(t *testing.T) {
+func TestCompareStory(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(2, 2))
 	edited := scenesOf(2, 2)
@@ -107,28 +108,30 @@ func TestFirstDivergence(t *testing.T) {
 	twice := scenesOf(2, 2)
 	twice[1].Posts[0].Name, twice[3].Posts[0].Time = "qn", 1
 	for _, test := range []struct {
-		name           string
-		scenes         []*annotator.Scene
-		changed, total int
+		name    string
+		scenes  []*annotator.Scene
+		changed int
 	}{
-		{"the same", s.scenes, 0, 4},
-		{"grown", scenesOf(2, 2, 3), 0, 7},
-		{"an edited post", edited, 3, 4},
-		{"two changes", twice, 2, 4},
-		{"shrunk", s.scenes[:3], 4, 3},
-		{"gone", nil, 1, 0},
-		{"shifted", scenesOf(2, 1, 1), 4, 4},
+		{"the same", s.scenes, 0},
+		{"grown", scenesOf(2, 2, 3), 0},
+		{"an edited post", edited, 3},
+		{"two changes", twice, 2},
+		{"shrunk", s.scenes[:3], 4},
+		{"gone", nil, 1},
+		{"shifted", scenesOf(2, 1, 1), 4},
 	} {
-		changed, total, err := s.db.Scenes.FirstDivergence(s.ctx, all(test.scenes))
-		s.ok(err)
-		if changed != test.changed || total != test.total {
-			t.Errorf("%s: scene %d of %d has changed, want %d of %d", test.name, changed, total, test.changed,
-				test.total)
+		err := s.db.Run.CompareStory(s.ctx, storyOf(test.scenes...))
+		if test.changed == 0 && err == nil {
+			continue
+		}
+		if annotator.KindOf(err) != annotator.Misused ||
+			!strings.Contains(err.Error(), fmt.Sprintf("the text of scene %d,", test.changed)) {
+			t.Errorf("%s: %v, want that scene %d has changed", test.name, err, test.changed)
 		}
 	}
 	broken := errors.New("the corpus fails")
-	fails := iter.Seq2[*annotator.Scene, error](func(yield func(*annotator.Scene, error) bool) { yield(nil, broken) })
-	if _, _, err := s.db.Scenes.FirstDivergence(s.ctx, fails); !errors.Is(err, broken) {
+	fails := func(yield func(*annotator.Scene, error) bool) { yield(nil, broken) }
+	if err := s.db.Run.CompareStory(s.ctx, &testStory{scenes: fails}); !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -169,7 +172,7 @@ func TestThreadOrder(t *testing.T) {
 func TestRunRemembers(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3))
-	s.ok(s.db.Run.Configure(s.ctx, "http://model/v1", "small", "moved.db", "3"))
+	s.ok(s.db.Run.Configure(s.ctx, "http://model/v1", "small", "moved.db"))
 	s.ok(s.db.Run.Halt(s.ctx, "no power"))
 	s.begin("scene 1")
 	s.fail(annotator.Overloaded)
@@ -188,7 +191,7 @@ func TestRunRemembers(t *testing.T) {
 		Usage:   annotator.Usage{Prompt: 112, Told: 105, Cached: 64, Completion: 5},
 		Started: clock().UnixMilli(), Updated: clock().UnixMilli(), Halted: "no power", Holder: "the test",
 	}
-	if diff := cmp.Diff(want, run); diff != "" || run.Corpus.Path != "moved.db" || run.Corpus.Identity != "3" {
+	if diff := cmp.Diff(want, run); diff != "" || run.Corpus.Path != "moved.db" || run.Corpus.Identity != "1" {
 		t.Errorf("the run (-want +got):\n%s", diff)
 	}
 	s.checkpoint()

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"iter"
 
 	"annotator"
 )
@@ -100,7 +99,7 @@ func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int,
 
 // SceneQuery is a query whose rows ScanScene scans.
 const SceneQuery = `SELECT n, s.ord, s.thread_id, title, t.ord, posts, words, hash, n = first_scene, n = last_scene,
-	s.ord = (SELECT max(ord) FROM scene), state, attempts, turn, reason, fault,
+	NOT EXISTS (SELECT 1 FROM scene o WHERE o.state IN ('pending', 'open') AND o.state <> 'open' AND o.n <> s.n), state, attempts, turn, reason, fault,
 	(SELECT count(*) FROM refusal f WHERE f.scene = s.n)
 	FROM scene s JOIN thread_state t USING (thread_id)`
 
@@ -196,29 +195,8 @@ func (s *Scenes) Quarantined(ctx context.Context) ([]annotator.SceneRow, error) 
 		SceneQuery+` WHERE state = 'quarantined' ORDER BY s.ord`)
 }
 
-// FirstDivergence compares the scenes of a corpus with those of the run. It returns the number of the first scene of
-// the run whose text has changed or is gone; 0 if there is none. It also returns the number of scenes in the corpus.
-func (s *Scenes) FirstDivergence(ctx context.Context, scenes iter.Seq2[*annotator.Scene,
-	error],
-) (changed, total int, err error) {
-	known, err := readAll(ctx, s.db, "read the scenes", scanListedScene, listedScenes)
-	if err != nil {
-		return 0, 0, err
-	}
-	for s, err := range scenes {
-		if err != nil {
-			return 0, 0, err
-		}
-		if changed == 0 && total < len(known) && s.Hash() != known[total].hash {
-			changed = known[total].n
-		}
-		total++
-	}
-	if changed == 0 && total < len(known) {
-		changed = known[total].n
-	}
-	return changed, total, nil
-}
+// IsLate reports whether a scene of a later order was begun. Only the writer of a database knows that.
+func (s *Scenes) IsLate(order annotator.Order) bool { return s.db.head.seen > order }
 
 // LastRead returns the last scene, in story order, that has an outcome; NotFound where none has.
 func (s *Scenes) LastRead(ctx context.Context) (*annotator.SceneRow, error) {

@@ -144,6 +144,40 @@ func all(scenes []*annotator.Scene) iter.Seq2[*annotator.Scene, error] {
 	}
 }
 
+// testStory is a corpus of some scenes.
+type testStory struct {
+	scenes iter.Seq2[*annotator.Scene, error]
+	former []int64
+}
+
+func storyOf(scenes ...*annotator.Scene) *testStory { return &testStory{scenes: all(scenes)} }
+
+func (s *testStory) Former(context.Context) ([]int64, error) { return s.former, nil }
+
+func (s *testStory) ScenesOf(_ context.Context, _ int, listed func(post int64) (scene int, last bool)) iter.Seq2[
+	*annotator.Scene, error,
+] {
+	return func(yield func(*annotator.Scene, error) bool) {
+		for scene, err := range s.scenes {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			c := *scene
+			c.N, _ = listed(scene.Posts[0].ID)
+			if !yield(&c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// extend takes a story with other scenes.
+func (s *story) extend(identity string, scenes ...*annotator.Scene) error {
+	_, err := s.db.Run.Extend(s.ctx, identity, storyOf(scenes...), nil)
+	return err
+}
+
 // next is the number of the scene that is to be read next; 0 for none.
 func (s *story) next() int {
 	s.Helper()
@@ -504,7 +538,7 @@ func promptOf(text string) storage.Prompt {
 
 // sourceOf is the corpus of scenes that scenesOf makes.
 func sourceOf(scenes []*annotator.Scene) *storage.Source {
-	return &storage.Source{Body: corpusBody, Scenes: all(inOrder(scenes)), Finder: entries.FindMentions}
+	return &storage.Source{Body: corpusBody, Story: storyOf(inOrder(scenes)...), Finder: entries.FindMentions}
 }
 
 // corpusBody reads the bodies of the posts that scenesOf makes.

@@ -32,11 +32,16 @@ func (s *Threads) Get(ctx context.Context, thread int64) (ThreadRow, error) {
 // lastTurn is the newest turn of a row of thread_state in which the model has read the thread; NULL for none.
 const lastTurn = `(SELECT max(s.turn) FROM scene s WHERE s.thread_id = thread_state.thread_id AND s.state = 'recorded')`
 
+// summarised is a condition on rows of thread_state: the thread has a summary, and has not grown at its end since.
+const summarised = `EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = thread_state.thread_id
+	AND e.to_turn >= coalesce((SELECT turn FROM scene z WHERE z.n = thread_state.last_scene AND z.state = 'recorded'
+	  AND z.n NOT IN (SELECT scene FROM refusal)), 0))`
+
 // summaryDue is a condition on rows of thread_state, which sets the column summary_due. The thread has ended, the model
-// has read it, it has no summary, and SkipSummaries has not been called since.
+// has read it, it is not summarised, and SkipSummaries has not been called since.
 const summaryDue = `EXISTS (SELECT 1 FROM scene l
 	WHERE l.n = thread_state.last_scene AND l.state IN ('recorded', 'quarantined'))
-	AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = thread_state.thread_id)
+	AND NOT ` + summarised + `
 	AND coalesce((SELECT max(id) FROM trace WHERE turn > 0
 	  AND turn = ` + lastTurn + `) > (SELECT summaries_after FROM run_state), 0)`
 
@@ -49,7 +54,7 @@ const endedThreads = `WITH
 	  UNION SELECT thread_id FROM thread_state WHERE summary_due = 1),
 	ended AS (
 	  SELECT thread_state.thread_id, thread_state.ord, unanswered, summary_due, ` + lastTurn + ` AS last_turn,
-	    EXISTS (SELECT 1 FROM episode e WHERE e.kind = 'thread' AND e.thread_id = thread_state.thread_id) AS summarised
+	    ` + summarised + ` AS summarised
 	  FROM near CROSS JOIN thread_state ON thread_state.thread_id = near.thread_id
 	    CROSS JOIN scene l ON l.n = last_scene AND l.state IN ('recorded', 'quarantined'))
 	SELECT thread_id, summarised, unanswered, last_turn FROM ended

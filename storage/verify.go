@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"unicode/utf8"
 
@@ -26,6 +25,7 @@ type Finding struct {
 // The names of the checks that need the corpus.
 const (
 	CheckCorpus     = "corpus"
+	CheckFormer     = "former text"
 	CheckMentions   = "mentions"
 	CheckWords      = "words"
 	CheckQuotations = "quotations"
@@ -46,8 +46,10 @@ type check struct {
 // Source is the corpus that a run was made from.
 type Source struct {
 	Body   func(ctx context.Context, post int64) (string, error) // NotFound for a post that is not there
-	Scenes iter.Seq2[*annotator.Scene, error]                    // with the limits of the run
-	Finder func(names map[int64][]string) MentionFinder          // nil: mentions are not compared
+	Story  Story
+	Finder func(names map[int64][]string) MentionFinder // nil: mentions are not compared
+
+	Identity string // of its file, as the run records it
 }
 
 // MentionFinder finds the names of entries in a scene.
@@ -127,6 +129,7 @@ func (v *verifier) checks() []check {
 				CheckCorpus, "the corpus has the scenes that the run has read, with these posts and this text",
 				v.verifyCorpus,
 			},
+			check{CheckFormer, "the posts whose text the source no longer has are marked", v.verifyFormer},
 			check{
 				CheckMentions, "the mentions are where the names of live entries stand in the posts",
 				v.verifyMentions,

@@ -33,14 +33,19 @@ func (v *View) lastScene() annotator.Order {
 	return v.m.reach.Order()
 }
 
-// Threads returns the threads with scenes, in story order.
+// hasText is a condition on scenes s: the source has text of them.
+const hasText = `s.state <> 'withdrawn' AND (NOT EXISTS (SELECT 1 FROM scene_post WHERE former = 1)
+	OR EXISTS (SELECT 1 FROM json_each(s.posts) j JOIN scene_post p ON p.post_id = j.value WHERE p.former = 0))`
+
+// Threads returns the threads with scenes, in story order. Those whose text the source no longer has are left out.
 func (v *View) Threads(ctx context.Context) ([]ThreadSpan, error) {
-	return readAll(ctx, v, "read the threads", scanThreadSpan, threadSpans+` ORDER BY ord`, v.spanBounds()...)
+	return readAll(ctx, v, "read the threads", scanThreadSpan, threadSpans+` AND EXISTS (SELECT 1 FROM scene s
+		WHERE s.thread_id = thread_state.thread_id AND `+hasText+`) ORDER BY ord`, v.spanBounds()...)
 }
 
-// Titles returns the titles of the threads that Threads returns, by their ids.
+// Titles returns the titles of all threads within the limit, by their ids.
 func (v *View) Titles(ctx context.Context) (Titles, error) {
-	threads, err := v.Threads(ctx)
+	threads, err := readAll(ctx, v, "read the threads", scanThreadSpan, threadSpans+` ORDER BY ord`, v.spanBounds()...)
 	titles := make(Titles, len(threads))
 	for i := range threads {
 		titles[threads[i].ID] = threads[i].Title
@@ -103,13 +108,14 @@ func (v *View) Next(ctx context.Context) (first, last *annotator.SceneRow, err e
 	return first, last, err
 }
 
-// CountScenes returns the number of scenes of a thread within the limit.
+// CountScenes returns the number of scenes of a thread within the limit, as Scenes returns them.
 func (v *View) CountScenes(ctx context.Context, thread int64) (n int, err error) {
-	err = v.r.Row(ctx, `SELECT count(*) FROM scene WHERE thread_id = ? AND ord <= ?`, thread, v.lastScene()).Scan(&n)
+	err = v.r.Row(ctx, `SELECT count(*) FROM scene s WHERE thread_id = ? AND ord <= ? AND `+hasText, thread,
+		v.lastScene()).Scan(&n)
 	return n, sqlite.Wrap(err, "count the scenes in %s", v.db.Path())
 }
 
-// Scenes returns the scenes of a thread, in story order.
+// Scenes returns the scenes of a thread, in story order. Those whose text the source no longer has are left out.
 func (v *View) Scenes(ctx context.Context, thread int64) ([]annotator.SceneRow, error) {
 	return v.ScenesFrom(ctx, thread, 0, -1)
 }
@@ -118,7 +124,7 @@ func (v *View) Scenes(ctx context.Context, thread int64) ([]annotator.SceneRow, 
 // most limit; all if it is less than 0.
 func (v *View) ScenesFrom(ctx context.Context, thread int64, offset, limit int) ([]annotator.SceneRow, error) {
 	scenes, err := readAll(ctx, v, fmt.Sprintf("read the scenes of thread %d", thread), storage.ScanScene,
-		storage.SceneQuery+` WHERE s.thread_id = ? AND s.ord <= ? ORDER BY s.ord LIMIT ? OFFSET ?`,
+		storage.SceneQuery+` WHERE s.thread_id = ? AND s.ord <= ? AND `+hasText+` ORDER BY s.ord LIMIT ? OFFSET ?`,
 		thread, v.lastScene(), limit, offset)
 	for i := range scenes {
 		v.cut(&scenes[i])
@@ -142,6 +148,17 @@ func (v *View) PlaceOf(ctx context.Context, post int64) (annotator.Place, error)
 		return 0, annotator.Errorf(annotator.NotFound, "post %d is in no scene of the story", post)
 	}
 	return place, err
+}
+
+// FormerPosts returns the posts of the story whose text the source no longer has.
+func (v *View) FormerPosts(ctx context.Context) (map[int64]bool, error) {
+	ids, err := readAll(ctx, v, "read the former posts", storage.ScanValue[int64],
+		`SELECT post_id FROM scene_post WHERE former = 1`)
+	former := map[int64]bool{}
+	for _, id := range ids {
+		former[id] = true
+	}
+	return former, err
 }
 
 // Snapshots returns the snapshots that a query finds, newest first: those that were taken before anything after the

@@ -200,6 +200,9 @@ func (c *chapterPage) fillText(r *request, scenes []annotator.SceneRow) error {
 		}
 		linker := &linker{density: c.Density, linked: map[namedSpan]bool{}}
 		for rank := range posts {
+			if posts[rank].Former {
+				continue
+			}
 			m := marker{body: []rune(posts[rank].Body), notes: map[int]int{}}
 			m.links = linker.links(m.body, names[annotator.PlaceAt(scenes[i].Order, rank)])
 			if posts[rank].ID == post {

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/corpus"
 	"annotator/internal/atomicfile"
 	"annotator/storage"
 
@@ -164,20 +163,12 @@ func unpackFile(path string, content []byte) error {
 // settle brings a database up to date, and records where its corpus is. A database that another process writes has
 // been brought up to date by that.
 func (o *demoOptions) settle(ctx context.Context, path, story string) error {
-	source, err := corpus.Open(ctx, story)
-	if err != nil {
-		return err
-	}
-	identity, err := source.Identity(ctx)
-	if err = cmp.Or(err, source.Close()); err != nil {
-		return err
-	}
-	err = o.withWriter(ctx, path, func(db *storage.DB) error {
+	err := o.withWriter(ctx, path, func(db *storage.DB) error {
 		run, err := db.Run.Status(ctx)
 		if err != nil || run.Corpus.Path == story {
 			return err
 		}
-		return db.Run.Configure(ctx, run.Endpoint, run.Model, story, identity)
+		return db.Run.Configure(ctx, run.Endpoint, run.Model, story)
 	})
 	if annotator.KindOf(err) == annotator.InUse {
 		return nil

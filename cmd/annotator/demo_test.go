@@ -113,7 +113,7 @@ func packDemo(t *testing.T, path string) {
 	}
 	run, err := db.Run.Status(ctx)
 	if err == nil {
-		err = db.Run.Configure(ctx, run.Endpoint, run.Model, demoCorpus, run.Corpus.Identity)
+		err = db.Run.Configure(ctx, run.Endpoint, run.Model, demoCorpus)
 	}
 	compact := filepath.Join(t.TempDir(), demoDatabase)
 	if err = errors.Join(err, db.Maintenance.Backup(ctx, compact), db.Close()); err != nil {

@@ -226,6 +226,13 @@ func documentOf(ctx context.Context, db *storage.DB, shown *view.View, c *storag
 	at := view.NewPositions(ctx, db)
 	story := exporters.Story{Title: c.Title, CorpusHash: c.Hash, Threads: c.Threads, Scenes: c.Scenes}
 	document := exporters.Build(story, exporters.Select(entries, selection.Statuses, selection.Tags), at.At)
+	former, err := shown.FormerPosts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range document.Entries {
+		document.Entries[i].MarkFormer(former)
+	}
 	document.AsOf = positionOf(shown, at)
 	threads, err := shown.Threads(ctx)
 	if err != nil {

@@ -55,18 +55,21 @@ func (s *storyText) Posts(ctx context.Context, thread int64) iter.Seq2[*exporter
 	}
 }
 
-// scene returns the posts of a scene.
+// scene returns the posts of a scene whose text the source has.
 func (s *storyText) scene(ctx context.Context, row *annotator.SceneRow,
 	origins map[int64]corpus.Origin,
 ) ([]exporters.Post, error) {
 	found, err := s.corpus.Scene(ctx, row.Thread.ID, row.Posts)
-	posts := make([]exporters.Post, len(found))
+	posts := make([]exporters.Post, 0, len(found))
 	for i, p := range found {
+		if p.Former {
+			continue
+		}
 		origin := origins[p.ID]
-		posts[i] = exporters.Post{
+		posts = append(posts, exporters.Post{
 			Post: p, Place: annotator.PlaceAt(row.Order, i), Scene: row.N,
 			Document: origin.Document, Offset: origin.Offset,
-		}
+		})
 	}
 	return posts, err
 }

@@ -37,7 +37,8 @@ with the extension .txt, .text, .md or .markdown, or without one. With --format,
 is read. A file that is named itself is always read.
 
 A chapter becomes a thread that is cut into scenes; the threads of a forum stay as they are. The same sources and
-options give the same corpus. An existing corpus is kept; --reimport replaces it if the sources have changed.`,
+options give the same corpus. If the sources have changed, the corpus takes what is new, and keeps the former text.
+--reimport replaces it as a whole, also by another story.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator import book.epub
   annotator import book.txt --list
@@ -55,7 +56,7 @@ options give the same corpus. An existing corpus is kept; --reimport replaces it
 		"take in a `PART` that is left out by default: "+strings.Join(ingest.Parts(), ", "))
 	flags.StringVar(&o.StoryAuthor, "story-author", "",
 		"`NAME`, trip code or id of the author of the story in a forum; empty: detected")
-	flags.BoolVar(&o.Replace, "reimport", false, "replace an import of other sources or options")
+	flags.BoolVar(&o.Replace, "reimport", false, "replace the corpus, whatever was imported into it")
 	return a.prints(cmd, func(ctx context.Context, args []string) (result, error) {
 		o.Sources = args
 		return o.run(ctx)
@@ -82,6 +83,9 @@ func (o *importOptions) run(ctx context.Context) (*imported, error) {
 		o.Corpus = cmp.Or(o.Corpus, corpusOf(o.Sources[0]))
 	}
 	report, err := ingest.Import(ctx, o.Options, p.importing)
+	if err == nil && report.Existing {
+		err = report.Count(ctx, report.Corpus)
+	}
 	if err != nil {
 		return nil, err
 	}

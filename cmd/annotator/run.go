@@ -35,7 +35,6 @@ type runOptions struct {
 	accept       []string
 	fromSnapshot int64
 	fromDB       string
-	reimport     bool
 	noResume     bool
 	quiet        bool
 	json         bool
@@ -55,7 +54,8 @@ func newRun(a *app) *cobra.Command {
 		Long: longHelp(`
 Read a story scene by scene and keep a codex of it. SOURCE is a corpus database, or anything that import reads; that is
 imported first, into a file beside it (book.epub into book.corpus.db). The database of the run is book.annotator.db. Run
-the same command again to resume.
+the same command again to resume. If SOURCE has grown or changed since, new text is read, changed text is read late, and
+the former text is kept.
 
 Without an endpoint an embedded model is used: a baseline that finds names by rules, without a network.
 
@@ -97,7 +97,6 @@ case.`,
 	atLeast(flags, &o.fromSnapshot, "from-snapshot", 0)
 	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
 	flags.BoolVar(&o.noResume, "no-resume", false, "start a new database; the existing one is kept")
-	flags.BoolVar(&o.reimport, "reimport", false, "import SOURCE again if it has changed")
 	o.commonFlags(flags)
 	o.recording.addTo(flags)
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings and their sources, and exit")

@@ -246,7 +246,7 @@ func (o *serveOptions) openForWeb(ctx context.Context, path string, open *closer
 	if story := o.storyOf(ctx, db, path); story != nil {
 		open.add(story.Close)
 		database.Story = story
-		database.Source = func(ctx context.Context) (*storage.Source, error) { return sourceOf(ctx, db, story) }
+		database.Source = func(ctx context.Context) (*storage.Source, error) { return sourceOf(ctx, story) }
 	}
 	return database, nil
 }

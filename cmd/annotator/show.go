@@ -52,6 +52,11 @@ func readEntry(ctx context.Context, v *codexView, name string, history bool) (*s
 		return nil, err
 	}
 	shown := &shownEntry{Entry: exporters.NewEntry(e, v.positions.At), limited: v.limited, name: e.Name()}
+	former, err := v.FormerPosts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown.MarkFormer(former)
 	if e.MergedInto != 0 {
 		if shown.target, err = v.Entry(ctx, e.MergedInto); err != nil {
 			return nil, err
@@ -155,6 +160,9 @@ func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.
 		weak := ""
 		if v.Weak {
 			weak = " (weak: it lacks words of the fact)"
+		}
+		if v.Former {
+			weak += " (the source no longer has this text)"
 		}
 		quote := ""
 		if !saysItself {

@@ -12,9 +12,7 @@ import (
 	"syscall"
 
 	"annotator"
-	"annotator/corpus"
 	"annotator/corpus/ingest"
-	"annotator/runner"
 	"annotator/storage"
 )
 
@@ -62,7 +60,7 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	options := ingest.Options{
 		Sources: []string{o.source}, Corpus: cmp.Or(o.corpus, corpusOf(o.source)), Format: o.Format,
 		Encoding:    o.Encoding,
-		SceneTokens: o.SceneTokens, Replace: o.reimport, Check: o.checkReimport,
+		SceneTokens: o.SceneTokens,
 	}
 	report, err := ingest.Import(ctx, options, o.progress.importing)
 	if isReadOnly(err) && o.corpus == "" && o.db != "" {
@@ -86,48 +84,6 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 func isReadOnly(err error) bool {
 	return annotator.KindOf(err) == annotator.Storage &&
 		(errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS))
-}
-
-// checkReimport refuses to replace a corpus if its run could not continue with the new one. A run that starts anew can
-// use any.
-func (o *runOptions) checkReimport(ctx context.Context, made string) error {
-	path := cmp.Or(o.db, databaseOf(o.source))
-	if o.fromSnapshot != 0 {
-		path = cmp.Or(o.fromDB, databaseOf(o.source))
-	} else if copies := rescuedCopies(ctx, path); !exists(path) && len(copies) > 0 {
-		path = copies[len(copies)-1].path
-	}
-	if !o.reimport || o.noResume || !exists(path) {
-		return nil
-	}
-	running, err := storage.Running(path)
-	if err == nil && running {
-		err = annotator.Errorf(annotator.InUse, "%s is in use, and its corpus would be replaced", path)
-	}
-	if err != nil {
-		return err
-	}
-	return withDatabase(ctx, path, func(db *storage.DB) error {
-		run, err := db.Run.Status(ctx)
-		if annotator.KindOf(err) == annotator.NotFound {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		source, err := corpus.Open(ctx, made)
-		if err != nil {
-			return err
-		}
-		_, err = runner.CompareStory(ctx, db, &run, source)
-		if e := (*annotator.Error)(nil); errors.As(err, &e) && e.Kind == annotator.Misused {
-			err = annotator.Errorf(annotator.Misused, "%s cannot go on with what %s holds now: %w", path,
-				o.source, e.Err).
-				WithAdvice("the corpus is kept as it was; put the source back, or import it into another file with " +
-					"--corpus, for a run of its own with --db")
-		}
-		return cmp.Or(err, source.Close())
-	})
 }
 
 // refuseRunDatabase refuses the database of a run as a story. The corpus reader reports other databases that are not a

@@ -145,15 +145,20 @@ func (s *status) entries() string {
 
 // quotes counts the quotations; empty if there are none.
 func (s *status) quotes() string {
-	switch q := s.Quotes; {
+	q, text := s.Quotes, ""
+	switch {
 	case q.Total == 0:
 		return ""
 	case q.Weak == 0:
-		return fmt.Sprintf("%d, none weak", q.Total)
+		text = fmt.Sprintf("%d, none weak", q.Total)
 	default:
-		return fmt.Sprintf("%d, %d weak (%d %%): they lack words of their fact", q.Total, q.Weak,
+		text = fmt.Sprintf("%d, %d weak (%d %%): they lack words of their fact", q.Total, q.Weak,
 			annotator.Percent(q.Weak, q.Total))
 	}
+	if q.Former > 0 {
+		text += fmt.Sprintf("; %d of text that the source no longer has: `annotator review` asks about them", q.Former)
+	}
+	return text
 }
 
 func (s *status) average() string {

@@ -94,7 +94,7 @@ func (o *verifyOptions) run(ctx context.Context) error {
 
 // corpusChecks are the checks that need the corpus.
 func corpusChecks() []string {
-	return []string{storage.CheckCorpus, storage.CheckMentions, storage.CheckWords, storage.CheckQuotations}
+	return []string{storage.CheckCorpus, storage.CheckFormer, storage.CheckMentions, storage.CheckWords, storage.CheckQuotations}
 }
 
 // concernsDatabase reports whether a violation is one of the database, not only of the corpus.
@@ -112,7 +112,7 @@ func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verificatio
 	if story != nil {
 		defer func() { _ = story.Close() }()
 		found.Corpus = story.Path()
-		if source, err = sourceOf(ctx, db, story); err != nil {
+		if source, err = sourceOf(ctx, story); err != nil {
 			return found, err
 		}
 	}
@@ -125,11 +125,7 @@ func (o *verifyOptions) verify(ctx context.Context, db *storage.DB) (verificatio
 }
 
 // sourceOf returns the corpus in the form that the checks compare.
-func sourceOf(ctx context.Context, db *storage.DB, story *corpus.DB) (*storage.Source, error) {
-	run, err := db.Run.Status(ctx)
-	if err != nil {
-		return nil, err
-	}
+func sourceOf(ctx context.Context, story *corpus.DB) (*storage.Source, error) {
 	body := func(ctx context.Context, id int64) (string, error) {
 		post, err := story.Post(ctx, id)
 		if err != nil {
@@ -137,8 +133,8 @@ func sourceOf(ctx context.Context, db *storage.DB, story *corpus.DB) (*storage.S
 		}
 		return post.Body, nil
 	}
-	return &storage.Source{Body: body, Scenes: story.Scenes(ctx, run.Corpus.SceneBytes), Finder: entries.FindMentions},
-		nil
+	identity, err := story.Identity(ctx)
+	return &storage.Source{Body: body, Story: story, Identity: identity, Finder: entries.FindMentions}, err
 }
 
 func (v *verification) print(w io.Writer) {

@@ -106,7 +106,7 @@ func (s *session) verify(db *storage.DB) {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	run, err := db.Run.Status(ctx)
+	identity, err := source.Identity(ctx)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func (s *session) verify(db *storage.DB) {
 			}
 			return p.Body, nil
 		},
-		Scenes: source.Scenes(ctx, run.Corpus.SceneBytes),
+		Story: source, Identity: identity,
 		Finder: entries.FindMentions,
 	})
 	if err != nil {

@@ -143,7 +143,7 @@ func systemGuards() []guard {
 			does: "each scene has a hash; the run names the changed " +
 				"scene and does nothing", tests: []string{
 				"internal/faults.TestCorpusIsTakenAway",
-				"runner.TestChangesAreNoticed", "storage.TestFirstDivergence",
+				"runner.TestChangesAreNoticed", "storage.TestCompareStory",
 			},
 		},
 		{
