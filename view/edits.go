@@ -16,17 +16,26 @@ type PastEdit struct {
 	Operation annotator.Operation
 }
 
+// Edits returns all operations of people that were applied and not undone, in order. It does not look at the limit.
+func (v *View) Edits(ctx context.Context) ([]PastEdit, error) {
+	return readAll(ctx, v, "read the edits", scanPastEdit, `SELECT t.id, t.arguments FROM trace t
+		WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
+		AND NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
+		  AND u.arguments ->> 'row' = t.id) ORDER BY t.id`)
+}
+
+func scanPastEdit(rows *sql.Rows, e *PastEdit) error {
+	var text string
+	if err := rows.Scan(&e.Row, &text); err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(text), &e.Operation)
+}
+
 // EditsOf returns the newest operations that changed an entry and were not undone, the newest first, at most limit of
 // them.
 func (v *View) EditsOf(ctx context.Context, entry int64, limit int) ([]PastEdit, error) {
-	scan := func(rows *sql.Rows, e *PastEdit) error {
-		var text string
-		if err := rows.Scan(&e.Row, &text); err != nil {
-			return err
-		}
-		return json.Unmarshal([]byte(text), &e.Operation)
-	}
-	return readAll(ctx, v, "read the edits", scan, `SELECT t.id, t.arguments FROM trace t
+	return readAll(ctx, v, "read the edits", scanPastEdit, `SELECT t.id, t.arguments FROM trace t
 		WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
 		AND t.id IN (SELECT r.trace_id FROM revision r WHERE r.entry_id = ?2 AND r.turn = 0 AND `+v.r.Limit.Made("r")+`)
 		AND NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'

@@ -1,0 +1,158 @@
+package edits_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/codex"
+	"annotator/edits"
+	"annotator/exporters"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// TestLogsCarryEdits: a log of edits makes of another run with the same codex what they have made of the first. Applied
+// twice, it changes nothing more.
+func TestLogsCarryEdits(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		first := newMemory(t)
+		other := first.copy()
+		var made []annotator.Operation
+		for range rapid.IntRange(1, 6).Draw(t, "operations") {
+			op := someOperation(t)
+			if first.performs(&op) {
+				made = append(made, op)
+			}
+		}
+		log, left, err := edits.NewLog(exporters.Story{}, made, &edits.History{Past: first.codex().Past})
+		if err != nil || len(left) > 0 {
+			t.Fatalf("%v, %v", left, err)
+		}
+		text := []byte(annotator.EncodeJSON(log))
+		plan := other.resolve(text)
+		if len(plan.Left) > 0 {
+			t.Fatalf("%+v", plan.Left)
+		}
+		for i := range plan.Changes {
+			other.perform(&plan.Changes[i].Operation)
+		}
+		want, got := first.document(), other.document()
+		withoutNames := gocmp.FilterPath(func(p gocmp.Path) bool { // a name that was given in between stays in the first
+			return strings.HasSuffix(p.GoString(), `["names"]`)
+		}, gocmp.Ignore())
+		if diff := gocmp.Diff(essence(&want), essence(&got), cmpopts.EquateEmpty(), withoutNames); diff != "" {
+			t.Fatalf("%s\n(-first +other)\n%s", text, diff)
+		}
+		if again := other.resolve(text); len(again.Changes)+len(again.Left) > 0 {
+			t.Fatalf("%s\napplied again: %+v", text, again)
+		}
+	})
+}
+
+// TestLogsFindFactsInOtherWords: in another run a fact has other words and the same quotation, and an entry another
+// name. What is not there is listed.
+func TestLogsFindFactsInOtherWords(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := &memory{t, map[int64]*annotator.Entry{}, map[int64][]annotator.Revision{}, 0}
+		name := "The Dawn"
+		found, _ := codex.Ground(post, "a ship of oak")
+		found.Post = 1
+		m.apply(codex.Revise(&annotator.Entry{ID: 7, Status: annotator.Tentative}, codex.Edit{
+			Name: &name, Aliases: []string{"Dawn"}, Facts: []codex.Fact{{
+				Text: "The Dawn is oaken.", Quotes: []annotator.Evidence{found},
+			}},
+		}))
+		plan := m.resolve([]byte(`{"format": "annotator-edits", "version": 1, "edits": [
+			{"do": "edit", "entry": {"term": "Dawn (ship)", "names": ["Dawn"]}, "text": "It is a ship of oak.",
+			 "fact": {"text": "Dawn is a ship.", "kind": "narrated", "quotations": [{"post": 1, "quote": "ship of oak"}]}},
+			{"do": "reject", "entry": {"term": "Dawn"}, "fact": {"text": "It is red."}},
+			{"do": "hide", "entry": {"term": "Mik"}, "text": "x"}]}`))
+		if len(plan.Changes) != 1 || plan.Changes[0].Operation.Fact != 1 || len(plan.Left) != 2 ||
+			!strings.Contains(plan.Left[0].Text, "there is no entry \"Dawn\"") && !strings.Contains(plan.Left[0].Text, "It is red.") {
+			t.Fatalf("%+v", plan)
+		}
+	})
+}
+
+// copy returns another run with the same codex.
+func (m *memory) copy() *memory {
+	c := &memory{m.TB, map[int64]*annotator.Entry{}, map[int64][]annotator.Revision{}, m.last}
+	for id, e := range m.entries {
+		c.entries[id] = new(codex.Clone(e))
+		c.past[id] = slices.Clone(m.past[id])
+	}
+	return c
+}
+
+// resolve reads a log and resolves it.
+func (m *memory) resolve(text []byte) *edits.Plan {
+	m.Helper()
+	log, lines, err := edits.ReadLog(text)
+	if err != nil {
+		m.Fatal(err)
+	}
+	target := &edits.Target{Codex: m.codex()}
+	var all []annotator.Entry
+	for _, e := range m.entries {
+		all = append(all, *e)
+	}
+	target.SetEntries(all)
+	plan, err := edits.Resolve(log, lines, target)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return plan
+}
+
+// performs applies an operation, and reports whether the rules take it.
+func (m *memory) performs(op *annotator.Operation) bool {
+	for id, e := range m.entries { // as storage does
+		if op.Do == annotator.DeedRename && id != op.Entry && e.Name() == op.Name {
+			return false
+		}
+	}
+	on := codex.Subject{Entries: m.entries, At: 1}
+	revisions, err := codex.Perform(op, &on)
+	if refusal := (*codex.Refusal)(nil); errors.As(err, &refusal) {
+		return false
+	}
+	m.apply(revisions, err)
+	return true
+}
+
+// someOperation is an operation that a log can tell.
+func someOperation(t *rapid.T) annotator.Operation {
+	entry := rapid.Int64Range(1, 3)
+	op := annotator.Operation{
+		Do: rapid.SampledFrom([]annotator.Deed{
+			annotator.DeedEdit, annotator.DeedEdit, annotator.DeedAdd, annotator.DeedReject, annotator.DeedRename,
+			annotator.DeedRetag, annotator.DeedKeep, annotator.DeedMerge, annotator.DeedNever, annotator.DeedEnd,
+		}).Draw(t, "deed"),
+		Entry: entry.Draw(t, "entry"),
+	}
+	switch op.Do {
+	case annotator.DeedEdit, annotator.DeedEnd, annotator.DeedReject:
+		op.Fact = rapid.Int64Range(1, 5).Draw(t, "fact")
+		if op.Do == annotator.DeedEdit {
+			op.Text = rapid.SampledFrom([]string{"One.", "Two.", "Three."}).Draw(t, "text")
+		}
+	case annotator.DeedAdd:
+		if op.Text = rapid.SampledFrom([]string{"Four.", "Five."}).Draw(t, "text"); rapid.Bool().Draw(t, "name") {
+			op.Name, op.Text = "Sixth "+op.Text, ""
+		}
+	case annotator.DeedRename:
+		op.Name = rapid.SampledFrom([]string{"Dusk", "Dusk (ship)", "Mika"}).Draw(t, "name")
+	case annotator.DeedRetag:
+		op.Tags = []string{rapid.SampledFrom([]string{"a", "b"}).Draw(t, "tag")}
+	case annotator.DeedMerge, annotator.DeedNever:
+		op.Other = entry.Draw(t, "other")
+	}
+	return op
+}

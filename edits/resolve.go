@@ -1,0 +1,316 @@
+package edits
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"annotator"
+	"annotator/codex"
+)
+
+// Target is the codex that the edits of a log are applied to.
+type Target struct {
+	*Codex
+	Order func(annotator.Position) (annotator.Order, error) // of a scene
+	terms map[string][]int64                                // entries by full names, live ones first
+	names map[string][]int64                                // live entries by all names
+}
+
+// SetEntries sets the entries in which those of a log are looked for.
+func (t *Target) SetEntries(entries []annotator.Entry) {
+	t.terms, t.names = map[string][]int64{}, map[string][]int64{}
+	entries = slices.Clone(entries)
+	slices.SortStableFunc(entries, func(a, b annotator.Entry) int { return cmp.Compare(rankOf(&a), rankOf(&b)) })
+	for i := range entries {
+		e := &entries[i]
+		name := codex.Normalize(e.Name())
+		t.terms[name] = append(t.terms[name], e.ID)
+		for _, alias := range e.Names() {
+			if key := codex.Normalize(alias); e.Status.Live() {
+				t.names[key] = append(t.names[key], e.ID)
+			}
+		}
+	}
+}
+
+func rankOf(e *annotator.Entry) int {
+	if e.Status.Live() {
+		return 0
+	}
+	return 1
+}
+
+// Resolve returns the operations that apply a log to a codex. What the codex says already is no change. Left is what
+// does not fit: entries and facts that are not there, and what the rules reject.
+func Resolve(log *Log, lines []int, t *Target) (*Plan, error) {
+	p := &Plan{Changes: []Change{}, Conflicts: []Note{}, Left: []Note{}}
+	asked := map[string]int{}
+	for i := range log.Edits {
+		r := &resolver{t, p, &log.Edits[i], lines[i], asked}
+		op, err := r.resolve()
+		if err == nil && op != nil {
+			err = p.tryAll(t.Draft, []wanted{{lines[i], *op}})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// resolver finds what an edit of a log is about.
+type resolver struct {
+	*Target
+	plan *Plan
+	edit *LogEdit
+	line int
+	// asked counts the edits of each fact so far, by what they do. A merge may bring a fact back, which is then closed
+	// again.
+	asked map[string]int
+}
+
+// isDone reports whether people have closed the facts with some words, or added them, as often as the log asks for.
+func (r *resolver) isDone(e *annotator.Entry, do, text string) bool {
+	key := fmt.Sprint(do, "\n", e.ID, "\n", codex.Normalize(text))
+	r.asked[key]++
+	closed := 0
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		if c.Until != 0 && codex.Normalize(c.Text) == codex.Normalize(text) &&
+			slices.Contains(e.Locks, codex.LockFact(c.ID)) {
+			closed++
+		}
+	}
+	return closed >= r.asked[key]
+}
+
+// resolve returns the operation; nil if it is applied already, or does not fit.
+func (r *resolver) resolve() (*annotator.Operation, error) {
+	edit := r.edit
+	e, err := r.find(&edit.Entry)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	op := &annotator.Operation{
+		Do: edit.Do, Entry: e.ID, Name: edit.Name, Text: edit.Text, Tags: edit.Tags, Kind: edit.Kind,
+		Speaker: edit.Speaker, State: edit.State, Identity: edit.Identity, Ended: edit.Ended,
+	}
+	if edit.From != nil {
+		if op.From, err = r.Order(*edit.From); err != nil {
+			return nil, err
+		}
+	}
+	var other *annotator.Entry
+	if edit.Other != nil {
+		if other, err = r.find(edit.Other); err != nil || other == nil {
+			return nil, err
+		}
+		isTold := slices.Contains(e.Locks, codex.LockOther(other.ID))
+		if other, err = r.live(other); err != nil {
+			return nil, err
+		}
+		if op.Other = other.ID; isTold && op.Do == annotator.DeedNever && e.MergedInto != other.ID {
+			return nil, nil
+		}
+	}
+	isSo, err := r.settle(op, e)
+	if err != nil || isSo {
+		return nil, err
+	}
+	if e, err = r.entry(op.Entry); err != nil {
+		return nil, err
+	}
+	return r.complete(op, e)
+}
+
+// complete sets what the operation says of the entry: facts and a quotation. It returns nil if that is so already, or
+// does not fit.
+func (r *resolver) complete(op *annotator.Operation, e *annotator.Entry) (*annotator.Operation, error) {
+	edit := r.edit
+	isOpen := func(c annotator.Claim) bool { return c.Until == 0 && c.Text == edit.Text }
+	switch {
+	case op.Do == annotator.DeedReject && op.Name != "" && !hasName(e, op.Name):
+		if !slices.Contains(e.Locks, codex.LockAlias(op.Name)) {
+			r.plan.leave(e, r.line, "%s: it has no name %q", op.Do, op.Name)
+		}
+		return nil, nil
+	case op.Do == annotator.DeedEdit && slices.ContainsFunc(e.Claims, isOpen),
+		op.Do == annotator.DeedAdd && op.Name == "" && r.isDone(e, "add", op.Text):
+		return nil, nil
+	}
+	for _, f := range []struct {
+		want   *LogFact
+		number *int64
+		was    *string
+	}{{edit.Fact, &op.Fact, &op.Was}, {edit.ReplacedBy, &op.ReplacedBy, new(string)}} {
+		if f.want == nil {
+			continue
+		}
+		claim := r.fact(e, f.want)
+		if claim == nil {
+			return nil, nil
+		}
+		*f.number, *f.was = claim.ID, claim.Text
+	}
+	if edit.Evidence == nil {
+		return op, nil
+	}
+	found, err := r.Ground(edit.Evidence.Post, edit.Evidence.Quote)
+	switch annotator.KindOf(err) {
+	case "":
+		op.Evidence = &found
+		return op, nil
+	case annotator.NotFound, annotator.Misused:
+		r.plan.leave(e, r.line, "%s: %v", op.Do, err)
+		return nil, nil
+	}
+	return nil, err
+}
+
+// live returns an entry, or the one that it was merged into.
+func (r *resolver) live(e *annotator.Entry) (*annotator.Entry, error) {
+	for steps := 0; e.Status == annotator.Merged && steps < 100; steps++ {
+		into, err := r.entry(e.MergedInto)
+		if err != nil || into == nil {
+			return e, err
+		}
+		e = into
+	}
+	return e, nil
+}
+
+// isTakenOver reports whether a person has written the fact of the edit in an entry that was merged since.
+func (r *resolver) isTakenOver(e *annotator.Entry) bool {
+	text := r.edit.Text
+	if r.edit.Fact != nil {
+		text = r.edit.Fact.Text
+	}
+	return slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool {
+		return codex.Normalize(c.Text) == codex.Normalize(text) && slices.Contains(e.Locks, codex.LockFact(c.ID))
+	})
+}
+
+// settle sets the entry of the operation, which may be merged. It reports whether nothing is to be done.
+func (r *resolver) settle(op *annotator.Operation, e *annotator.Entry) (isSo bool, err error) {
+	live, err := r.live(e)
+	if err != nil {
+		return false, err
+	}
+	if e != live && r.isTakenOver(e) {
+		return true, nil
+	}
+	isOne := e != live && op.Other == live.ID
+	switch op.Do {
+	case annotator.DeedSplit, annotator.DeedNever:
+		if isOne {
+			op.Do, op.Other = annotator.DeedSplit, 0
+			return false, nil
+		}
+		op.Do = annotator.DeedNever // they are two here, and are to stay so
+	case annotator.DeedHide:
+		return !e.Status.Live(), nil
+	case annotator.DeedRename, annotator.DeedRetag, annotator.DeedLock, annotator.DeedUnlock:
+		isOwn := r.edit.Fact == nil && (op.Do != annotator.DeedRename || e.Name() == op.Name)
+		if isOwn && e != live {
+			return true, nil // the merge has taken it over
+		}
+	case annotator.DeedKeep:
+		return e.Status != annotator.Tentative, nil
+	case annotator.DeedMerge:
+		op.Entry = live.ID
+		return isOne || live.ID == op.Other, nil
+	}
+	op.Entry = live.ID
+	return false, nil
+}
+
+// find returns the entry that a log means: that with its name, with a name it had, or that shares the most names. It
+// notes where there is none.
+func (r *resolver) find(want *LogEntry) (*annotator.Entry, error) {
+	for _, term := range append([]string{want.Term}, want.Former...) {
+		if ids := r.terms[codex.Normalize(term)]; len(ids) > 0 {
+			return r.entry(ids[0])
+		}
+	}
+	shared := map[int64]int{}
+	for _, name := range want.Names {
+		for _, id := range r.names[codex.Normalize(name)] {
+			shared[id]++
+		}
+	}
+	most := 0
+	for _, n := range shared {
+		most = max(most, n)
+	}
+	var best []int64
+	for id, n := range shared {
+		if n == most {
+			best = append(best, id)
+		}
+	}
+	switch len(best) {
+	case 1:
+		return r.entry(best[0])
+	case 0:
+		r.leave("there is no entry %q", want.Term)
+	default:
+		r.leave("several entries have the names of %q", want.Term)
+	}
+	return nil, nil
+}
+
+func (r *resolver) leave(format string, args ...any) {
+	r.plan.leave(nil, r.line, string(r.edit.Do)+": "+format, args...)
+}
+
+// fact returns the open fact with the words, or the only one with the quotations, of an entry; nil if there is none. It
+// notes that, unless people have changed the fact already.
+func (r *resolver) fact(e *annotator.Entry, want *LogFact) *annotator.Claim {
+	closes := r.edit.Do != annotator.DeedLock && r.edit.Do != annotator.DeedUnlock && want == r.edit.Fact
+	if closes && r.isDone(e, "close", want.Text) {
+		return nil
+	}
+	var quoted []*annotator.Claim
+	isClosed := false
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		switch isOwn := slices.Contains(e.Locks, codex.LockFact(c.ID)); {
+		case c.Until == 0 && codex.Normalize(c.Text) == codex.Normalize(want.Text) &&
+			codex.Normalize(c.Speaker) == codex.Normalize(want.Speaker):
+			return c
+		case !r.isQuoted(c, want):
+		case c.Until == 0:
+			quoted = append(quoted, c)
+		default:
+			isClosed = isClosed || isOwn && closes
+		}
+	}
+	switch {
+	case isClosed: // with other words
+	case len(quoted) == 1:
+		return quoted[0]
+	case quoted == nil:
+		r.plan.leave(e, r.line, "%s: it has no fact %q", r.edit.Do, want.Text)
+	default:
+		r.plan.leave(e, r.line, "%s: several facts have the quotation of %q", r.edit.Do, want.Text)
+	}
+	return nil
+}
+
+// isQuoted reports whether a claim of the same kind has a quotation that overlaps one of a fact.
+func (r *resolver) isQuoted(c *annotator.Claim, want *LogFact) bool {
+	for _, q := range want.Quotations {
+		found, err := r.Ground(q.Post, q.Quote)
+		if err != nil {
+			continue
+		}
+		fact := codex.Fact{Text: c.Text, Kind: want.Kind, Speaker: want.Speaker, Quotes: []annotator.Evidence{found}}
+		open := *c
+		open.Until = 0
+		if codex.Alike(&fact, &open) {
+			return true
+		}
+	}
+	return false
+}
