@@ -44,7 +44,7 @@ func (f *File) IDs() []int64 {
 func Read(name string, text []byte) (*File, error) {
 	switch {
 	case len(text) > MaxSize:
-		return nil, annotator.Errorf(annotator.Misused, "the file is too large: at most %d bytes are read", MaxSize)
+		return nil, tooLarge()
 	case slices.Contains([]string{".csv", ".tsv"}, strings.ToLower(filepath.Ext(name))):
 		return readTable(text)
 	case bytes.HasPrefix(text, []byte("PK\x03\x04")):
@@ -59,6 +59,10 @@ func Read(name string, text []byte) (*File, error) {
 		err = f.checkIDs()
 	}
 	return f, err
+}
+
+func tooLarge() error {
+	return annotator.Errorf(annotator.Misused, "the file is too large: at most %d bytes are read", MaxSize)
 }
 
 // readDocument reads the tree of a document.

@@ -255,7 +255,7 @@ func logFact(past []annotator.Revision, number int64) (fact *LogFact) {
 // ReadLog reads a log. The errors name the line of what is not understood, and are of kind annotator.Misused.
 func ReadLog(text []byte) (*Log, []int, error) {
 	if len(text) > MaxSize {
-		return nil, nil, annotator.Errorf(annotator.Misused, "the file is too large: at most %d bytes are read", MaxSize)
+		return nil, nil, tooLarge()
 	}
 	root, err := parse(text)
 	if err != nil {
@@ -269,7 +269,8 @@ func ReadLog(text []byte) (*Log, []int, error) {
 	case log.Format != LogFormat:
 		return nil, nil, misread(at.at("format"), "the format is %.40q, and not %s", log.Format, LogFormat)
 	case log.Version != LogVersion:
-		return nil, nil, misread(at.at("version"), "version %d is not known; this is version %d", log.Version, LogVersion)
+		return nil, nil, misread(at.at("version"), "version %d is not known; this is version %d", log.Version,
+			LogVersion)
 	}
 	numbers := make([]int, len(log.Edits))
 	for i := range log.Edits {

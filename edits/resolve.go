@@ -234,7 +234,7 @@ func (r *resolver) find(want *LogEntry) (*annotator.Entry, error) {
 		}
 	}
 	shared := map[int64]int{}
-	for _, name := range want.Names {
+	for _, name := range codex.OtherNames(append(slices.Clone(want.Names), append(want.Former, want.Term)...)) {
 		for _, id := range r.names[codex.Normalize(name)] {
 			shared[id]++
 		}

@@ -98,7 +98,8 @@ func TestNamesAreEditedInTheirTable(t *testing.T) {
 	to := fmt.Sprintf("/lanterns/entry/%d/edit", e.ID)
 	s.want(page, http.StatusOK, `action="`+to+`"`, "<td class=\"num\">")
 	for _, form := range [][]string{
-		{"do", "rename", "name", "Ysolde of the Watch"}, {"do", "add", "name", "the Tall"},
+		{"do", "rename", "name", "Ysolde of the Watch"},
+		{"do", "add", "name", "the Tall"},
 		{"do", "retag", "tags", "person, captain"},
 	} {
 		got := s.post(to, append(form, "back", page)...)
@@ -108,7 +109,8 @@ func TestNamesAreEditedInTheirTable(t *testing.T) {
 		}
 	}
 	s.want(page, http.StatusOK, "Ysolde of the Watch", "the Tall", ">captain</a>", "Ysolde Marrow")
-	if body := open(t, nil).want(page, http.StatusOK, "Ysolde Marrow"); strings.Contains(body, "<form method=\"post\"") {
+	body := open(t, nil).want(page, http.StatusOK, "Ysolde Marrow")
+	if strings.Contains(body, "<form method=\"post\"") {
 		t.Error("there are forms without --allow-edits")
 	}
 }

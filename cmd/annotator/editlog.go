@@ -84,11 +84,12 @@ func newEditLogApply(a *app) *cobra.Command {
 		Use:   "apply FILE",
 		Short: "Apply the edits of a file that another run has written",
 		Long: longHelp(`
-Apply the edits of a file that `+"`annotator edits export`"+` has written in another run of the same story. It shows them,
-asks, and applies them as one decision, which one `+"`annotator undo`"+` takes back. What does not fit is listed: entries
-and facts that this run does not have. To apply a file again changes nothing more. FILE - is standard input.`,
+Apply the edits of a file that `+"`annotator edits export`"+` has written in another run of the same story. It shows
+them, asks, and applies them as one decision, which one `+"`annotator undo`"+` takes back. What does not fit is listed:
+entries and facts that this run does not have. To apply a file again changes nothing more. FILE - is standard input.`,
 			exitMisused, exitHalted, exitInterrupted),
-		Example: "  annotator edits apply edits.json\n  annotator edits apply --db second.annotator.db --dry-run edits.json",
+		Example: `  annotator edits apply edits.json
+  annotator edits apply --db second.annotator.db --dry-run edits.json`,
 	}
 	o.addFlags(cmd.Flags())
 	return onFile(cmd, func(ctx context.Context, path, file string) error {

@@ -53,7 +53,7 @@ func (o *exportOptions) editInEditor(ctx context.Context, path, query string) er
 	if err != nil {
 		return err
 	}
-	after, err := o.app.edited(ctx, file)
+	after, err := o.edited(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (o *exportOptions) editInEditor(ctx context.Context, path, query string) er
 	if done {
 		return os.Remove(file)
 	}
-	fmt.Fprintf(o.app.err, "the file is kept: `annotator import-edits --db %s %s`\n", quoted(path), quoted(file))
+	fmt.Fprintf(o.err, "the file is kept: `annotator import-edits --db %s %s`\n", quoted(path), quoted(file))
 	return err
 }
 

@@ -232,7 +232,10 @@ func (o *fileEdits) offer(ctx context.Context, path string, plan *edits.Plan) (b
 	if !o.asJSON {
 		done.print(o.out)
 	}
-	n := annotator.Quantity(len(plan.Changes), "edit")
+	n, them := annotator.Quantity(len(plan.Changes), "edit"), "them"
+	if len(plan.Changes) == 1 {
+		them = "it"
+	}
 	if len(plan.Changes) > 0 && !o.dryRun && (o.yes || !o.asJSON && o.agrees("apply "+n)) {
 		applied, err := o.submit(ctx, path, plan.Batch())
 		if err != nil {
@@ -244,9 +247,9 @@ func (o *fileEdits) offer(ctx context.Context, path string, plan *edits.Plan) (b
 	case o.asJSON:
 		return false, o.printJSON(done)
 	case done.Pending:
-		fmt.Fprintf(o.out, "%s stored: the run applies them before its next scene\n", n)
+		fmt.Fprintf(o.out, "%s stored: the run applies %s before its next scene\n", n, them)
 	case done.Applied:
-		fmt.Fprintf(o.out, "%s applied; `annotator undo` takes them back\n", n)
+		fmt.Fprintf(o.out, "%s applied; `annotator undo` takes %s back\n", n, them)
 	case len(plan.Changes) > 0:
 		fmt.Fprintln(o.out, "nothing was changed")
 	}
