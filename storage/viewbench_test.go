@@ -20,22 +20,39 @@ const (
 	heavyClaims  = 2_000 // of which 40 hold at a time
 )
 
-// longCodex makes a story of benchScenes with benchEntries. Each entry has a name, an alias, a tag, and a confirmation.
-// It has four claims with a quotation each, spread over the rest of the story.
+// longCodex makes a story of benchScenes with benchEntries, and for comparison one of a hundredth in a folder "short".
 func longCodex(b *testing.B) *storage.DB {
 	b.Helper()
-	threads := make([]int, benchScenes/50)
-	for i := range threads {
-		threads[i] = 50
-	}
-	dir := os.Getenv("ANNOTATOR_BENCH_DIR") // keeps the database for the next run
+	dir := os.Getenv("ANNOTATOR_BENCH_DIR") // keeps the databases for the next run
 	if dir == "" {
 		dir = b.TempDir()
+	}
+	short := filepath.Join(dir, "short")
+	if err := os.MkdirAll(short, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	makeCodex(b, short, benchScenes/100, benchEntries/100)
+	makeCodex(b, dir, benchScenes, benchEntries)
+	db, err := storage.Open(b.Context(), filepath.Join(dir, "annotator.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// makeCodex makes a story of some scenes with some entries, unless the folder has one. Each entry has a name, an alias, a tag, and a confirmation.
+// It has four claims with a quotation each, spread over the rest of the story.
+func makeCodex(b *testing.B, dir string, scenes, entries int) {
+	b.Helper()
+	threads := make([]int, scenes/50)
+	for i := range threads {
+		threads[i] = 50
 	}
 	path := filepath.Join(dir, "annotator.db")
 	if _, err := os.Stat(path); err != nil {
 		s := newStory(b, dir, scenesOf(threads...))
-		s.seedScenes(benchScenes)
+		s.seedScenes(scenes)
 		s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
 		CREATE TEMP TABLE claims AS SELECT n, k, iif(k > 3, 2 * k, (k * 997) % 4000) AS after, 'Name' || n || ' sails the sea to harbour '
 		    || ((n * 7 + k) % 5000) || ' with ' || iif(n % 10, 'a sailor', 'the captain') || ' of the ship.' AS text FROM (
@@ -53,8 +70,8 @@ func longCodex(b *testing.B) *storage.DB {
 		  UNION ALL SELECT n, 'claim', k + 1, 1, json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), NULL, after, after FROM claims
 		  UNION ALL SELECT n, 'claim', k + 1, 0, json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1, 'until', 2),
 		      k + 1, after + 80, after FROM claims WHERE k BETWEEN 4 AND ?4 - 40
-		  UNION ALL SELECT n, 'evidence', (k + 1) || '/' || (10 + (n + k) * 3 % 20000 * 10) || '/0-4', 1,
-		      json_object('claim', k + 1, 'post', 10 + (n + k) * 3 % 20000 * 10, 'start', 0, 'end', 4, 'quote', 'Dawn'), NULL, after, 0 FROM claims)));
+		  UNION ALL SELECT n, 'evidence', (k + 1) || '/' || (10 + (n + k) * 3 % ?2 * 10) || '/0-4', 1,
+		      json_object('claim', k + 1, 'post', 10 + (n + k) * 3 % ?2 * 10, 'start', 0, 'end', 4, 'quote', 'Dawn'), NULL, after, 0 FROM claims)));
 		CREATE INDEX temp.made_ends ON made (n, ends);
 		INSERT INTO entry (id, status, name, first_at, last_at, revisions, revision, claims, changes, claimed)
 		  SELECT n, 'confirmed', 'name' || n, min(at), max(at), count(*), max(id), 1, 0, 1 FROM made GROUP BY n;
@@ -63,7 +80,7 @@ func longCodex(b *testing.B) *storage.DB {
 		  SELECT (m.at / 1000000 << 20) + (m.id & 1048575), m.n, m.field, m.key, m.json, m.holds, m.id, e.id, m.at / 1000000, e.at / 1000000
 		  FROM made m LEFT JOIN made e ON m.field = 'claim' AND m.holds AND e.n = m.n AND e.ends = m.key ORDER BY m.at / 1000000, m.id;
 		UPDATE snapshot SET revision_id = (SELECT count(*) FROM revision WHERE at < 1000000000000 * (snapshot.scene + 1)) WHERE id % 1000 = 0;
-		UPDATE run_state SET entries = ?1`, benchEntries, benchScenes, heavyEntries, heavyClaims)
+		UPDATE run_state SET entries = ?1`, entries, scenes, heavyEntries, heavyClaims)
 		s.bulk(`CREATE TEMP TABLE nth AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?1) SELECT n FROM c;
 		CREATE TEMP TABLE at AS WITH RECURSIVE c (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM c WHERE k < 39) SELECT k FROM c;
 		CREATE TEMP TABLE known AS SELECT entry_id, min(id) AS first, min(seen) AS first_at, max(id) AS last, max(seen) AS last_at FROM revision
@@ -72,16 +89,10 @@ func longCodex(b *testing.B) *storage.DB {
 		INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen)
 		  SELECT entry_id, place, start_at, start_at + 4, iif(start_at % 30, first, last), iif(start_at % 30, first_at, last_at) FROM
 		    (SELECT iif(k < 30, 1 + (n * 7 + k) % ?2, 1 + (n * 37 + k * 997) % (5 * n)) AS entry_id, n * 1000000000000 + k % 2 AS place, 10 * k AS start_at
-		     FROM nth, at) CROSS JOIN known USING (entry_id)`, benchScenes, heavyEntries)
+		     FROM nth, at) CROSS JOIN known USING (entry_id)`, scenes, heavyEntries)
 		s.bulk(storage.FillCounts)
 		s.ok(s.db.Close())
 	}
-	db, err := storage.Open(b.Context(), path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = db.Close() })
-	return db
 }
 
 // BenchmarkView times what pages ask, with and without a limit: each should take less than 100 ms.

@@ -9,6 +9,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
+	"strings"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -56,15 +58,118 @@ func (v *View) MentionCounts(ctx context.Context, entries []int64) ([]ThreadCoun
 // MentionCountsIn is MentionCounts for the threads from one to another, which their orders name.
 func (v *View) MentionCountsIn(ctx context.Context, entries []int64,
 	first, last annotator.Order,
-) ([]ThreadCount, error) {
-	scan := func(rows *sql.Rows, c *ThreadCount) error { return rows.Scan(&c.Entry, &c.Thread, &c.Count) }
-	return readAll(ctx, v, "count the mentions", scan,
-		`SELECT entry_id, thread_id, sum(mentions) FROM (
-		    SELECT entry_id, block, sum(mentions) AS mentions FROM (`+v.blocks(ofListed)+`)
-		    WHERE block >= ?3 GROUP BY entry_id, block) c
-		CROSS JOIN scene s ON s.ord = c.block CROSS JOIN thread_state t USING (thread_id)
-		WHERE t.ord <= ?4 GROUP BY entry_id, thread_id ORDER BY entry_id, t.ord`,
+) (counts []ThreadCount, err error) {
+	blocks, err := v.blocksIn(ctx, entries, first, last)
+	if err != nil {
+		return nil, err
+	}
+	threads, err := v.threadsOf(ctx, blocks)
+	for _, entry := range slices.Sorted(maps.Keys(blocks)) {
+		for _, b := range blocks[entry] {
+			if n := len(counts); n > 0 && counts[n-1].Entry == entry && counts[n-1].Thread == threads[b.block] {
+				counts[n-1].Count += b.mentions
+			} else {
+				counts = append(counts, ThreadCount{entry, threads[b.block], b.mentions})
+			}
+		}
+	}
+	return counts, err
+}
+
+// blockCount is how often an entry is mentioned in a block, and in which of its scenes: a bit for each.
+type blockCount struct {
+	block    annotator.Order
+	mentions int
+	scenes   uint64
+}
+
+// blocksOf returns the blocks that mention entries, by entry, in story order. It reads those of an entry once.
+func (v *View) blocksOf(ctx context.Context, entries []int64) (map[int64][]blockCount, error) {
+	v.memo.Lock()
+	defer v.memo.Unlock()
+	var missing []int64
+	for _, id := range entries {
+		if _, ok := v.memo.blocks[id]; !ok {
+			missing = append(missing, id)
+		}
+	}
+	found := map[int64][]blockCount{}
+	if len(missing) > 0 {
+		read, err := v.readBlocks(ctx, missing, 0, anyScene)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range missing {
+			v.memo.blocks[id] = read[id]
+		}
+	}
+	for _, id := range entries {
+		if blocks := v.memo.blocks[id]; len(blocks) > 0 {
+			found[id] = blocks
+		}
+	}
+	return found, nil
+}
+
+// blocksIn is blocksOf for the threads from one to another, which their orders name.
+func (v *View) blocksIn(ctx context.Context, entries []int64, first, last annotator.Order,
+) (map[int64][]blockCount, error) {
+	if first == 0 && last == anyScene {
+		return v.blocksOf(ctx, entries)
+	}
+	if last != anyScene {
+		err := v.r.Row(ctx, `SELECT coalesce(max(block), 0) FROM scene WHERE thread_id IN
+			(SELECT thread_id FROM thread_state WHERE ord = ?)`, last).Scan(&last)
+		if err != nil {
+			return nil, sqlite.Wrap(err, "read the scenes in %s", v.db.Path())
+		}
+	}
+	return v.readBlocks(ctx, entries, first, last)
+}
+
+// readBlocks reads the blocks from one to another. One row for each entry takes less time than one for each block.
+func (v *View) readBlocks(ctx context.Context, entries []int64, first, last annotator.Order,
+) (map[int64][]blockCount, error) {
+	found := map[int64][]blockCount{}
+	err := v.r.Each(ctx, func(rows *sql.Rows) error {
+		var entry int64
+		var text string
+		if err := rows.Scan(&entry, &text); err != nil {
+			return err
+		}
+		blocks, err := parseBlocks(text)
+		found[entry] = blocks
+		return err
+	}, `SELECT entry_id, group_concat(block || ' ' || mentions || ' ' || scenes, ' ') FROM (`+v.blocks(ofListed)+`)
+		WHERE block BETWEEN ?3 AND ?4 GROUP BY entry_id`,
 		v.r.Limit.Bound(), storage.List(entries), first, last)
+	return found, sqlite.Wrap(err, "count the mentions in %s", v.db.Path())
+}
+
+// parseBlocks reads blocks as readBlocks gets them, and adds up those of one block.
+func parseBlocks(text string) (blocks []blockCount, err error) {
+	fields := strings.Fields(text)
+	number := func(i int) int64 {
+		n, failed := strconv.ParseInt(fields[i], 10, 64)
+		err = cmp.Or(err, failed)
+		return n
+	}
+	for i := 0; i+2 < len(fields); i += 3 {
+		blocks = append(blocks, blockCount{
+			annotator.Order(number(i)), int(number(i + 1)), uint64(number(i + 2)), //nolint:gosec // a set of bits
+		})
+	}
+	slices.SortStableFunc(blocks, func(a, b blockCount) int { return cmp.Compare(a.block, b.block) })
+	sums := blocks[:0]
+	for _, b := range blocks {
+		if n := len(sums); n > 0 && sums[n-1].block == b.block {
+			sums[n-1].mentions += b.mentions
+			sums[n-1].scenes |= b.scenes
+		} else {
+			sums = append(sums, b)
+		}
+	}
+	return sums, err
 }
 
 // EntryCount is an entry with a count.
@@ -139,18 +244,14 @@ func (s sceneSet) shared(other sceneSet) (n int) {
 // scenesOf returns the scenes that mention entries, by entry.
 func (v *View) scenesOf(ctx context.Context, entries ...int64) (map[int64]sceneSet, error) {
 	found := map[int64]sceneSet{}
-	err := v.r.Each(ctx, func(rows *sql.Rows) error {
-		var entry int64
-		var block annotator.Order
-		var scenes uint64
-		err := rows.Scan(&entry, &block, &scenes)
-		if found[entry] == nil {
-			found[entry] = sceneSet{}
+	blocks, err := v.blocksOf(ctx, entries)
+	for id, list := range blocks {
+		found[id] = sceneSet{}
+		for _, b := range list {
+			found[id][b.block] = b.scenes
 		}
-		found[entry][block] |= scenes
-		return err
-	}, `SELECT entry_id, block, scenes FROM (`+v.blocks(ofListed)+`)`, v.r.Limit.Bound(), storage.List(entries))
-	return found, sqlite.Wrap(err, "read the mentions in %s", v.db.Path())
+	}
+	return found, err
 }
 
 // Pair is two entries with the number of the scenes that mention both.
@@ -167,34 +268,37 @@ func (v *View) Together(ctx context.Context, entries []int64) ([]Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	threads, err := v.threadsOf(ctx, scenes)
+	blocks, err := v.blocksOf(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	threads, err := v.threadsOf(ctx, blocks)
 	var pairs []Pair
 	for i, a := range entries {
 		for _, b := range entries[i+1:] {
-			n := scenes[a].shared(scenes[b])
-			if n == 0 {
-				continue
-			}
-			p := Pair{A: a, B: b, Scenes: n}
-			p.Closeness = float64(n) / math.Sqrt(float64(scenes[a].len()*scenes[b].len()))
-			for _, block := range slices.Sorted(maps.Keys(scenes[a])) {
-				thread := threads[block]
-				if scenes[a][block]&scenes[b][block] != 0 && !slices.Contains(p.Threads, thread) {
-					p.Threads = append(p.Threads, thread)
+			p := Pair{A: a, B: b}
+			for _, of := range blocks[a] {
+				n := bits.OnesCount64(of.scenes & scenes[b][of.block])
+				if at := len(p.Threads); n > 0 && (at == 0 || p.Threads[at-1] != threads[of.block]) {
+					p.Threads = append(p.Threads, threads[of.block])
 				}
+				p.Scenes += n
 			}
-			pairs = append(pairs, p)
+			if p.Scenes > 0 {
+				p.Closeness = float64(p.Scenes) / math.Sqrt(float64(scenes[a].len()*scenes[b].len()))
+				pairs = append(pairs, p)
+			}
 		}
 	}
 	return pairs, err
 }
 
-// threadsOf returns the threads of the blocks of some sets.
-func (v *View) threadsOf(ctx context.Context, sets map[int64]sceneSet) (map[annotator.Order]int64, error) {
+// threadsOf returns the threads of some blocks.
+func (v *View) threadsOf(ctx context.Context, blocks map[int64][]blockCount) (map[annotator.Order]int64, error) {
 	threads := map[annotator.Order]int64{}
-	for _, set := range sets {
-		for block := range set {
-			threads[block] = 0
+	for _, list := range blocks {
+		for _, b := range list {
+			threads[b.block] = 0
 		}
 	}
 	err := v.r.Each(ctx, func(rows *sql.Rows) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -20,8 +21,21 @@ type records struct {
 	call  int64           // the newest call
 }
 
-// records finds the bounds of a view.
+// records finds the bounds of a view, once.
 func (v *View) records(ctx context.Context) (records, error) {
+	v.memo.Lock()
+	defer v.memo.Unlock()
+	if v.memo.records == nil {
+		r, err := v.findRecords(ctx)
+		if err != nil {
+			return r, err
+		}
+		v.memo.records = &r
+	}
+	return *v.memo.records, nil
+}
+
+func (v *View) findRecords(ctx context.Context) (records, error) {
 	r := records{anyScene, math.MaxInt64, math.MaxInt64}
 	if v.m.IsZero() {
 		return r, nil
@@ -42,15 +56,20 @@ func (v *View) records(ctx context.Context) (records, error) {
 
 // SceneCost is what the calls for some consecutive scenes have cost.
 type SceneCost struct {
-	From, To int // scenes, counted in story order from 1
+	From, To int // scenes, by their place in the story from 1; one that was inserted has that of the one after it
 	Calls    int
 	Failed   int
 	Usage    annotator.Usage
 	Millis   int64
 }
 
-// countedScenes is a table of the scenes up to the order ?1, with the place of each among all.
-const countedScenes = `WITH counted AS (SELECT n, row_number() OVER (ORDER BY ord) AS at FROM scene WHERE ord <= ?1) `
+// grouped is a query for some columns of the rows of a table, for each group of ?3 consecutive scenes up to the order ?1.
+// The place of a scene in the story follows from its order.
+func grouped(columns, table, where string) string {
+	at := fmt.Sprintf(`((s.ord - 1) / %d)`, annotator.OrderStep)
+	return `SELECT min(` + at + `) + 1, max(` + at + `) + 1, ` + columns + ` FROM ` + table + ` t
+		CROSS JOIN scene s ON s.n = t.scene WHERE s.ord <= ?1 AND ` + where + ` GROUP BY ` + at + ` / ?3 ORDER BY 1`
+}
 
 // Costs adds up the calls for each group of consecutive scenes, in story order. The argument is the size of a group.
 // Probes do not count.
@@ -64,9 +83,8 @@ func (v *View) Costs(ctx context.Context, group int) ([]SceneCost, error) {
 			&c.Millis)
 	}
 	return readAll(ctx, v, "read the calls", scan,
-		countedScenes+`SELECT min(at), max(at), count(*), sum(outcome NOT IN ('ok', 'open')), sum(prompt_tokens),
-		sum(cached_tokens), sum(completion_tokens), sum(total_ms) FROM call JOIN counted ON n = scene
-		WHERE purpose <> 'probe' AND id <= ?2 GROUP BY (at - 1) / ?3 ORDER BY 1`,
+		grouped(`count(*), sum(outcome NOT IN ('ok', 'open')), sum(prompt_tokens), sum(cached_tokens),
+		sum(completion_tokens), sum(total_ms)`, "call", `t.purpose <> 'probe' AND t.id <= ?2`),
 		x.scene, x.call, group)
 }
 
@@ -113,18 +131,27 @@ func (v *View) Compactions(ctx context.Context) ([]CompactionRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	const sameAsNext = -1
 	scan := func(rows *sql.Rows, c *CompactionRow) error {
 		return rows.Scan(&c.Trace, &c.Tier, &c.Before, &c.After, &c.Reason, &c.Scene)
 	}
-	return readAll(ctx, v, "read the compactions", scan, `SELECT trace_id, tier, tokens_before, tokens_after, reason,
-		coalesce((SELECT scene FROM trace t WHERE t.id > trace_id AND t.id <= ?1 AND t.scene > 0
-		  ORDER BY t.id LIMIT 1), 0)
-		FROM compaction WHERE tier <> 'quarantine' AND trace_id <= ?1 ORDER BY trace_id`, x.trace)
+	list, err := readAll(ctx, v, "read the compactions", scan, `SELECT trace_id, tier, tokens_before, tokens_after,
+		reason, iif(EXISTS (SELECT 1 FROM compaction n WHERE n.trace_id = c.trace_id + 1 AND n.tier <> 'quarantine'
+		    AND n.trace_id <= ?1), ?2,
+		  coalesce((SELECT scene FROM trace t WHERE t.id > c.trace_id AND t.id <= ?1 AND t.scene > 0
+		    ORDER BY t.id LIMIT 1), 0))
+		FROM compaction c WHERE tier <> 'quarantine' AND trace_id <= ?1 ORDER BY trace_id`, x.trace, sameAsNext)
+	for i := range slices.Backward(list) {
+		if list[i].Scene == sameAsNext {
+			list[i].Scene = list[i+1].Scene
+		}
+	}
+	return list, err
 }
 
 // WindowSize is the size of the window after some consecutive scenes.
 type WindowSize struct {
-	From, To    int // scenes, counted in story order from 1
+	From, To    int // scenes, as in SceneCost
 	Least, Most int // tokens
 }
 
@@ -136,9 +163,8 @@ func (v *View) WindowSizes(ctx context.Context, group int) ([]WindowSize, error)
 		return nil, err
 	}
 	scan := func(rows *sql.Rows, w *WindowSize) error { return rows.Scan(&w.From, &w.To, &w.Least, &w.Most) }
-	return readAll(ctx, v, "read the snapshots", scan, countedScenes+`SELECT min(at), max(at), min(tokens), max(tokens)
-		FROM snapshot JOIN counted ON n = scene WHERE type = 'checkpoint' AND trace_id <= ?2
-		GROUP BY (at - 1) / ?3 ORDER BY 1`,
+	return readAll(ctx, v, "read the snapshots", scan,
+		grouped(`min(t.tokens), max(t.tokens)`, "snapshot", `t.type = 'checkpoint' AND t.trace_id <= ?2`),
 		x.scene, x.trace, group)
 }
 

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 
 	"annotator"
 	"annotator/codex"
@@ -19,13 +20,23 @@ import (
 // View reads the codex and the story up to a limit. It returns nothing that comes later: no entry, claim, name,
 // revision, scene, thread, count, snapshot or post. Everything that shows a codex to people reads it through a View.
 type View struct {
-	r  storage.Reader
-	db *storage.DB
-	m  Moment
+	r    storage.Reader
+	db   *storage.DB
+	m    Moment
+	memo *memo
+}
+
+// memo is what a view reads once.
+type memo struct {
+	sync.Mutex
+	records *records
+	blocks  map[int64][]blockCount // by entry
 }
 
 // At returns the view of a database up to a moment. The zero Moment is no limit.
-func At(db *storage.DB, m Moment) *View { return &View{db.Reader(m.limit()), db, m} }
+func At(db *storage.DB, m Moment) *View {
+	return &View{db.Reader(m.limit()), db, m, &memo{blocks: map[int64][]blockCount{}}}
+}
 
 // Moment returns the limit of the view.
 func (v *View) Moment() Moment { return v.m }
