@@ -63,7 +63,8 @@ type SceneCost struct {
 	Millis   int64
 }
 
-// grouped is a query for some columns of the rows of a table, for each group of ?3 consecutive scenes up to the order ?1.
+// grouped is a query for some columns of the rows of a table, for each group of ?3 consecutive scenes up to the order
+// ?1.
 // The place of a scene in the story follows from its order.
 func grouped(columns, table, where string) string {
 	at := fmt.Sprintf(`((s.ord - 1) / %d)`, annotator.OrderStep)

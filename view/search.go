@@ -86,7 +86,10 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 		clause += fmt.Sprintf(` AND e.key BETWEEN ?%d AND ?%d`, len(args)-1, len(args))
 	}
 	count := `SELECT count(*)` + from + clause
-	simple := query.Letter == "" && !query.ByAge && len(query.Statuses) == 0
+	if len(query.Tags) == 0 { // else SQLite would read the values of all fields, because that index has all columns
+		count = `SELECT count(*) FROM value e INDEXED BY value_term WHERE ` + clause
+	}
+	simple := query.Letter == "" && len(query.Statuses) == 0
 	if simple && len(query.Tags) == 1 { // nearly all entries that have the tag are live
 		tag := `v.field = 'tag' AND v.key = ?3 AND ` + s.Limit.InForce("v")
 		tagged := ` AND EXISTS (SELECT 1 FROM value v WHERE v.entry_id = e.entry_id AND ` + tag + `)`

@@ -201,25 +201,36 @@ type Page struct {
 // their order. The entries have no evidence and only the claims that hold, because an entry may have thousands of
 // others.
 func (v *View) Find(ctx context.Context, query annotator.Query) (Page, error) {
-	return v.find(ctx, query, v.outline())
+	return v.find(ctx, query, func(ids []int64) (map[int64]*annotator.Entry, error) {
+		return v.r.Entries(ctx, ids, v.outline())
+	})
+}
+
+// FindOutlines is Find without what is counted of the entries' revisions.
+func (v *View) FindOutlines(ctx context.Context, query annotator.Query) (Page, error) {
+	return v.find(ctx, query, func(ids []int64) (map[int64]*annotator.Entry, error) { return v.Outlines(ctx, ids) })
 }
 
 // FindWhole is Find with whole entries.
 func (v *View) FindWhole(ctx context.Context, query annotator.Query) (Page, error) {
-	return v.find(ctx, query, ``)
+	return v.find(ctx, query, func(ids []int64) (map[int64]*annotator.Entry, error) {
+		return v.r.Entries(ctx, ids, storage.Whole)
+	})
 }
 
-// FindHeadings is Find without the claims of the entries.
+// FindHeadings is Find without the claims of the entries, and without what is counted of their revisions.
 func (v *View) FindHeadings(ctx context.Context, query annotator.Query) (Page, error) {
-	return v.find(ctx, query, headings)
+	return v.find(ctx, query, func(ids []int64) (map[int64]*annotator.Entry, error) { return v.Headings(ctx, ids) })
 }
 
-func (v *View) find(ctx context.Context, query annotator.Query, condition string) (Page, error) {
+func (v *View) find(ctx context.Context, query annotator.Query,
+	read func(ids []int64) (map[int64]*annotator.Entry, error),
+) (Page, error) {
 	found, err := (&search{v.r}).find(ctx, query)
 	if err != nil {
 		return Page{}, err
 	}
-	entries, err := v.r.Entries(ctx, found.ids, condition)
+	entries, err := read(found.ids)
 	return Page{Entries: storage.InOrder(found.ids, entries), Total: found.total, Words: found.words}, err
 }
 

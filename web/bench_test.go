@@ -34,8 +34,8 @@ func (posts) Post(_ context.Context, id int64) (*annotator.Post, error) {
 }
 
 // BenchmarkPages measures the pages of a codex with 100,000 entries and 20,000 scenes, with and without a limit. The
-// median of each page should be below 100 ms. It also reports processor time, which depends less on other programs, and
-// its ratio to that of a codex with a hundredth of the entries and scenes, where that has the page.
+// median of each page should be below 100 ms. Processor time depends less on other programs. Where a codex with a
+// hundredth of the entries and scenes has the page, the ratio is that of the processor times of the two.
 // BenchmarkView of package storage creates the database in ANNOTATOR_BENCH_DIR.
 func BenchmarkPages(b *testing.B) {
 	dir := os.Getenv("ANNOTATOR_BENCH_DIR")

@@ -55,7 +55,11 @@ func showEntries(r *request) (*page, error) {
 			list.Sort = byWeight
 		}
 	}
-	found, err := list.find(r, r.view.Find, r.view.Outlines)
+	search := r.view.FindOutlines
+	if asJSON {
+		search = r.view.Find
+	}
+	found, err := list.find(r, search, r.view.Outlines)
 	if err != nil {
 		return nil, err
 	}

@@ -81,6 +81,9 @@ func (r *request) back() string {
 	}
 	here := *r.URL
 	values := here.Query()
+	if !values.Has(editedName) {
+		return here.RequestURI()
+	}
 	values.Del(editedName)
 	values.Del(editedRow)
 	here.RawQuery = values.Encode()
