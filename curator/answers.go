@@ -16,18 +16,18 @@ import (
 // decide asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing
 // usable on an entry, the entry is asked about again, alone. After that it stays as it is, with a note of the reason.
 // Nothing is decided by default. Summaries are asked for again, too, and then written by rule.
-func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
+func (c *Curator) decide(ctx context.Context, q *inquiry) (decisions []Decision, folds []folded, err error) {
 	if q.recap != nil && q.recap.Spent() {
-		return nil, c.recapByRule(ctx, q.recap)
+		return nil, nil, c.recapByRule(ctx, q.recap)
 	}
 	reply, err := c.reply(ctx, q)
 	if err != nil && !errors.Is(err, errNoRoom) && !errors.As(err, new(*model.Unanswered)) {
-		return nil, err
+		return nil, nil, err
 	}
 	text, noReply := answerOf(reply, err)
 	summaries, text, failed := c.readSummaries(ctx, q, text)
 	if failed != nil {
-		return nil, failed
+		return nil, nil, failed
 	}
 	fallback := AskAgain
 	// asked alone already, as often as a request is tried
@@ -37,18 +37,18 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	said := q.read(text, noReply)
 	e, failed := c.effects(ctx, q, &said, fallback)
 	if failed != nil {
-		return nil, failed
+		return nil, nil, failed
 	}
 	summarised := summaries != nil && len(summaries.Episodes) > 0
 	decided := slices.ContainsFunc(e.decisions, func(d Decision) bool { return d.Action.ByModel() })
 	if summarised || decided || said.more() {
 		if err := c.carryOut(ctx, reply, e.phrases, e.revisions, summaries); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, f := range e.folded {
 			c.Decided(f.Entry, f.Decision)
 		}
-		return e.decisions, nil
+		return e.decisions, e.folded, nil
 	}
 	body, reason := q.unusable(e.decisions)
 	var call *annotator.Call
@@ -58,7 +58,7 @@ func (c *Curator) decide(ctx context.Context, q *inquiry) ([]Decision, error) {
 	}
 	note := &annotator.Trace{Kind: annotator.TraceNote, Content: body, Tokens: tokens.EstimateMessage(body)}
 	note.Parsed.Phrases = e.phrases
-	return e.decisions, c.Records.Decide(ctx, call, note, e.revisions, summaries)
+	return e.decisions, nil, c.Records.Decide(ctx, call, note, e.revisions, summaries)
 }
 
 // said is what a reply says of the parts of a question, apart from the summaries.

@@ -107,7 +107,7 @@ func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) e
 			return annotator.Errorf(annotator.Interrupted, "stopped with the curator's decisions on %d of %d entries",
 				all-len(open), all).WithAdvice("run again to go on")
 		}
-		decisions, err := c.decide(ctx, q)
+		decisions, folds, err := c.decide(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -117,6 +117,9 @@ func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) e
 			}
 		}
 		open = undecided(open, q.batch, decisions)
+		open = slices.DeleteFunc(open, func(u annotator.UndecidedEntry) bool { // they are in the codex no more
+			return slices.ContainsFunc(folds, func(f folded) bool { return f.Entry.ID == u.Entry })
+		})
 	}
 }
 

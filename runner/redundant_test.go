@@ -96,6 +96,26 @@ func TestRedundantEntries(t *testing.T) {
 	}
 }
 
+// TestDroppedEntriesAreNoCandidates: an entry that one answer drops is in no question after it, also where the answer
+// leaves others undecided.
+func TestDroppedEntriesAreNoCandidates(t *testing.T) {
+	t.Parallel()
+	s, _ := collars(t, `<drop entry="2" into="Wren"/><same entry="4" as="3"/>`)
+	s.config.Curator.Batch = 1
+	if err := s.run("collars"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("collars")
+	decided := `SELECT count(*) FROM history WHERE field = 'curator_decision' AND entry_id IN (2, 4)
+		AND new_value ->> '$.decision' `
+	if n := s.count("collars", decided+`IN ('DROP', 'MERGE')`); n != 2 {
+		t.Errorf("%d entries are dropped or merged", n)
+	}
+	if n := s.count("collars", decided+`NOT IN ('DROP', 'MERGE', 'REDUNDANT')`); n != 0 {
+		t.Errorf("%d decisions more on what was dropped", n)
+	}
+}
+
 // TestRedundantEntriesAfterKills: a run that is killed after any of its transitions drops what the undisturbed one
 // drops.
 func TestRedundantEntriesAfterKills(t *testing.T) {
