@@ -329,6 +329,7 @@ func (r *reviewing) ask(ctx context.Context, lines <-chan string, prompt string)
 	fmt.Fprint(r.out, prompt)
 	select {
 	case <-ctx.Done():
+		fmt.Fprintln(r.out)
 		return "", false
 	case line, more := <-lines:
 		if r.ended = !more; r.ended || !r.isTerminal(r.out) {
