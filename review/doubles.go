@@ -25,46 +25,49 @@ const (
 // facts rest on the same words. Both are of a kind, and no fact tells them apart by naming one of the other.
 func (r *reader) findDoubles() (found []Suggestion) {
 	for _, e := range r.entries {
-		pairs, guessed := map[int64]double{}, map[int64]bool{}
-		propose := func(id int64, score float64, why string) {
-			if score > pairs[id].score {
-				pairs[id] = double{score, why}
-			}
-		}
-		alike := r.index.Likeness(e.ID, e.Names())
-		for id, score := range alike {
-			if score >= likelyNames {
-				propose(id, score, "their names are alike")
-			}
-		}
-		for post := range postsOf(e) {
-			for _, other := range r.quoting[post] {
-				if other.ID != e.ID && r.doubles.MayBeOne(e, other) {
-					propose(other.ID, likelyWords, "their facts rest on the same words")
-				}
-			}
-		}
-		for id := range pairs {
-			if other := r.byID[id]; other == nil || r.names(e, other) || r.names(other, e) {
-				delete(pairs, id)
-			}
-		}
-		for _, c := range open(e) {
-			if id := r.guessed(e, c); id != 0 && (alike[id] > 0 || !isProper(e) || !isProper(r.byID[id])) {
-				guessed[id] = true
-				propose(id, likelyGuess+alike[id], "a guess of the codex says so")
-			}
-		}
-		for id, pair := range pairs {
+		for id, pair := range r.pairs(e) {
 			other := r.byID[id]
-			if other == nil || codex.IsOther(e, other) || curator.Apart(e, other) || !sameKind(e, other) ||
-				id > e.ID && !guessed[id] {
-				continue
+			if !codex.IsOther(e, other) && !curator.Apart(e, other) && sameKind(e, other) {
+				found = append(found, r.double(e, other, pair))
 			}
-			found = append(found, r.double(e, other, pair))
 		}
 	}
+	slices.SortFunc(found, func(a, b Suggestion) int { return compareScores(&a, &b) })
 	return unique(found)
+}
+
+// pairs returns the entries that may be the same as an entry.
+func (r *reader) pairs(e *annotator.Entry) map[int64]double {
+	pairs, alike := map[int64]double{}, r.index.Likeness(e.ID, e.Names())
+	propose := func(id int64, score float64, why string) {
+		if other := r.byID[id]; other != nil && id != e.ID && score > pairs[id].score {
+			pairs[id] = double{score, why}
+		}
+	}
+	for id, score := range alike {
+		if score >= likelyNames {
+			propose(id, score, "their names are alike")
+		}
+	}
+	for post := range postsOf(e) {
+		for _, other := range r.quoting[post] {
+			if other.ID != e.ID && r.doubles.MayBeOne(e, other) {
+				propose(other.ID, likelyWords, "their facts rest on the same words")
+			}
+		}
+	}
+	for id := range pairs {
+		if other := r.byID[id]; r.names(e, other) || r.names(other, e) {
+			delete(pairs, id)
+		}
+	}
+	for _, c := range open(e) {
+		id := r.guessed(e, c)
+		if id != 0 && (alike[id] > 0 || !isProper(e) || !isProper(r.byID[id])) {
+			propose(id, likelyGuess+alike[id], "a guess of the codex says so")
+		}
+	}
+	return pairs
 }
 
 // double is how likely it is that two entries are one, and why.

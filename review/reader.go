@@ -153,14 +153,3 @@ func (r *reader) texts() []string {
 	}
 	return texts
 }
-
-// posts returns the posts of a scene; nil if it was not read.
-func (r *reader) posts(order annotator.Order) []annotator.Post {
-	at, found := slices.BinarySearchFunc(r.scenes, order, func(s scene, o annotator.Order) int {
-		return int(min(1, max(-1, s.order-o)))
-	})
-	if !found {
-		return nil
-	}
-	return r.scenes[at].posts
-}

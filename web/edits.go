@@ -53,13 +53,8 @@ func edits(handle handler) handler {
 	}
 }
 
-// edit applies an operation, or stores it for the run. Under a limit it is about what the limit shows, and is seen from
-// there, unless what it rests on is seen later.
-func (r *request) edit(op annotator.Operation) (stored bool, err error) {
-	row, err := r.apply(op)
-	return row == 0, err
-}
-
+// apply applies an operation, or stores it for the run: its row is 0 then. Under a limit it is about what the limit
+// shows, and is seen from there, unless what it rests on is seen later.
 func (r *request) apply(op annotator.Operation) (row int64, err error) {
 	if err := r.view.Confine(r.Context(), &op); err != nil {
 		return 0, err

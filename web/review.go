@@ -194,6 +194,9 @@ func (r *request) decideOne(s *review.Suggestion, letter string) error {
 		return err
 	}
 	for _, op := range operations {
+		if err := r.view.Confine(r.Context(), &op); err != nil { // so that the decision has what the journal gets
+			return err
+		}
 		row, err := r.apply(op)
 		if err != nil {
 			return err

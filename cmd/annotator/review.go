@@ -267,8 +267,16 @@ func (r *reviewing) printSide(side *review.Side) {
 
 // prompts are the answers of the prompt, in order. Those without a letter of a choice are always there.
 var prompts = []struct{ letter, text string }{
-	{"y", "[y]es"}, {"n", "[n]ever"}, {"e", "[e]dit"}, {"s", "[s]plit"}, {"l", "[l]ater"}, {"w", "[w]ait"},
-	{"x", "[x] reject"}, {"A", "[A]ll like this"}, {"u", "[u]ndo"}, {"q", "[q]uit"},
+	{"y", "[y]es"},
+	{"n", "[n]ever"},
+	{"e", "[e]dit"},
+	{"s", "[s]plit"},
+	{"l", "[l]ater"},
+	{"w", "[w]ait"},
+	{"x", "[x] reject"},
+	{"A", "[A]ll like this"},
+	{"u", "[u]ndo"},
+	{"q", "[q]uit"},
 }
 
 // promptFor returns the line that asks for an answer.
@@ -482,9 +490,12 @@ func (r *reviewing) explain(s *review.Suggestion) {
 		printIndented(r.out, "  "+s.Choices[i].Letter+"  ", oneLine(s.Choices[i].Does))
 	}
 	for _, line := range []struct{ letter, does string }{
-		{"n", "never ask about this again"}, {"l", "later: ask again when something changes, or the next day"},
-		{"w", "wait: ask again when something changes"}, {"A", "the next answer is for all of this kind and reason"},
-		{"u", "undo the last decision"}, {"q", "quit; so does the end of the input"},
+		{"n", "never ask about this again"},
+		{"l", "later: ask again when something changes, or the next day"},
+		{"w", "wait: ask again when something changes"},
+		{"A", "the next answer is for all of this kind and reason"},
+		{"u", "undo the last decision"},
+		{"q", "quit; so does the end of the input"},
 	} {
 		if s.Choice(line.letter) == nil {
 			printIndented(r.out, "  "+line.letter+"  ", line.does)
