@@ -56,6 +56,19 @@ func (r Reader) readTo(ctx context.Context) (read annotator.Order, err error) {
 	return read, sqlite.Wrap(err, "read the scenes")
 }
 
+// NewestRefused returns at most n of the stored operations that the rules refused when the run came to them, the newest
+// first.
+func (s *Edits) NewestRefused(ctx context.Context, n int) ([]AppliedEdit, error) {
+	return readAll(ctx, s.db, "read the refused edits", func(rows *sql.Rows, a *AppliedEdit) error {
+		var text string
+		a.Refusal = &codex.Refusal{}
+		if err := rows.Scan(&a.Row, &text, &a.Refusal.Code, &a.Refusal.Message); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(text), &a.Operation)
+	}, `SELECT id, arguments, error, content FROM trace WHERE kind = 'edit' AND error <> '' ORDER BY id DESC LIMIT ?`, n)
+}
+
 // Check returns why an operation would be refused now, as a *codex.Refusal; nil if it would not. A batch is not
 // checked, because its parts may rest on each other.
 func (s *Edits) Check(ctx context.Context, op annotator.Operation) error {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/runner/turn"
 	"annotator/storage"
 	"annotator/view"
@@ -61,6 +62,7 @@ type status struct {
 	Warnings    []string                 `json:"warnings"`            // why the run seems to be without effect
 	Called      bool                     `json:"called"`              // the model made a call or wrote codex_updates
 	Quarantined []quarantinedScene       `json:"quarantined"`         // all of them
+	Edits       editStatus               `json:"edits"`
 	Started     time.Time                `json:"started"`
 	Updated     time.Time                `json:"updated"`
 	SecondsLeft float64                  `json:"seconds_left"`      // estimate; 0 unless running
@@ -68,6 +70,48 @@ type status struct {
 	Waiting     *waitStatus              `json:"waiting,omitempty"` // for a server that does not answer
 
 	openPlace string // the current scene, as people name it
+}
+
+// editStatus is what waits of the edits of people, and of the questions to them.
+type editStatus struct {
+	Pending   []string      `json:"pending"`   // that the run applies before its next scene
+	Refused   []refusedEdit `json:"refused"`   // when the run came to them: the newest, at most three
+	Questions int           `json:"questions"` // of the model, without an answer
+}
+
+type refusedEdit struct {
+	Row    int64  `json:"row"` // of the journal
+	Edit   string `json:"edit"`
+	Reason string `json:"reason"`
+}
+
+// shownRefused is how many refused edits a status has.
+const shownRefused = 3
+
+func readEditStatus(ctx context.Context, db *storage.DB) (editStatus, error) {
+	s := editStatus{Pending: []string{}, Refused: []refusedEdit{}}
+	waiting, err := db.Edits.Pending(ctx)
+	if err != nil {
+		return s, err
+	}
+	for i := range waiting {
+		s.Pending = append(s.Pending, codex.Describe(&waiting[i]))
+	}
+	refused, err := db.Edits.NewestRefused(ctx, shownRefused)
+	if err != nil {
+		return s, err
+	}
+	for i := range refused {
+		r := &refused[i]
+		s.Refused = append(s.Refused, refusedEdit{r.Row, codex.Describe(&r.Operation), r.Refusal.Message})
+	}
+	asked, err := db.Glossary.Questions(ctx)
+	for i := range asked {
+		if !asked[i].Answered {
+			s.Questions++
+		}
+	}
+	return s, err
 }
 
 type waitStatus struct {
@@ -176,7 +220,12 @@ func readStatus(ctx context.Context, db *storage.DB, now time.Time) (*status, er
 	if err != nil {
 		return nil, err
 	}
+	edits, err := readEditStatus(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	s := newStatusOf(&run, &report)
+	s.Edits = edits
 	s.Database, s.Running, s.Called = db.Path(), running, yield.Called
 	s.Story.Import = importSummary(ctx, &run, db.Path())
 	s.FollowUps.End = turn.FollowUpsEnd(past)

@@ -40,11 +40,16 @@ func (s *status) print(w io.Writer) {
 		{"per scene", s.average()},
 		{"follow-ups", s.followUps()},
 		{"compactions", s.compactions()},
+		{"edits", s.pendingEdits()},
+		{"questions", s.questions()},
 		{"started", localTime(s.Started.UnixMilli())},
 		{"updated", localTime(s.Updated.UnixMilli())},
 	}
 	for _, warning := range s.Warnings {
 		rows = append(rows, []string{"warning", shorten(warning, 300)})
+	}
+	for _, r := range s.Edits.Refused {
+		rows = append(rows, []string{"refused edit", shorten(r.Edit+": "+r.Reason, 300)})
 	}
 	if s.SecondsLeft > 0 {
 		left := seconds(s.SecondsLeft)
@@ -56,6 +61,22 @@ func (s *status) print(w io.Writer) {
 	}
 	printTable(w, slices.DeleteFunc(rows, func(row []string) bool { return row[1] == "" }))
 	s.printQuarantined(w)
+}
+
+// pendingEdits lists the edits that wait; empty if there are none.
+func (s *status) pendingEdits() string {
+	if len(s.Edits.Pending) == 0 {
+		return ""
+	}
+	return shorten(fmt.Sprintf("%d wait: %s", len(s.Edits.Pending), strings.Join(s.Edits.Pending, "; ")), 300)
+}
+
+// questions counts the questions that wait for a person; empty if there are none.
+func (s *status) questions() string {
+	if s.Edits.Questions == 0 {
+		return ""
+	}
+	return annotator.Quantity(s.Edits.Questions, "question") + " of the model wait for an answer"
 }
 
 // probes counts the probes; empty if there were none.
