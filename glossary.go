@@ -121,6 +121,8 @@ type Claim struct {
 	MovedTo    int64      `json:"moved_to,omitempty"` // id of the entry that has it, of a claim that ended as moved
 	Evidence   []Evidence `json:"-"`
 	Revision   int64      `json:"-"` // id of the revision that set it as it is
+	// Doubted says that it holds because a person has locked it, and that the model would have changed or ended it.
+	Doubted bool `json:"-"`
 }
 
 // Settled reports whether what a claim says is elsewhere now. A fact confirmed it, the entry has it in other words, or

@@ -123,7 +123,9 @@ type Claim struct {
 	Ended      annotator.Ending    `json:"ended,omitempty"`       // how it ended; absent where that is not known
 	ReplacedBy int64               `json:"replaced_by,omitempty"` // id of the claim that replaced it
 	MovedTo    int64               `json:"moved_to,omitempty"`    // id of the entry that has it now, if it was moved
-	Evidence   []Evidence          `json:"evidence"`
+	// a person has locked it, and the model would have changed or ended it
+	Doubted  bool       `json:"perhaps_outdated,omitempty"`
+	Evidence []Evidence `json:"evidence"`
 }
 
 // Evidence is a quotation that supports a claim.
@@ -218,7 +220,7 @@ func NewClaim(c annotator.Claim, position func(annotator.Place) annotator.Positi
 	claim := Claim{
 		ID: c.ID, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, Document: c.Document, State: c.State,
 		Identity: c.Identity, Earlier: c.Earlier, As: c.As, From: position(c.From),
-		Ended: c.Ended, ReplacedBy: c.ReplacedBy, MovedTo: c.MovedTo,
+		Ended: c.Ended, ReplacedBy: c.ReplacedBy, MovedTo: c.MovedTo, Doubted: c.Doubted,
 	}
 	if c.Until != 0 {
 		claim.Until = new(position(c.Until))

@@ -128,8 +128,14 @@ func (c *Claim) Origin() string {
 	return ""
 }
 
-// End says how and when a claim ended, unless Thought does; "" while it holds.
+// doubted is said of a claim that a person has locked and the model would have changed or ended.
+const doubted = "perhaps out of date"
+
+// End says how and when a claim ended, unless Thought does; "" while it holds. It says of a doubted one that it is.
 func (c *Claim) End() string {
+	if c.Until == nil && c.Doubted {
+		return doubted
+	}
 	if c.Until == nil || c.Thought() != "" {
 		return ""
 	}

@@ -81,11 +81,29 @@ type Suggestion struct {
 // Suggestions returns what calls of the model within the limit would have changed and a person has locked, by the
 // newest call. It leaves out what the rules would refuse by now, because it is so already or rests on what has changed.
 func (v *View) Suggestions(ctx context.Context) ([]Suggestion, error) {
+	all, err := v.suggested(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var open []Suggestion
+	for _, s := range all {
+		refusal := (*codex.Refusal)(nil)
+		switch err := v.db.Edits.Check(ctx, s.Operation); {
+		case err == nil:
+			open = append(open, s)
+		case !errors.As(err, &refusal):
+			return nil, err
+		}
+	}
+	return open, nil
+}
+
+// suggested returns what calls of the model within the limit would have changed and a person has locked.
+func (v *View) suggested(ctx context.Context) (all []Suggestion, err error) {
 	x, err := v.records(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all []Suggestion
 	err = v.r.Each(ctx, func(rows *sql.Rows) error {
 		var row int64
 		var scene int
@@ -101,20 +119,35 @@ func (v *View) Suggestions(ctx context.Context) ([]Suggestion, error) {
 		return err
 	}, `SELECT id, scene, parsed ->> 'suggests' FROM trace WHERE kind IN ('tool_result', 'update')
 		AND instr(parsed, '"suggests":') AND id <= ? ORDER BY id`, x.trace)
-	if err != nil {
-		return nil, sqlite.Wrap(err, "read the suggestions in %s", v.db.Path())
-	}
-	var open []Suggestion
-	for _, s := range all {
-		refusal := (*codex.Refusal)(nil)
-		switch err := v.db.Edits.Check(ctx, s.Operation); {
-		case err == nil:
-			open = append(open, s)
-		case !errors.As(err, &refusal):
-			return nil, err
+	return all, sqlite.Wrap(err, "read the suggestions in %s", v.db.Path())
+}
+
+// setDoubts marks the claims of entries that hold because a person has locked them, and that the model would have
+// changed or ended.
+func (v *View) setDoubts(ctx context.Context, entries ...*annotator.Entry) error {
+	locked := map[int64]*annotator.Entry{}
+	for _, e := range entries {
+		if e.Locked || len(e.Locks) > 0 {
+			locked[e.ID] = e
 		}
 	}
-	return open, nil
+	if len(locked) == 0 {
+		return nil
+	}
+	suggested, err := v.suggested(ctx)
+	for i := range suggested {
+		op := &suggested[i].Operation
+		e := locked[op.Entry]
+		if e == nil || op.Fact == 0 {
+			continue
+		}
+		for k := range e.Claims {
+			c := &e.Claims[k]
+			isLocked := e.Locked || slices.Contains(e.Locks, codex.LockFact(c.ID))
+			c.Doubted = c.Doubted || c.ID == op.Fact && c.Until == 0 && isLocked
+		}
+	}
+	return err
 }
 
 // addSuggestion adds a suggestion behind others, or moves the one that is the same to the end.

@@ -3,6 +3,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -75,7 +76,7 @@ func (v *View) setAppearance(ctx context.Context, entries ...*annotator.Entry) e
 			e.First, e.Last = at.First, at.Last
 		}
 	}
-	return err
+	return cmp.Or(err, v.setDoubts(ctx, entries...))
 }
 
 // headings is a condition on the values v of entries without their claims; each field is a range of the index.
@@ -119,9 +120,13 @@ func (v *View) States(ctx context.Context, entry int64) ([]annotator.Claim, erro
 
 // WithClaims returns the entry with an id and some of its claims, in the order of their ids; NotFound as Entry does.
 func (v *View) WithClaims(ctx context.Context, id int64, claims []int64) (*annotator.Entry, error) {
-	return v.r.One(ctx, id, ` AND (v.field NOT IN ('claim', 'evidence') OR CAST(v.key AS INTEGER) IN (SELECT value
+	e, err := v.r.One(ctx, id, ` AND (v.field NOT IN ('claim', 'evidence') OR CAST(v.key AS INTEGER) IN (SELECT value
 		FROM json_each(?3)))`,
 		storage.List(claims))
+	if err != nil {
+		return nil, err
+	}
+	return e, v.setDoubts(ctx, e)
 }
 
 // All yields every entry, live or not, by id. It reads page by page.

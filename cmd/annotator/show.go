@@ -145,6 +145,9 @@ func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.
 		about += ", of an earlier time"
 	}
 	about += ", from " + at(c.From)
+	if c.Doubted {
+		about += ", perhaps out of date"
+	}
 	if c.Until != nil {
 		about += ", " + codex.EndWords(c.Ended) + " " + at(*c.Until)
 	}
