@@ -179,7 +179,7 @@ func newHide(a *app) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "hide ENTRY", Short: "Take an entry out of the codex",
-		Long:    `Take an entry out of the codex: it is retired. What a story tells of it again is a new entry.`,
+		Long:    `Take an entry out of the codex: it is retired, and the model makes no entry of its name again.`,
 		Example: `  annotator hide "the collar" --reason "It is worth no entry."`,
 	}
 	cmd.Flags().StringVar(&reason, "reason", "hidden by a person", "`WHY`, in a sentence")
