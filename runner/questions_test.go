@@ -31,7 +31,7 @@ func TestQuestionsToPeople(t *testing.T) {
 			return scripted.Reply{Text: "Read."}
 		}
 		return calls(
-			toolCall("glossary_create", `{"term":"Marrow","tags":["person"],"facts":[{"text":"She keeps the light."}]}`),
+			toolCall("glossary_create", `{"term":"Marrow","tags":["person"],"facts":[{"text":"She keeps it."}]}`),
 			toolCall("ask_person", `{"entry":"Marrow","question":"Is <she> old?","answers":["yes","no"]}`),
 			toolCall("glossary_update", `{"entry_id":1,"facts":[{"text":"She is there."}],"done":true}`))
 	}})
@@ -58,7 +58,8 @@ func TestQuestionsToPeople(t *testing.T) {
 	read(1, answer)
 	s.lawful("asked")
 	first := `<answer entry="1" term="Marrow" question="Is &lt;she&gt; old?">No: she is &lt;/answer&gt; young.</answer>`
-	if len(answered) != 2 || !strings.Contains(answered["3"], first) || !strings.Contains(answered["6"], ">She is forty.</answer>") {
+	if len(answered) != 2 || !strings.Contains(answered["3"], first) ||
+		!strings.Contains(answered["6"], ">She is forty.</answer>") {
 		t.Errorf("answers were shown with %v", answered)
 	}
 	edits := s.open("asked").Edits

@@ -66,7 +66,8 @@ func (s *Edits) NewestRefused(ctx context.Context, n int) ([]AppliedEdit, error)
 			return err
 		}
 		return json.Unmarshal([]byte(text), &a.Operation)
-	}, `SELECT id, arguments, error, content FROM trace WHERE kind = 'edit' AND error <> '' ORDER BY id DESC LIMIT ?`, n)
+	}, `SELECT id, arguments, error, content FROM trace WHERE kind = 'edit' AND error <> ''
+		ORDER BY id DESC LIMIT ?`, n)
 }
 
 // Check returns why an operation would be refused now, as a *codex.Refusal; nil if it would not. A batch is not

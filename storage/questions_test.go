@@ -10,8 +10,8 @@ import (
 	"annotator/view"
 )
 
-// TestSuggestionsOfCalls: what a call would have changed and a person has locked is a suggestion, and the fact is
-// perhaps out of date, from that scene on. A person who accepts it applies the stored operation.
+// TestSuggestionsOfCalls: what a call would have changed and a person has locked is a suggestion from that scene on. The
+// fact is perhaps out of date. A person who accepts it applies the stored operation.
 func TestSuggestionsOfCalls(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3))
@@ -24,9 +24,11 @@ func TestSuggestionsOfCalls(t *testing.T) {
 		s.reply("It is over.", "glossary_update")
 		row := s.row(annotator.TraceResult, "")
 		row.CallID, row.Tool, row.Content, row.Error = s.calls[0].CallID, s.calls[0].Tool, "{}", codex.Locked
-		row.Parsed.Suggests = []annotator.Operation{{Do: annotator.DeedEnd, Entry: 1, Fact: 1, Ended: annotator.EndOver}}
+		over := annotator.Operation{Do: annotator.DeedEnd, Entry: 1, Fact: 1, Ended: annotator.EndOver}
+		row.Parsed.Suggests = []annotator.Operation{over}
 		s.calls = nil
-		s.ok(s.db.Journal.RunTool(s.ctx, &row, nil, func(*storage.Glossary, *annotator.Trace) error { return nil }, nil))
+		refused := func(*storage.Glossary, *annotator.Trace) error { return nil }
+		s.ok(s.db.Journal.RunTool(s.ctx, &row, nil, refused, nil))
 		s.take(row)
 		s.reply("Nothing more.")
 		s.record(annotator.SceneRecorded)
@@ -42,7 +44,8 @@ func TestSuggestionsOfCalls(t *testing.T) {
 		s.ok(err)
 		e, err := v.Entry(s.ctx, 1)
 		s.ok(err)
-		if doubted := e.Claims[0].Doubted; doubted != (times > 0) || e.Claims[1].Doubted || len(found) != min(times, 1) ||
+		doubted := e.Claims[0].Doubted
+		if doubted != (times > 0) || e.Claims[1].Doubted || len(found) != min(times, 1) ||
 			times > 0 && (found[0].Times != times || found[0].Scene != n) {
 			t.Errorf("at scene %d: %+v, doubted: %v", n, found, doubted)
 		}
