@@ -15,8 +15,9 @@ import (
 
 // Ground finds a quotation in the body of a post. It begins and ends with whole words of the body, and has more than
 // one unless that is a whole sentence, line or utterance. Differences in white space, Unicode composition, and
-// typographic or plain quotes, dashes and ellipses do not matter; case and everything else must match. The evidence
-// holds the range in code points and the body's own text. The caller sets Claim and Post.
+// typographic or plain quotes, dashes and ellipses do not matter. Nor does the case of the first letter, which a
+// quotation from within a sentence often has as at a beginning. All else must match. The evidence holds the range in
+// code points and the body's own text. The caller sets Claim and Post.
 func Ground(body, quote string) (annotator.Evidence, bool) {
 	quote = strings.TrimSpace(quote)
 	if !HasWord(quote) || !utf8.ValidString(quote) { // whose bytes may be a part of a character
@@ -25,7 +26,11 @@ func Ground(body, quote string) (annotator.Evidence, bool) {
 	from, to, found := locate(body, body, quote, func(from, to int) (int, int) { return from, to })
 	if !found {
 		hay := fold(body)
-		from, to, found = locate(body, hay.text, strings.TrimSpace(fold(quote).text), hay.span)
+		for _, form := range []string{quote, otherCase(quote)} {
+			if !found {
+				from, to, found = locate(body, hay.text, strings.TrimSpace(fold(form).text), hay.span)
+			}
+		}
 	}
 	if !found {
 		return annotator.Evidence{}, false
@@ -35,6 +40,20 @@ func Ground(body, quote string) (annotator.Evidence, bool) {
 		End:   utf8.RuneCountInString(body[:to]),
 		Quote: body[from:to],
 	}, true
+}
+
+// otherCase returns a text with its first letter in the other case.
+func otherCase(text string) string {
+	at := strings.IndexFunc(text, unicode.IsLetter)
+	if at < 0 {
+		return text
+	}
+	first, size := utf8.DecodeRuneInString(text[at:])
+	other := unicode.ToUpper(first)
+	if other == first {
+		other = unicode.ToLower(first)
+	}
+	return text[:at] + string(other) + text[at+size:]
 }
 
 // locate returns the first range of a body that is a quotation. The quotation is looked for in a form of the body, and

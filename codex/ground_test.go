@@ -21,6 +21,8 @@ func TestGroundForgivesTypography(t *testing.T) {
 		{"ship,” she said - and", "ship,”\nshe said — and"},
 		{norm.NFD.String("the café..."), "the café…"},
 		{"  closed. ", "closed."},
+		{"She said —", "she said —"},
+		{"“dawn’s the", "“Dawn’s the"},
 	} {
 		got, ok := codex.Ground(body, test.quote)
 		if !ok || got.Quote != test.want {
@@ -32,7 +34,7 @@ func TestGroundForgivesTypography(t *testing.T) {
 func TestGroundRefuses(t *testing.T) {
 	t.Parallel()
 	const body = "Dawn is a ship. … She sails."
-	for _, quote := range []string{"", " ", "…", ".", "dawn is", "Dawn was", "Dawn is a ship. She sails.", body + "x"} {
+	for _, quote := range []string{"", " ", "…", ".", "Dawn Is", "Dawn was", "Dawn is a ship. She sails.", body + "x"} {
 		if got, ok := codex.Ground(body, quote); ok {
 			t.Errorf("Ground(%q) = %+v", quote, got)
 		}
