@@ -13,6 +13,8 @@ type Codex struct {
 	*Draft
 	// Ground finds a quotation in a post.
 	Ground func(post int64, quote string) (annotator.Evidence, error)
+	// Named returns the id of the entry in the codex with a full name; 0 for none.
+	Named func(name string) (int64, error)
 	// Position returns the ids of a place in the story.
 	Position func(annotator.Place) annotator.Position
 	Limit    annotator.Order // of the export; 0: none
@@ -35,7 +37,11 @@ func Compare(f *File, c *Codex) (*Plan, error) {
 		}
 		switch {
 		case file.ID == 0:
-			p.leave(nil, file.lines.at(), "a new entry %q cannot be added", file.Term)
+			e := &entryComparison{Codex: c, plan: p, file: file, base: &annotator.Entry{}, now: &annotator.Entry{}}
+			if err := e.create(); err != nil {
+				return nil, err
+			}
+			all = append(all, e.all...)
 			continue
 		case now == nil:
 			p.leave(nil, file.lines.at(), "there is no entry %d", file.ID)
@@ -57,6 +63,42 @@ func Compare(f *File, c *Codex) (*Plan, error) {
 		all = append(all, e.all...)
 	}
 	return p, p.tryAll(c.Draft, inOrder(all))
+}
+
+// create adds the entry, which has no id in the file. It is no change if there is one that has all that.
+func (c *entryComparison) create() error {
+	name := (&annotator.Entry{Term: c.file.Term, Disambiguator: c.file.Disambiguator}).Name()
+	id, err := c.Named(name)
+	if err != nil {
+		return err
+	}
+	if id != 0 {
+		is, err := c.entry(id)
+		for i := range c.file.Claims {
+			if text := c.file.Claims[i].Text; err == nil && codex.Known(is, codex.Fact{Text: text}) == 0 {
+				c.leave(c.line(), "there is an entry %d with the name %q; give its id to change it", id, name)
+				break
+			}
+		}
+		return err
+	}
+	for i := range c.file.Claims {
+		if err := c.addClaim(i); err != nil {
+			return err
+		}
+	}
+	op := annotator.Operation{Do: annotator.DeedCreate, Name: name, Tags: c.file.Tags}
+	for _, alias := range c.file.Aliases {
+		if codex.Normalize(alias.Name) != codex.Normalize(c.file.Term) {
+			op.Parts = append(op.Parts, annotator.Operation{Do: annotator.DeedAdd, Name: alias.Name})
+		}
+	}
+	for i := range c.all {
+		op.Parts = append(op.Parts, c.all[i].op)
+	}
+	c.all = nil
+	c.want(c.line(), op)
+	return nil
 }
 
 // exported returns an entry as it was exported; nil if it never was so.

@@ -2,6 +2,7 @@ package edits_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -64,8 +65,10 @@ func (m *memory) apply(revisions []annotator.Revision, err error) {
 	if err != nil {
 		m.Fatal(err)
 	}
+	created := int64(len(m.entries) + 1)
 	for i := range revisions {
 		r := &revisions[i]
+		r.Entry = cmp.Or(r.Entry, created)
 		m.last++
 		r.ID, r.At, r.Seen = m.last, 1, 1
 		e := m.entries[r.Entry]
@@ -162,6 +165,14 @@ func (m *memory) codex() *edits.Codex {
 			return found, nil
 		},
 		Position: position,
+		Named: func(name string) (int64, error) {
+			for id, e := range m.entries {
+				if e.Status.Live() && codex.Normalize(e.Name()) == codex.Normalize(name) {
+					return id, nil
+				}
+			}
+			return 0, nil
+		},
 	}
 }
 
@@ -178,7 +189,20 @@ func TestChangedExportsComeBack(t *testing.T) {
 		for i := range changed.Entries {
 			changeEntry(t, &changed.Entries[i])
 		}
+		if rapid.Bool().Draw(t, "new entry") {
+			changed.Entries = append(changed.Entries, exporters.Entry{
+				Term: "Ash Key", Disambiguator: "new", Status: annotator.Confirmed, Tags: []string{"object"},
+				Aliases: []exporters.Alias{{Name: "the key"}},
+				Claims: []exporters.Claim{{
+					Text: "It opens the door.", Kind: annotator.Narrated,
+					Evidence: []exporters.Evidence{{Post: 1, Quote: "ship of oak"}},
+				}, {Text: "It is black.", Kind: annotator.Noted}},
+			})
+		}
 		file := m.file(&changed, format)
+		for i := range changed.Entries {
+			changed.Entries[i].ID = cmp.Or(changed.Entries[i].ID, 4)
+		}
 		if rapid.Bool().Draw(t, "others write") {
 			const news = "It has three masts."
 			m.apply(codex.Revise(m.entries[1], codex.Edit{

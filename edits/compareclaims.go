@@ -290,8 +290,10 @@ func (c *entryComparison) addClaim(i int) error {
 		}
 	}
 	text := strings.Join(strings.Fields(codex.Clean(file.Text)), " ")
-	if kinds := []annotator.ClaimKind{"", annotator.Narrated, annotator.Claimed, annotator.Inferred}; !slices.Contains(
-		kinds, file.Kind) {
+	kinds := []annotator.ClaimKind{
+		"", annotator.Narrated, annotator.Claimed, annotator.Inferred, annotator.Noted,
+	}
+	if !slices.Contains(kinds, file.Kind) {
 		c.leave(c.line("claims", i, "kind"), "there is no kind %.40q", file.Kind)
 		return nil
 	}

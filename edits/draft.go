@@ -52,6 +52,10 @@ func (d *Draft) history(id int64) ([]annotator.Revision, error) {
 
 // try applies an operation to the draft. The error is a *codex.Refusal if the rules reject it.
 func (d *Draft) try(op *annotator.Operation) error {
+	if op.Do == annotator.DeedCreate { // it has no number yet, so that nothing rests on it
+		_, err := codex.Perform(op, &codex.Subject{})
+		return err
+	}
 	e, err := d.entry(op.Entry)
 	if err != nil {
 		return err

@@ -76,7 +76,8 @@ func TestLogsFindFactsInOtherWords(t *testing.T) {
 			{"do": "reject", "entry": {"term": "Dawn"}, "fact": {"text": "It is red."}},
 			{"do": "hide", "entry": {"term": "Mik"}, "text": "x"}]}`))
 		if len(plan.Changes) != 1 || plan.Changes[0].Operation.Fact != 1 || len(plan.Left) != 2 ||
-			!strings.Contains(plan.Left[0].Text, "It is red.") || !strings.Contains(plan.Left[1].Text, `no entry "Mik"`) {
+			!strings.Contains(plan.Left[0].Text, "It is red.") ||
+			!strings.Contains(plan.Left[1].Text, `no entry "Mik"`) {
 			t.Fatalf("%+v", plan)
 		}
 	})

@@ -73,6 +73,10 @@ func (p *Plan) tryAll(d *Draft, all []wanted) error {
 // describe returns an operation in words, before it is applied to the draft.
 func (d *Draft) describe(op *annotator.Operation) (Change, error) {
 	c := Change{Operation: *op}
+	if op.Do == annotator.DeedCreate {
+		c.Text = createWords(op)
+		return c, nil
+	}
 	e, err := d.entry(op.Entry)
 	if err != nil {
 		return c, err

@@ -61,6 +61,18 @@ func addWords(op *annotator.Operation, e *annotator.Entry) string {
 	return fmt.Sprintf("fact %d %q%s", known, op.Text, quotation)
 }
 
+// createWords says what a new entry has.
+func createWords(op *annotator.Operation) string {
+	text := fmt.Sprintf("new entry %q", op.Name)
+	if len(op.Tags) > 0 {
+		text += fmt.Sprintf(" (%s)", listWords(op.Tags))
+	}
+	for i := range op.Parts {
+		text += ", " + addWords(&op.Parts[i], &annotator.Entry{})
+	}
+	return text
+}
+
 func lockWords(op *annotator.Operation, e, other *annotator.Entry) string {
 	what := "it"
 	switch {

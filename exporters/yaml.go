@@ -36,7 +36,7 @@ func writeYAML(w io.Writer, doc *Document) error {
 // editable begins a file for an editor.
 const editable = `# Change what you want, save, and close the editor. What the file changes is shown before it is
 # applied. A field or an entry that you leave out stays as it is. A fact, a name or a quotation that you leave out of
-# its list is taken away. A fact without an id is new.
+# its list is taken away. A fact or an entry without an id is new.
 # "status: retired" takes an entry out, and "merged_into: 12" makes it one with #12.
 `
 

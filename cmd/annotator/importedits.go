@@ -45,8 +45,8 @@ asks, and applies it as one decision, which one `+"`annotator undo`"+` takes bac
 
 The file is compared with the codex as it was exported, so what a run or a person has changed since stays as it is. A
 change of the same is a conflict: it is shown, and left out. A field that the file does not have is as it was, and so
-is an entry. What is missing in a list, such as a fact or a name, is taken away. A fact without an id is new.
-docs/formats.md lists what can be changed. To import a file again changes nothing.
+is an entry. What is missing in a list, such as a fact or a name, is taken away. A fact or an entry without an id is
+new. docs/formats.md lists what can be changed. To import a file again changes nothing.
 
 What you write is locked, as with the other commands that edit. A run may be active: then the edits are stored, and the
 run applies them before its next scene.`, exitMisused, exitHalted, exitInterrupted),
@@ -194,6 +194,15 @@ func (o *fileEdits) onDraft(ctx context.Context, db *storage.DB, ids []int64, ru
 			Past: func(id int64) ([]annotator.Revision, error) { return v.Revisions(ctx, id) },
 		},
 		Position: positions.At,
+		Named: func(name string) (int64, error) {
+			found, err := v.Named(ctx, name)
+			for i := range found {
+				if found[i].Status.Live() && codex.Normalize(found[i].Name()) == codex.Normalize(name) {
+					return found[i].ID, err
+				}
+			}
+			return 0, err
+		},
 		Ground: func(post int64, quote string) (annotator.Evidence, error) {
 			if missing != nil {
 				return annotator.Evidence{}, missing
