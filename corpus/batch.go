@@ -7,8 +7,8 @@ import (
 	"annotator"
 )
 
-// Listed returns the number of the scene in which a run has listed a post, and whether it is the last post of that
-// scene; 0 for a post that it has not listed.
+// Listed returns the number of the scene in which a run has listed a post; 0 for none. It also returns whether the post
+// is the last one of the scene.
 type Listed = func(post int64) (scene int, last bool)
 
 // batcher groups posts in story order into scenes. A new scene is ready when it is known whether another one follows in

@@ -19,10 +19,10 @@ type Changes struct {
 	FormerPosts int `json:"former_posts"` // that the source no longer has; they are kept
 }
 
-// Merge makes a corpus at path, which must be empty or missing, of a former one and a draft: the corpus of the source
-// as it is now. A post with the same text keeps its row and its id. Other posts of the draft get ids that the former
-// corpus does not have. Posts that the draft lacks stay, and are marked as former. So everything that refers to a post
-// of the former corpus holds. The order of the story is that of the draft, with former posts where they were.
+// Merge makes a corpus at path, which must be empty or missing, of a former one and a draft. The draft is the corpus of
+// the source as it is now. A post with the same text keeps its row and its id. Other posts of the draft get ids that
+// the former corpus does not have. Posts that the draft lacks stay, and are marked as former. So everything that refers
+// to a post of the former corpus holds. The order of the story is that of the draft, with former posts where they were.
 //
 // The error is annotator.Misused if the draft has so little of the former corpus that it must be another story.
 func Merge(ctx context.Context, former, draft, path string) (Changes, error) {
@@ -130,19 +130,21 @@ func (p *mergePlan) insertPlan(ctx context.Context, tx *sql.Tx) error {
 // source.
 const applyPlan = `
 	INSERT INTO main.thread (id, title, ord)
-		SELECT p.id, coalesce(t.title, ''), p.ord FROM temp.plan_thread p LEFT JOIN draft.thread t ON t.id = p.draft WHERE true
+		SELECT p.id, coalesce(t.title, ''), p.ord FROM temp.plan_thread p
+		LEFT JOIN draft.thread t ON t.id = p.draft WHERE true
 		ON CONFLICT (id) DO UPDATE SET ord = excluded.ord, title = coalesce(nullif(excluded.title, ''), title);
 	UPDATE main.post SET ord = p.ord, former = p.draft IS NULL, (source_document, source_offset) =
 		(SELECT d.source_document, d.source_offset FROM draft.post d WHERE d.id = p.draft)
 		FROM temp.plan p WHERE p.id = post.id AND NOT p.new;
 	INSERT INTO main.post (thread_id, id, name, trip_code, subject, time, file_url, file_name, body, source_document,
 			source_offset, source_id, ord)
-		SELECT p.thread, p.id, d.name, d.trip_code, d.subject, d.time, d.file_url, d.file_name, d.body, d.source_document,
-			d.source_offset, d.source_id, p.ord
+		SELECT p.thread, p.id, d.name, d.trip_code, d.subject, d.time, d.file_url, d.file_name, d.body,
+			d.source_document, d.source_offset, d.source_id, p.ord
 		FROM temp.plan p JOIN draft.post d ON d.id = p.draft WHERE p.new;
 	INSERT INTO main.tag SELECT p.id, t.name FROM temp.plan p JOIN draft.tag t ON t.post_id = p.draft WHERE true
 		ON CONFLICT DO NOTHING;
-	INSERT INTO main.link SELECT p.id, coalesce(q.id, l.link_to) FROM temp.plan p JOIN draft.link l ON l.link_from = p.draft
+	INSERT INTO main.link SELECT p.id, coalesce(q.id, l.link_to) FROM temp.plan p
+		JOIN draft.link l ON l.link_from = p.draft
 		LEFT JOIN temp.plan q ON q.draft = l.link_to WHERE true ON CONFLICT DO NOTHING;
 	INSERT INTO main.meta SELECT key, value FROM draft.meta WHERE true
 		ON CONFLICT DO UPDATE SET value = excluded.value;

@@ -97,15 +97,16 @@ func (db *DB) Around(ctx context.Context, id int64, n int) ([]annotator.Post, er
 	if err != nil {
 		return nil, err
 	}
-	after, err := db.list(ctx, `WHERE p.thread_id = ?1 AND (KEY, p.id) > (?2, ?3) AND FORMER = 0 ORDER BY KEY, p.id LIMIT ?4`,
+	after, err := db.list(ctx,
+		`WHERE p.thread_id = ?1 AND (KEY, p.id) > (?2, ?3) AND FORMER = 0 ORDER BY KEY, p.id LIMIT ?4`,
 		center.Thread, at.time, at.id, n)
 	slices.Reverse(before)
 	return slices.Concat(before, []annotator.Post{*center}, after), err
 }
 
-// Range returns the posts of a thread from one post to another, including both, in story order, without those
-// whose text the source no longer has. It returns at most limit posts, or all if limit is 0. An id of 0 leaves that end open. With a tag, only posts with that tag are
-// returned. A post that is not in the thread is annotator.NotFound.
+// Range returns the posts of a thread from one post to another, including both, in story order. It leaves out posts
+// whose text the source no longer has. It returns at most limit posts, or all if limit is 0. An id of 0 leaves that end
+// open. With a tag, only posts with that tag are returned. A post that is not in the thread is annotator.NotFound.
 func (db *DB) Range(ctx context.Context, thread, from, to int64, tag string, limit int) ([]annotator.Post, error) {
 	low, high := sortKey{earliest, earliest}, sortKey{latest, latest}
 	var err error
@@ -121,7 +122,8 @@ func (db *DB) Range(ctx context.Context, thread, from, to int64, tag string, lim
 	}
 	var posts []annotator.Post
 	for p, err := range db.posts(ctx, "",
-		`WHERE p.thread_id = ?1 AND (KEY, p.id) >= (?2, ?3) AND (KEY, p.id) <= (?4, ?5) AND FORMER = 0 ORDER BY KEY, p.id`,
+		`WHERE p.thread_id = ?1 AND (KEY, p.id) >= (?2, ?3) AND (KEY, p.id) <= (?4, ?5) AND FORMER = 0
+		ORDER BY KEY, p.id`,
 		thread, low.time, low.id, high.time, high.id) {
 		if err != nil {
 			return nil, err

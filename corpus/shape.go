@@ -126,17 +126,19 @@ func (c columns) text(table, name string) string {
 	return table + name
 }
 
-// query returns the SQL that reads posts, with joins, and clauses that select and sort them. In the clauses, KEY is
-// replaced with the sort key of a post in its thread, and FORMER with whether the source no longer has its text.
+// query returns the SQL that reads posts, with joins, and clauses that select and sort them. In the clauses, KEY is the
+// sort key of a post in its thread. FORMER is whether the source no longer has its text.
 func (s shape) query(joins, clauses string) string {
-	return "SELECT " + s.columns + " FROM " + s.from + joins + " " + strings.NewReplacer("KEY", s.key, "FORMER", s.former).Replace(clauses)
+	clauses = strings.NewReplacer("KEY", s.key, "FORMER", s.former).Replace(clauses)
+	return "SELECT " + s.columns + " FROM " + s.from + joins + " " + clauses
 }
 
 // scanPost reads a row of such a query.
 func scanPost(rows *sql.Rows) (*annotator.Post, error) {
 	var p annotator.Post
 	var tags string
-	if err := rows.Scan(&p.Thread, &p.ID, &p.Name, &p.Trip, &p.Subject, &p.Time, &p.Body, &tags, &p.Former); err != nil {
+	err := rows.Scan(&p.Thread, &p.ID, &p.Name, &p.Trip, &p.Subject, &p.Time, &p.Body, &tags, &p.Former)
+	if err != nil {
 		return nil, err
 	}
 	for _, text := range []*string{&p.Name, &p.Trip, &p.Subject, &p.Body, &tags} {

@@ -18,9 +18,8 @@ type threadStart struct {
 }
 
 // Threads returns all threads in story order: by the time of the opening post, then by id. The opening post has the id
-// of the thread; without it, the earliest post counts. A corpus whose source has changed has an order of its own. Threads without posts
-// come last. A thread that occurs only in
-// table post has no title.
+// of the thread; without it, the earliest post counts. A corpus whose source has changed has an order of its own.
+// Threads without posts come last. A thread that occurs only in table post has no title.
 func (db *DB) Threads(ctx context.Context) ([]annotator.Thread, error) {
 	titles, err := db.titles(ctx)
 	if err != nil {

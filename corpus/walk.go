@@ -30,9 +30,9 @@ func (db *DB) Scenes(ctx context.Context, maxBytes int) iter.Seq2[*annotator.Sce
 	}
 }
 
-// ScenesOf yields the scenes of a run, and the new ones, in story order. A scene that the run has listed has its number
-// and the posts that it was listed with, as far as the corpus has them, whether or not the source still has their text.
-// New posts are in scenes of their own, which have no number of the run: those between the posts of a listed scene come
+// ScenesOf yields the scenes of a run, and the new ones, in story order. A listed scene has its number of the run, and
+// the posts that it was listed with, as far as the corpus has them. It does not matter whether the source still has
+// their text. New posts are in scenes of their own, without a number. Those between the posts of a listed scene come
 // after it. Former posts that the run has not listed are left out.
 func (db *DB) ScenesOf(ctx context.Context, maxBytes int, listed Listed) iter.Seq2[*annotator.Scene, error] {
 	return func(yield func(*annotator.Scene, error) bool) {

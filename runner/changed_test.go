@@ -111,7 +111,8 @@ func (b *book) runUntil(transitions int) {
 		err = r.Run(ctx)
 		end()
 	}
-	if err != nil && !(transitions > 0 && errors.Is(err, context.Canceled)) && annotator.KindOf(err) != annotator.NoCalls {
+	killed := transitions > 0 && errors.Is(err, context.Canceled)
+	if err != nil && !killed && annotator.KindOf(err) != annotator.NoCalls {
 		b.stage.t.Fatal(err)
 	}
 	b.stage.verify("run")
@@ -175,8 +176,8 @@ func (b *book) checkRead() {
 	}
 }
 
-// TestAppendedChaptersAreReadAsOne: a book that is read chapter by chapter, each appended when the former is read, gives
-// the codex of the book that is read at once. Nothing is asked at the ends of threads and runs.
+// TestAppendedChaptersAreReadAsOne appends the chapters of a book, each when the one before is read. The codex is that
+// of the book that is read at once. Nothing is asked at the ends of threads and runs.
 func TestAppendedChaptersAreReadAsOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -8,8 +8,8 @@ import (
 	"annotator/model"
 )
 
-// boundary is BOUNDARY: it finds the end of a thread, or of all that is to be read, which may be a scene within a
-// thread that was added late. A scene that is read again ended its thread when it was refused.
+// boundary is BOUNDARY: it finds the end of a thread, or of all that is to be read. The last scene that is read may be
+// one within a thread that was added late. A scene that is read again ended its thread when it was refused.
 // A thread that fills the window alone may be long. It counts as ended each time before a part of it leaves the window.
 func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 	row := r.scene.row

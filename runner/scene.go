@@ -51,8 +51,8 @@ const lateNote = "\n\nThis scene is read late: it could not be annotated when it
 	"of its own place in the story."
 
 // addedNote is attached to a scene that was added to the story, or has changed, after later scenes were read.
-const addedNote = "\n\nThis scene is read late: its author has added or changed it after later scenes were read. Note " +
-	"what it tells as of its own place in the story."
+const addedNote = "\n\nThis scene is read late: its author has added or changed it after later scenes were read. " +
+	"Note what it tells as of its own place in the story."
 
 // loadScene reads the text of a scene, and checks that it is the text that was listed. The turn is 0 for a scene that
 // is not begun.

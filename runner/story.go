@@ -112,7 +112,7 @@ func (s *session) sameStory(ctx context.Context, run *storage.RunStatus) error {
 // minMovedWords is the fewest words of a quotation that is moved to another chapter. Fewer may stand there by chance.
 const minMovedWords = 4
 
-// findQuotes finds where the words of quotations stand now: in the first post of their thread that has them, else in
+// findQuotes finds where the words of quotations stand now. The first post of their thread that has them counts, else
 // the only post of the story that does. It implements storage.QuoteFinder.
 func (s *session) findQuotes(ctx context.Context, quotes []storage.FormerQuote, readable func(post int64) bool) (
 	[]annotator.Evidence, error,

@@ -111,8 +111,8 @@ var invariants = [...]invariant{
 		    JOIN json_each(iif(json_valid(s.posts), s.posts, '[]')) p)`,
 	},
 	{
-		"former posts", "no pending scene has a post whose text the source no longer has, a withdrawn scene was never " +
-			"read, and no name is found in such a post",
+		"former posts", "no pending scene has a post whose text the source no longer has, a withdrawn scene was " +
+			"never read, and no name is found in such a post",
 		`SELECT 'scene ' || s.n || ' is pending, and has former text' FROM scene_post p
 		  JOIN scene s ON s.ord = p.place / 1000000 WHERE p.former = 1 AND s.state = 'pending'
 		 UNION ALL SELECT 'scene ' || n || ' is withdrawn, and was read' FROM scene
@@ -264,8 +264,8 @@ var invariants = [...]invariant{
 		     IS NOT (t.content ->> 'tier', coalesce(t.content ->> 'through', 0))`,
 	},
 	{
-		"summaries", "a thread has at most one summary up to a scene; when every scene is read, each thread that the model has " +
-			"read has one, and the story so far includes all of them",
+		"summaries", "a thread has at most one summary up to a scene; when every scene is read, each thread that the " +
+			"model has read has one, and the story so far includes all of them",
 		`SELECT 'thread ' || thread_id || ' has ' || count(*) || ' summaries' FROM episode
 		  WHERE kind = 'thread' AND trace_id > (SELECT summaries_after FROM run_state) GROUP BY thread_id, to_scene
 		  HAVING count(*) > 1

@@ -203,7 +203,8 @@ func (u *mentionUpdate) setMeant(m *heldMention, meant bool, from knownSince) {
 func (u *mentionUpdate) insert(m *Mention, since knownSince, meant int) {
 	var before int
 	u.scan([]any{&before}, `SELECT coalesce((SELECT meant FROM mention
-		WHERE entry_id = ? AND place = ? AND start_at = ? AND set_by = ?), 0)`, m.Entry, m.Place, m.Start, since.revision)
+		WHERE entry_id = ? AND place = ? AND start_at = ? AND set_by = ?), 0)`,
+		m.Entry, m.Place, m.Start, since.revision)
 	u.execOne(`INSERT INTO mention (entry_id, place, start_at, end_at, set_by, from_seen, meant)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET end_at = excluded.end_at, meant = excluded.meant,
 		until_seen = NULL, ended_by = NULL`, m.Entry, m.Place, m.Start, m.End, since.revision, since.seen, meant)

@@ -70,7 +70,8 @@ func (s *Mentions) scenesWith(ctx context.Context, words []string) ([]int, error
 		terms[i] = matchWord(word)
 	}
 	return readAll(ctx, s.db, "look for a name", ScanValue[int],
-		`SELECT rowid FROM scene_word WHERE scene_word MATCH ? AND rowid NOT IN `+withdrawn+` ORDER BY rowid`, strings.Join(terms, " ")+"*")
+		`SELECT rowid FROM scene_word WHERE scene_word MATCH ? AND rowid NOT IN `+withdrawn+` ORDER BY rowid`,
+		strings.Join(terms, " ")+"*")
 }
 
 // matchWord returns the query of FTS5 for a word.

@@ -88,7 +88,8 @@ type QuoteCount struct {
 
 func (r *Report) countQuotes(ctx context.Context, q querier) error {
 	return q.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(v.json ->> 'weak'), 0), (SELECT count(*)
-		  FROM scene_post p JOIN value f ON f.field = 'evidence' AND f.json ->> 'post' = p.post_id AND f.ended_by IS NULL
+		  FROM scene_post p
+		  JOIN value f ON f.field = 'evidence' AND f.json ->> 'post' = p.post_id AND f.ended_by IS NULL
 		  JOIN entry o ON o.id = f.entry_id AND o.name IS NOT NULL WHERE p.former = 1)
 		FROM entry e JOIN value v ON v.entry_id = e.id AND v.field = 'evidence' AND v.ended_by IS NULL
 		WHERE e.name IS NOT NULL`).Scan(&r.Quotes.Total, &r.Quotes.Weak, &r.Quotes.Former)

@@ -8,8 +8,8 @@ import (
 
 // Retry makes quarantined scenes pending again, those of the given numbers or all, and returns how many there were. The
 // refusals stay on record, and their turns stay out of the window. It also does what Run.ResetFailures does. A pending
-// scene stays so, and so does one whose text the source no longer has. NotFound for a number without a scene; Misused for a scene that is recorded or whose checkpoint is
-// due.
+// scene stays so, and so does one whose text the source no longer has. NotFound for a number without a scene; Misused
+// for a scene that is recorded or whose checkpoint is due.
 func (s *Scenes) Retry(ctx context.Context, scenes ...int) (int, error) {
 	for _, n := range scenes {
 		if err := s.retryable(ctx, n); err != nil {

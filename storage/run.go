@@ -132,7 +132,8 @@ type Pulse struct {
 // Pulse returns the pulse of a run; the zero value where none has begun.
 func (s *Run) Pulse(ctx context.Context) (p Pulse, err error) {
 	err = s.db.read.QueryRowContext(ctx,
-		`SELECT title, (SELECT coalesce(max(n), 0) FROM scene) - (SELECT count(*) FROM `+withdrawn+`), updated_at, (SELECT coalesce(max(id), 0) FROM call)
+		`SELECT title, (SELECT coalesce(max(n), 0) FROM scene) - (SELECT count(*) FROM `+withdrawn+`), updated_at,
+		(SELECT coalesce(max(id), 0) FROM call)
 		FROM run_state`).Scan(&p.Title, &p.Scenes, &p.Updated, &p.Calls)
 	return p, sqlite.Wrap(orNone(err), "read the run's state in %s", s.db.path)
 }

@@ -99,7 +99,8 @@ func (s *Scenes) Checkpoint(ctx context.Context, scene, tokens int,
 
 // SceneQuery is a query whose rows ScanScene scans.
 const SceneQuery = `SELECT n, s.ord, s.thread_id, title, t.ord, posts, words, hash, n = first_scene, n = last_scene,
-	NOT EXISTS (SELECT 1 FROM scene o WHERE o.state IN ('pending', 'open') AND o.state <> 'open' AND o.n <> s.n), state, attempts, turn, reason, fault,
+	NOT EXISTS (SELECT 1 FROM scene o WHERE o.state IN ('pending', 'open') AND o.state <> 'open' AND o.n <> s.n),
+	state, attempts, turn, reason, fault,
 	(SELECT count(*) FROM refusal f WHERE f.scene = s.n)
 	FROM scene s JOIN thread_state t USING (thread_id)`
 

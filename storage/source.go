@@ -159,8 +159,8 @@ func (tx *tx) hashOfScenes() string {
 // correctThreads sets the titles, the first and last scenes, and the state of threads.
 func (tx *tx) correctThreads(plan *storyPlan) {
 	for _, thread := range slices.Sorted(maps.Keys(plan.titles)) {
-		tx.exec(`UPDATE thread_state SET title = ?1 WHERE thread_id = ?2 AND title <> ?1 AND ?1 <> ''`, plan.titles[thread],
-			thread)
+		tx.exec(`UPDATE thread_state SET title = ?1 WHERE thread_id = ?2 AND title <> ?1 AND ?1 <> ''`,
+			plan.titles[thread], thread)
 	}
 	tx.correctSpans()
 	tx.exec(`UPDATE thread_state SET summary_due = ` + summaryDue + ` WHERE summary_due <> (` + summaryDue + `)`)
@@ -186,7 +186,8 @@ func (tx *tx) moveQuotes(find QuoteFinder, c *SourceChange) {
 		return
 	}
 	placeOf := func(post int64) (place annotator.Place) {
-		tx.scan([]any{&place}, `SELECT coalesce((SELECT place FROM scene_post WHERE post_id = ? AND former = 0), 0)`, post)
+		tx.scan([]any{&place}, `SELECT coalesce((SELECT place FROM scene_post WHERE post_id = ? AND former = 0), 0)`,
+			post)
 		return place
 	}
 	found, err := find(tx.ctx, quotes, func(post int64) bool {

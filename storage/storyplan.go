@@ -79,8 +79,9 @@ func readPlan(ctx context.Context, q querier, former []int64) (*storyPlan, error
 	for i := range scenes {
 		s := &scenes[i]
 		p.scenes[s.n] = s
+		isFormer := func(id int64) bool { return p.former[id] }
 		s.withdrawn = s.state == annotator.SceneWithdrawn ||
-			s.state == annotator.ScenePending && slices.ContainsFunc(s.posts, func(id int64) bool { return p.former[id] })
+			s.state == annotator.ScenePending && slices.ContainsFunc(s.posts, isFormer)
 		for k, id := range s.posts {
 			if !s.withdrawn {
 				p.posts[id] = scenePost{s.n, k == len(s.posts)-1}
@@ -140,14 +141,6 @@ func (p *storyPlan) differs(s *listedScene) error {
 	}
 	return annotator.Errorf(annotator.Misused, "the corpus has changed: the text of scene %d, %s, differs or is gone",
 		s.n, which).WithReason(annotator.ReasonStoryChanged)
-}
-
-// newScenes counts the scenes that the run does not have.
-func (p *storyPlan) newScenes() (n int) {
-	for i := range p.gaps {
-		n += len(p.gaps[i].scenes)
-	}
-	return n
 }
 
 // compareStory compares the scenes of a run with its story.

@@ -171,7 +171,10 @@ var damages = []struct {
 		"former posts", "a pending scene with one",
 		`UPDATE scene SET state = 'pending', recorded_at = NULL WHERE n = 6; UPDATE scene_post SET former = 1`,
 	},
-	{"former posts", "a scene that was read is withdrawn", `UPDATE scene SET state = 'withdrawn', recorded_at = NULL WHERE n = 1`},
+	{
+		"former posts", "a scene that was read is withdrawn",
+		`UPDATE scene SET state = 'withdrawn', recorded_at = NULL WHERE n = 1`,
+	},
 	{"former text", "a mark on a post of the source", `UPDATE scene_post SET former = 1 WHERE place < 2000000000000`},
 	{"recorded once", "left out", `UPDATE scene SET state = 'pending', recorded_at = NULL, attempts = 0 WHERE n = 1`},
 	{"recorded once", "counted twice", `UPDATE run_state SET recorded = recorded + 1`},
@@ -430,7 +433,9 @@ func TestVerifyFindsDamage(t *testing.T) {
 }
 
 // soundSource is the corpus of the database that sound makes.
-var soundSource = &storage.Source{Body: bodyOrNotFound, Story: storyOf(scenesOf(2, 2, 2)...), Identity: "1", Finder: entries.FindMentions}
+var soundSource = &storage.Source{
+	Body: bodyOrNotFound, Story: storyOf(scenesOf(2, 2, 2)...), Identity: "1", Finder: entries.FindMentions,
+}
 
 func bodyOrNotFound(_ context.Context, id int64) (string, error) {
 	if id == 404 {

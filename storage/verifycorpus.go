@@ -201,7 +201,8 @@ func (v *verifier) verifyMentions(ctx context.Context, f *Finding) error {
 		if err != nil {
 			return err
 		}
-		if stored := held[scene.Order]; stored != nil && !sameMentions(stored, withoutFormer(scene, find(scene).Mentions)) {
+		stored := held[scene.Order]
+		if stored != nil && !sameMentions(stored, withoutFormer(scene, find(scene).Mentions)) {
 			f.add(fmt.Sprintf("the mentions of scene %d are not the names in its posts", scene.N))
 		}
 	}

@@ -35,9 +35,10 @@ var adviceFor = map[annotator.Reason]string{
 		"an archive",
 	annotator.ReasonNoCorpusNamed: "name the file to make with --corpus",
 	annotator.ReasonCorpusTaken:   "name another file with --corpus",
-	annotator.ReasonOtherStory: "put the former story back, or give the new one another name; `annotator import` with " +
-		"--reimport replaces the corpus, and the run of it needs a new --db, too",
-	annotator.ReasonOtherImport:     "name another file with --corpus, or replace it with `annotator import` and --reimport",
+	annotator.ReasonOtherStory: "put the former story back, or give the new one another name; `annotator import` " +
+		"with --reimport replaces the corpus, and the run of it needs a new --db, too",
+	annotator.ReasonOtherImport: "name another file with --corpus, or replace it with `annotator import` and " +
+		"--reimport",
 	annotator.ReasonUnknownEncoding: "say which with --encoding, as in --encoding windows-1252",
 	annotator.ReasonAmbiguousEncoding: "%s is in another encoding, and several may be meant: say which with " +
 		"--encoding, as in --encoding windows-1252; its first line would be %s",

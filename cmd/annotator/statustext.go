@@ -166,7 +166,8 @@ func (s *status) entries() string {
 
 // quotes counts the quotations; empty if there are none.
 func (s *status) quotes() string {
-	q, text := s.Quotes, ""
+	q := s.Quotes
+	var text string
 	switch {
 	case q.Total == 0:
 		return ""

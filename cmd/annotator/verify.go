@@ -94,7 +94,9 @@ func (o *verifyOptions) run(ctx context.Context) error {
 
 // corpusChecks are the checks that need the corpus.
 func corpusChecks() []string {
-	return []string{storage.CheckCorpus, storage.CheckFormer, storage.CheckMentions, storage.CheckWords, storage.CheckQuotations}
+	return []string{
+		storage.CheckCorpus, storage.CheckFormer, storage.CheckMentions, storage.CheckWords, storage.CheckQuotations,
+	}
 }
 
 // concernsDatabase reports whether a violation is one of the database, not only of the corpus.

@@ -71,7 +71,8 @@ func TestChangedWhileImported(t *testing.T) {
 // A corpus takes the changes of its source, and nothing of another story.
 func TestChangedSinceImport(t *testing.T) {
 	t.Parallel()
-	path := files(t, map[string]string{"a.txt": "CHAPTER I\n\nShe lit the lantern. Then she walked down to the quay.\n"})[0]
+	const text = "CHAPTER I\n\nShe lit the lantern. Then she walked down to the quay.\n"
+	path := files(t, map[string]string{"a.txt": text})[0]
 	o := ingest.Options{Sources: []string{path}, Corpus: filepath.Join(t.TempDir(), "made.corpus.db")}
 	mustImport(t, o).close(t)
 	other := o
@@ -102,7 +103,7 @@ func TestChangedSinceImport(t *testing.T) {
 }
 
 // TestMergeKeepsEveryPost changes a book and a forum at random, several times. The story of the merged corpus is that
-// of the source, every post that was ever there is there with its text, and no post is twice in the story.
+// of the source. Every post that was ever there is there with its text, and no post is twice in the story.
 func TestMergeKeepsEveryPost(t *testing.T) {
 	t.Parallel()
 	for _, format := range []ingest.Format{ingest.Text, ingest.JSONL} {
