@@ -10,8 +10,8 @@ import (
 	"annotator/view"
 )
 
-// TestSuggestionsOfCalls: what a call would have changed and a person has locked is a suggestion from that scene on. The
-// fact is perhaps out of date. A person who accepts it applies the stored operation.
+// TestSuggestionsOfCalls: what a call would have changed and a person has locked is a suggestion from that scene on.
+// The fact is perhaps out of date. A person who accepts it applies the stored operation.
 func TestSuggestionsOfCalls(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(3))

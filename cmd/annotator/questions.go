@@ -100,7 +100,8 @@ func newAnswer(a *app) *cobra.Command {
 		Use: "answer QUESTION TEXT", Short: "Answer a question of the model",
 		Long: `Answer a question of the model: ` + "`annotator questions`" + ` lists them with their numbers. ` +
 			`The model reads the answer with the next scene that names the entry. The codex is not changed. ` +
-			`Under a limit an answer is seen from where the story was read to, or from --at. Another answer takes its place.`,
+			`Under a limit an answer is seen from where the story was read to, or from --at. ` +
+			`Another answer takes its place.`,
 		Example: `  annotator answer 3 "Yes, she is the keeper's daughter."`,
 	}, 2, func(_ context.Context, _ *editView, args []string) (op annotator.Operation, err error) {
 		op = annotator.Operation{Do: annotator.DeedAnswer, Text: args[1]}
