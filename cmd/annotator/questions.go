@@ -65,7 +65,7 @@ func readQuestions(ctx context.Context, v *codexView, all bool) (*questionList, 
 		}
 		asked := personQuestion{
 			ID: q.ID, Entry: q.Entry, Term: q.Name, Scene: q.Scene, Question: q.Text,
-			Answers: q.Question.Answers, place: scenes.label(ctx, q.Scene),
+			Answers: q.Answers, place: scenes.label(ctx, q.Scene),
 		}
 		if q.Answer != nil {
 			asked.Answer, asked.By = q.Answer.Text, q.Answer.By
