@@ -118,7 +118,7 @@ func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) e
 		}
 		open = undecided(open, q.batch, decisions)
 		open = slices.DeleteFunc(open, func(u annotator.UndecidedEntry) bool { // they are in the codex no more
-			return slices.ContainsFunc(folds, func(f folded) bool { return f.Entry.ID == u.Entry })
+			return slices.ContainsFunc(folds, func(f folded) bool { return f.ID == u.Entry })
 		})
 	}
 }

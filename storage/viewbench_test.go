@@ -41,8 +41,8 @@ func longCodex(b *testing.B) *storage.DB {
 	return db
 }
 
-// makeCodex makes a story of some scenes with some entries, unless the folder has one. Each entry has a name, an alias, a
-// tag, and a confirmation. It has four claims with a quotation each, spread over the rest of the story.
+// makeCodex makes a story of some scenes with some entries, unless the folder has one. Each entry has a name, an
+// alias, a tag, and a confirmation. It has four claims with a quotation each, spread over the rest of the story.
 func makeCodex(b *testing.B, dir string, scenes, entries int) {
 	b.Helper()
 	threads := make([]int, scenes/50)

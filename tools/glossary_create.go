@@ -60,7 +60,7 @@ func (env *Env) checkKind(tags []string) error {
 	clean, err := codex.Tags(tags)
 	isKind := func(tag string) bool { return slices.Contains(env.Kinds, tag) }
 	if err != nil || env.Kinds == nil || slices.ContainsFunc(clean, isKind) {
-		return nil // the edit reports the error
+		return err
 	}
 	return failf(OutOfScope, "this codex has entries of these kinds only, as tags: %s; leave others out",
 		strings.Join(env.Kinds, ", "))

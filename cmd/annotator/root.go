@@ -32,7 +32,8 @@ A run can be stopped at any moment. Run the same command again to continue.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newRun(a), newRetry(a), newImport(a), newStatus(a), newExport(a), newImportEdits(a), newEditLog(a), newSearch(a), newShow(a),
+		newRun(a), newRetry(a), newImport(a), newStatus(a), newExport(a), newImportEdits(a), newEditLog(a),
+		newSearch(a), newShow(a),
 		newStory(a), newMentions(a), newEval(a), newSample(a), newAsk(a), newMCP(a), newSnapshot(a), newMemory(a),
 		newAudit(a), newCurate(a), newReview(a), newQuestions(a), newVerify(a), newBackup(a), newDoctor(a),
 		newStates(a), newServe(a), newDemo(a), newTools(a), newPrompts(a), newInit(a), newMan(a), newVersion(a),
