@@ -101,11 +101,12 @@ func TestReviewByKeyboard(t *testing.T) {
 	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(base+"/lanterns/review?as-of=all&kind=quotation"))
 	first := eval[string](ctx, t, `document.querySelector("#text").value`)
 	do(ctx, t, chromedp.KeyEvent("l"))
-	until(ctx, t, fmt.Sprintf(`document.querySelector("#text")?.value != %q`, first))
+	const loaded = `document.readyState == "complete" && `
+	until(ctx, t, loaded+fmt.Sprintf(`document.querySelector("#text").value != %q`, first))
 	do(ctx, t, chromedp.KeyEvent("e"))
 	until(ctx, t, `document.activeElement.matches("#text")`)
 	do(ctx, t, chromedp.KeyEvent("nlx These letters are words. "), chromedp.KeyEvent(kb.Enter))
-	until(ctx, t, `document.querySelectorAll(".decisions li").length == 2`)
+	until(ctx, t, loaded+`document.querySelectorAll(".decisions li").length == 2`)
 	do(ctx, t, chromedp.KeyEvent("u"))
 	until(ctx, t, `document.querySelectorAll(".decisions li").length == 1`)
 }
