@@ -393,8 +393,9 @@ var invariants = [...]invariant{
 }
 
 // readToTheEnd is a condition on scenes s of a run r that has read its whole story. It selects the scenes that the
-// model has read in story order since threads are summarised.
+// model has read in story order since threads are summarised. If the source loses what was still to be read, the
+// questions at the end are asked with the next scene that is read.
 const readToTheEnd = `r.state IN ('NO_MORE', 'CURATING') AND r.open_scene = 0
-	AND NOT EXISTS (SELECT 1 FROM scene WHERE state IN ('pending', 'open'))
+	AND NOT EXISTS (SELECT 1 FROM scene WHERE state IN ('pending', 'open', 'withdrawn'))
 		  AND s.state = 'recorded' AND s.turn > 0 AND s.n NOT IN (SELECT scene FROM refusal)
 		  AND (SELECT max(t.id) FROM trace t WHERE t.turn = s.turn) > r.summaries_after`

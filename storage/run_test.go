@@ -30,7 +30,7 @@ func TestBeginListsTheScenes(t *testing.T) {
 		row, err := s.db.Scenes.Get(s.ctx, i+1)
 		s.ok(err)
 		want := &annotator.SceneRow{
-			N: i + 1, Order: scene.Order, Last: i == 2, Thread: scene.Thread,
+			N: i + 1, Order: scene.Order, Thread: scene.Thread,
 			Posts: []int64{scene.Posts[0].ID, scene.Posts[1].ID},
 			Words: scene.Words(),
 			Hash:  scene.Hash(), Opens: scene.Opens, Ends: scene.Ends, State: annotator.ScenePending,

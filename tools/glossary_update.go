@@ -53,7 +53,9 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	ed.move(a.Move, env.Scene.End())
 	ed.describe(a.Tags, a.Status, at)
 	if refused != nil { // each part is refused for the same reason, and may be suggested
-		ed.refused = nil
+		failure := failureOf(refused)
+		failure.Suggests = ed.suggests
+		return Result{}, failure
 	}
 	return ed.answer()
 }

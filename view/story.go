@@ -128,6 +128,7 @@ func (v *View) ScenesFrom(ctx context.Context, thread int64, offset, limit int) 
 		thread, v.lastScene(), limit, offset)
 	for i := range scenes {
 		v.cut(&scenes[i])
+		scenes[i].Last = false // it tells of scenes after the limit
 	}
 	return scenes, err
 }
