@@ -78,7 +78,7 @@ func (v *verifier) scenes(ctx context.Context) iter.Seq2[*annotator.Scene, error
 				continue
 			}
 			listed := *scene
-			listed.Order = known.order
+			listed.Order, listed.Posts = known.order, slices.Clone(scene.Posts)
 			for i := range listed.Posts { // the run may not have taken the changes of the source yet
 				listed.Posts[i].Former = plan.former[listed.Posts[i].ID]
 			}
