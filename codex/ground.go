@@ -86,7 +86,7 @@ func FindQuotes(posts []annotator.Post, quote string) (found []annotator.Evidenc
 		quotes = append(quotes, bare)
 	}
 	for _, quote := range quotes {
-		if evidence, ok := groundIn(posts, quote); ok {
+		if evidence, ok := GroundIn(posts, quote); ok {
 			return []annotator.Evidence{evidence}, ""
 		}
 	}
@@ -113,8 +113,8 @@ func FindQuotes(posts []annotator.Post, quote string) (found []annotator.Evidenc
 	return nil, whyNotFound(posts, quotes)
 }
 
-// groundIn is Ground in the first of some posts that holds a quotation.
-func groundIn(posts []annotator.Post, quote string) (annotator.Evidence, bool) {
+// GroundIn is Ground in the first of some posts that holds a quotation. It sets Post.
+func GroundIn(posts []annotator.Post, quote string) (annotator.Evidence, bool) {
 	for i := range posts {
 		if evidence, ok := Ground(posts[i].Body, quote); ok {
 			evidence.Post = posts[i].ID
@@ -138,7 +138,7 @@ func groundEndsIn(posts []annotator.Post, quote string) (annotator.Evidence, int
 // groundPieces finds each piece of a quotation that is divided by ellipses; nil if one is not found.
 func groundPieces(posts []annotator.Post, quote string) (found []annotator.Evidence) {
 	for _, piece := range splitEnds(quote) {
-		evidence, ok := groundIn(posts, piece)
+		evidence, ok := GroundIn(posts, piece)
 		if !ok {
 			return nil
 		}

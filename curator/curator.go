@@ -116,17 +116,19 @@ func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) e
 				c.Decided(&q.batch[i].Entry, d)
 			}
 		}
-		open = undecided(open, q.batch, decisions)
-		open = slices.DeleteFunc(open, func(u annotator.UndecidedEntry) bool { // they are in the codex no more
-			return slices.ContainsFunc(folds, func(f folded) bool { return f.ID == u.Entry })
-		})
+		open = undecided(open, q.batch, decisions, folds)
 	}
 }
 
-// undecided returns what is left of entries after decisions on some of them. A resumed run reads the same from the
-// database, so that it asks the same questions.
-func undecided(open []annotator.UndecidedEntry, batch Batch, decisions []Decision) (left []annotator.UndecidedEntry) {
+// undecided returns what is left of entries after decisions on some of them, without those that were folded into others.
+// A resumed run reads the same from the database, so that it asks the same questions.
+func undecided(
+	open []annotator.UndecidedEntry, batch Batch, decisions []Decision, folds []folded,
+) (left []annotator.UndecidedEntry) {
 	for _, u := range open {
+		if slices.ContainsFunc(folds, func(f folded) bool { return f.ID == u.Entry }) {
+			continue
+		}
 		at := slices.IndexFunc(batch, func(c *Candidate) bool { return c.Entry.ID == u.Entry })
 		switch {
 		case at < 0:

@@ -95,11 +95,10 @@ func (s *server) ground(ctx context.Context, shown *view.View, post int64, words
 	if err != nil || at.Err != nil {
 		return nil, errors.Join(err, at.Err)
 	}
-	found, ok := codex.Ground(posts[0].Body, words)
+	found, ok := codex.GroundIn(posts[:1], words)
 	if !ok {
 		return nil, annotator.Errorf(annotator.NotFound, "post %d does not have the words %q", post, words).
 			WithAdvice("quote whole words as they stand there")
 	}
-	found.Post = post
 	return &found, nil
 }

@@ -69,9 +69,7 @@ func file(ctx context.Context, path string, now func() time.Time, what string, b
 // back.
 func (s *Edits) RowOf(ctx context.Context, op *annotator.Operation) (int64, error) {
 	return readValue[int64](ctx, s.db, "look for an edit", `SELECT coalesce(max(t.id), 0) FROM trace t
-		WHERE t.kind = 'edit' AND t.error = '' AND t.arguments = ? AND NOT EXISTS
-		  (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
-		    AND u.arguments ->> 'row' = t.id)`, annotator.EncodeJSON(op))
+		WHERE t.kind = 'edit' AND t.error = '' AND t.arguments = ? AND `+NotUndone, annotator.EncodeJSON(op))
 }
 
 // Basis returns a text that changes whenever something changes on which suggestions rest.

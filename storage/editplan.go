@@ -110,7 +110,7 @@ func (e *edit) readSubject() (err error) {
 // asks is named, it is one of that person.
 func (e *edit) readUndone() error {
 	err := e.Row(e.ctx, `SELECT t.id FROM trace t WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
-		AND ?1 IN (0, t.id) AND (?1 > 0 OR ?2 IN ('', t.arguments ->> 'by')) AND `+notUndone+`
+		AND ?1 IN (0, t.id) AND (?1 > 0 OR ?2 IN ('', t.arguments ->> 'by')) AND `+NotUndone+`
 		ORDER BY t.id DESC LIMIT 1`, e.op.Row, e.op.By).Scan(&e.op.Row)
 	if err != nil {
 		return orRefusal(err, "no edit is left to undo")

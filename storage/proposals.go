@@ -8,22 +8,16 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/internal/sqlite"
 )
 
 // FileProposal stores what an agent proposes to change of the codex of the database at path, as FileEdit stores edits.
 // It sets ID and At.
 func FileProposal(ctx context.Context, path string, now func() time.Time, p *annotator.Proposal) error {
-	pool, err := openWriter(ctx, path)
-	if err != nil {
-		return err
-	}
-	err = transact(context.WithoutCancel(ctx), pool, now, func(tx *tx) {
+	return file(ctx, path, now, "store a proposal", func(tx *tx) {
 		p.At = tx.now
 		tx.scan([]any{&p.ID}, `INSERT INTO proposal (operation, why, seen, proposed_at) VALUES (?, ?, ?, ?)
 			RETURNING id`, annotator.EncodeJSON(p.Operation), p.Why, p.Seen, p.At)
 	})
-	return cmp.Or(sqlite.Wrap(err, "store a proposal in %s", path), pool.Close())
 }
 
 // Proposals returns what agents have proposed, in order: what they knew when they were shown no scene after the order

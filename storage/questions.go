@@ -48,12 +48,12 @@ func (r Reader) Answers(ctx context.Context) ([]annotator.Answer, error) {
 		a.Question, a.Text, a.By, a.From = op.Question, op.Text, op.By, op.From
 		return err
 	}, `SELECT t.id, t.arguments FROM trace t WHERE t.kind = 'edit' AND t.tool = 'answer' AND t.error = ''
-		AND `+notUndone+` ORDER BY t.id`)
+		AND `+NotUndone+` ORDER BY t.id`)
 	return answers, sqlite.Wrap(err, "read the answers in %s", r.path)
 }
 
-// notUndone is a condition on a row t with an operation of a person.
-const notUndone = `NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.tool = 'undo' AND u.error = ''
+// NotUndone is a condition on a row t of the journal with an operation of a person.
+const NotUndone = `NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.tool = 'undo' AND u.error = ''
 	AND u.arguments ->> 'row' = t.id)`
 
 // Questions returns the questions of the model to people, by their numbers.

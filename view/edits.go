@@ -19,9 +19,7 @@ type PastEdit struct {
 // Edits returns all operations of people that were applied and not undone, in order. It does not look at the limit.
 func (v *View) Edits(ctx context.Context) ([]PastEdit, error) {
 	return readAll(ctx, v, "read the edits", scanPastEdit, `SELECT t.id, t.arguments FROM trace t
-		WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
-		AND NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
-		  AND u.arguments ->> 'row' = t.id) ORDER BY t.id`)
+		WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo' AND `+storage.NotUndone+` ORDER BY t.id`)
 }
 
 func scanPastEdit(rows *sql.Rows, e *PastEdit) error {
@@ -38,9 +36,7 @@ func (v *View) EditsOf(ctx context.Context, entry int64, limit int) ([]PastEdit,
 	return readAll(ctx, v, "read the edits", scanPastEdit, `SELECT t.id, t.arguments FROM trace t
 		WHERE t.kind = 'edit' AND t.error = '' AND t.tool <> 'undo'
 		AND t.id IN (SELECT r.trace_id FROM revision r WHERE r.entry_id = ?2 AND r.turn = 0 AND `+v.r.Limit.Made("r")+`)
-		AND NOT EXISTS (SELECT 1 FROM trace u WHERE u.kind = 'edit' AND u.error = '' AND u.tool = 'undo'
-		  AND u.arguments ->> 'row' = t.id)
-		ORDER BY t.id DESC LIMIT ?3`, v.r.Limit.Bound(), entry, limit)
+		AND `+storage.NotUndone+` ORDER BY t.id DESC LIMIT ?3`, v.r.Limit.Bound(), entry, limit)
 }
 
 // MergedInto returns the entries that are part of an entry since a merge, by id, at most limit of them.

@@ -60,12 +60,9 @@ func (r *request) quoteFor(op *annotator.Operation) (why string, err error) {
 		return "", err
 	}
 	posts, err := r.db.Story.Scene(r.Context(), scene.Thread.ID, scene.Posts)
-	for i := range posts {
-		if found, ok := codex.Ground(posts[i].Body, quote); ok {
-			found.Post = posts[i].ID
-			op.Evidence = &found
-			return "", nil
-		}
+	if found, ok := codex.GroundIn(posts, quote); ok {
+		op.Evidence = &found
+		return "", nil
 	}
 	return "The scene does not have these words. Quote whole words as they stand there.", err
 }

@@ -226,12 +226,11 @@ func quotationIn(ctx context.Context, story *corpus.DB, post int64, quote string
 	if err != nil {
 		return annotator.Evidence{}, err
 	}
-	found, ok := codex.Ground(p.Body, quote)
+	found, ok := codex.GroundIn([]annotator.Post{*p}, quote)
 	if !ok {
 		return found, annotator.Errorf(annotator.NotFound, "post %d does not say %q", post, quote).
 			WithAdvice("quote whole words as they stand there")
 	}
-	found.Post = post
 	return found, nil
 }
 
