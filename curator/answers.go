@@ -15,7 +15,8 @@ import (
 
 // decide asks a question, and stores what follows from the answer, all in one transaction. If the answer has nothing
 // usable on an entry, the entry is asked about again, alone. After that it stays as it is, with a note of the reason.
-// Nothing is decided by default. Summaries are asked for again, too, and then written by rule.
+// Nothing is decided by default. Summaries are asked for again, too, and then written by rule. It returns the decisions
+// on the candidates, and which other entries were dropped or merged.
 func (c *Curator) decide(ctx context.Context, q *inquiry) (decisions []Decision, folds []folded, err error) {
 	if q.recap != nil && q.recap.Spent() {
 		return nil, nil, c.recapByRule(ctx, q.recap)

@@ -120,8 +120,8 @@ func (c *Curator) Curate(ctx context.Context, open []annotator.UndecidedEntry) e
 	}
 }
 
-// undecided returns what is left of entries after decisions on some of them, without those that were folded into others.
-// A resumed run reads the same from the database, so that it asks the same questions.
+// undecided returns what is left of entries after decisions on some of them, without those that were folded into
+// others. A resumed run reads the same from the database, so that it asks the same questions.
 func undecided(
 	open []annotator.UndecidedEntry, batch Batch, decisions []Decision, folds []folded,
 ) (left []annotator.UndecidedEntry) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"annotator"
@@ -65,9 +66,24 @@ func file(ctx context.Context, path string, now func() time.Time, what string, b
 	return cmp.Or(sqlite.Wrap(err, "%s in %s", what, path), pool.Close())
 }
 
-// RowOf returns the row of the journal by which a stored operation was applied; 0 if it waits, was refused or was taken
-// back.
-func (s *Edits) RowOf(ctx context.Context, op *annotator.Operation) (int64, error) {
+// RowsOf returns the rows of the journal by which the edits of a decision were applied, the newest first. It reports
+// that one waits if it has no row: it waits for the run, was refused or was taken back.
+func (s *Edits) RowsOf(ctx context.Context, d *annotator.Decision) (rows []int64, waits bool, err error) {
+	for _, e := range slices.Backward(d.Edits) {
+		row := e.Row
+		if row == 0 {
+			row, err = s.rowOf(ctx, &e.Operation)
+		}
+		if err != nil || row == 0 {
+			return nil, true, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, false, nil
+}
+
+// rowOf returns the row by which a stored operation was applied; 0 for none.
+func (s *Edits) rowOf(ctx context.Context, op *annotator.Operation) (int64, error) {
 	return readValue[int64](ctx, s.db, "look for an edit", `SELECT coalesce(max(t.id), 0) FROM trace t
 		WHERE t.kind = 'edit' AND t.error = '' AND t.arguments = ? AND `+NotUndone, annotator.EncodeJSON(op))
 }

@@ -44,17 +44,21 @@ func TestDecisions(t *testing.T) {
 	s.clean()
 }
 
-// TestRowOfAnEdit: an operation that waits has no row, and has one once it is applied, until it is undone.
-func TestRowOfAnEdit(t *testing.T) {
+// TestRowsOfADecision: an operation that waits has no row, and has one once it is applied, until it is undone.
+func TestRowsOfADecision(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, t.TempDir(), scenesOf(2, 2))
 	s.read(creates("Dawn", "Dawn is a ship."))
 	op := annotator.Operation{Do: annotator.DeedLock, Entry: 1}
 	s.ok(storage.FileEdit(s.ctx, s.path, clock, &op))
 	row := func() int64 {
-		row, err := s.db.Edits.RowOf(s.ctx, &op)
+		decided := annotator.Decision{Edits: []annotator.DecidedEdit{{Operation: op}}}
+		rows, waits, err := s.db.Edits.RowsOf(s.ctx, &decided)
 		s.ok(err)
-		return row
+		if waits {
+			return 0
+		}
+		return rows[0]
 	}
 	if row() != 0 {
 		t.Error("it waits, and has a row")

@@ -249,16 +249,14 @@ func undecide(r *request, id int64) (*page, error) {
 	if at < 0 {
 		return nil, notFound()
 	}
-	for _, e := range slices.Backward(latest[at].Edits) {
-		row := e.Row
-		if row == 0 {
-			if row, err = r.db.DB.Edits.RowOf(r.Context(), &e.Operation); err != nil {
-				return nil, err
-			}
-		}
-		if row == 0 {
-			return r.refused("The run has not applied this yet. Undo it after the run's next scene."), nil
-		}
+	rows, waits, err := r.db.DB.Edits.RowsOf(r.Context(), &latest[at])
+	if err != nil {
+		return nil, err
+	}
+	if waits {
+		return r.refused("The run has not applied this yet. Undo it after the run's next scene."), nil
+	}
+	for _, row := range rows {
 		if _, err := r.apply(annotator.Operation{Do: annotator.DeedUndo, Row: row}); err != nil {
 			return nil, err
 		}
