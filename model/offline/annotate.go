@@ -288,8 +288,10 @@ func (m *Model) annotate(w *window, r *request, prompt uint64) (text string, cal
 	}
 	left := map[string]int{toolCreate: maxCreates, toolUpdate: maxUpdates}
 	var edits []proposal
+	needsKind := r.requires(toolCreate, "tags")
 	for _, p := range m.propose(w) {
-		if left[p.tool] == 0 || !offered[p.tool] {
+		// What has no kind yet waits for one. Often it is only a word with a capital.
+		if left[p.tool] == 0 || !offered[p.tool] || needsKind && p.tool == toolCreate && p.arguments.Tags == nil {
 			continue
 		}
 		call := annotator.ToolCall{Name: p.tool, Arguments: annotator.EncodeJSON(p.arguments)}

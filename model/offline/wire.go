@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"annotator"
@@ -39,6 +40,15 @@ func (r *request) offers() set {
 		names[t.Name] = true
 	}
 	return names
+}
+
+// requires reports whether calls of a tool must have an argument.
+func (r *request) requires(tool, argument string) bool {
+	tools, _ := chatwire.DecodeTools(r.Tools)
+	return slices.ContainsFunc(tools, func(t annotator.ToolDefinition) bool {
+		var schema struct{ Required []string }
+		return t.Name == tool && json.Unmarshal(t.Schema, &schema) == nil && slices.Contains(schema.Required, argument)
+	})
 }
 
 // answer returns the reply to a request with a hash, cut at its limit as by a server. It has no ids and no usage.
