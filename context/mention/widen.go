@@ -2,6 +2,7 @@ package mention
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"annotator"
@@ -13,8 +14,10 @@ const (
 	maxPassage = 600
 	maxAround  = 6 // clauses before and after the given words
 	wordWorth  = 100
-	nameWorth  = 150 // and of a telling word
-	oftenAmong = 8   // a word that more than one of as many clauses around have is worth nothing
+	nameWorth  = 150  // and of a telling word
+	maxNaming  = 2    // quotations of sentences for the names in them
+	maxNear    = 1100 // bytes from the words that such a sentence is for to its other end, and of itself
+	oftenAmong = 8    // a word that more than one of as many clauses around have is worth nothing
 )
 
 // Support returns the quotations of a fact as they support it best, and the words of the fact that they lack. They
@@ -28,14 +31,68 @@ func (w *Wording) Support(f *codex.Fact, known []annotator.Evidence, posts []ann
 			quotes = append(quotes, q)
 		}
 	}
-	if quotes == nil || f.Kind == annotator.Inferred {
-		return quotes, nil
+	if quotes == nil {
+		return nil, nil
 	}
 	all := slices.Concat(known, quotes)
-	if also := w.also(postOf(posts, quotes[0].Post), all); also != nil {
-		quotes, all = append(quotes, *also), append(all, *also)
+	post := postOf(posts, quotes[0].Post)
+	if f.Kind != annotator.Inferred {
+		if also := w.also(post, all); also != nil {
+			quotes, all = append(quotes, *also), append(all, *also)
+		}
+		if lacks = w.lacks(all, posts); lacks != nil {
+			return quotes, lacks
+		}
 	}
-	return quotes, w.lacks(all, posts)
+	return append(quotes, w.naming(post, quotes[0], all)...), nil
+}
+
+// naming returns quotations of the nearest sentences with the names of the fact that some quotations lack. These
+// may have a pronoun, or the words of a speaker only. The sentences are before one of these, or behind it in its
+// paragraph.
+func (w *Wording) naming(post *annotator.Post, of annotator.Evidence, quotes []annotator.Evidence) (
+	naming []annotator.Evidence,
+) {
+	has := make([]bool, len(w.parts))
+	for i := range quotes {
+		include(has, w.in(quotes[i].Quote))
+	}
+	for _, c := range around(post.Body, of) {
+		if len(naming) == maxNaming {
+			break
+		}
+		if in := w.in(post.Body[c.Start:c.End]); w.newNames(has, in) {
+			naming = append(naming, quoted(post.Body, c, annotator.Evidence{Post: post.ID}))
+			include(has, in)
+		}
+	}
+	return naming
+}
+
+// newNames reports whether a text has a name of the fact that others lack.
+func (w *Wording) newNames(has, in []bool) bool {
+	for k := range w.parts {
+		if w.parts[k].ids != nil && in[k] && !has[k] {
+			return true
+		}
+	}
+	return false
+}
+
+// around returns the clauses of a post behind a quotation in its paragraph, and those before it, if they are near: the
+// nearest first. Of two, the shorter one may be further away.
+func around(body string, q annotator.Evidence) (near []codex.Range) {
+	at := codex.Places(body, q)[0]
+	for _, c := range codex.Clauses(body) {
+		switch {
+		case c.End <= at.Start, c.Start >= at.End && !strings.Contains(body[at.End:c.Start], "\n"):
+			near = append(near, c)
+		}
+	}
+	cost := func(c codex.Range) int { return max(at.Start-c.Start, c.End-at.End) + c.End - c.Start }
+	near = slices.DeleteFunc(near, func(c codex.Range) bool { return cost(c) > maxNear })
+	slices.SortStableFunc(near, func(a, b codex.Range) int { return cost(a) - cost(b) })
+	return near
 }
 
 // postOf returns the post of a quotation, which is one of those in which it was found.

@@ -14,6 +14,7 @@ type Wording struct {
 	index, own *Index // own has the names of the fact's entry, which may be of the present call
 	usage      *Usage
 	parts      []wordingPart
+	addressed  int64 // the entry of the person whom the narration calls "you"; 0 for none
 }
 
 // wordingPart is a name or a word of a fact.
@@ -27,6 +28,11 @@ type wordingPart struct {
 func (x *Index) Wording(fact string, e *annotator.Entry, usage *Usage) *Wording {
 	w := &Wording{index: x, own: New(), usage: usage}
 	w.own.SetNames(e.ID, e.Names())
+	for i, name := range codex.Links(fact) { // it may be that of an entry that comes later in the reply
+		if len(x.Find(name))+len(w.own.Find(name)) == 0 {
+			w.own.SetNames(-1-int64(i), []string{name})
+		}
+	}
 	words, runs := usage.distinctive(w.addNames(codex.WithoutLinks(fact)))
 	if !slices.ContainsFunc(w.parts, func(p wordingPart) bool { return slices.Contains(p.ids, e.ID) }) {
 		w.add(wordingPart{text: e.Name(), ids: []int64{e.ID}})
@@ -37,6 +43,12 @@ func (x *Index) Wording(fact string, e *annotator.Entry, usage *Usage) *Wording 
 	for _, run := range runs {
 		w.add(wordingPart{text: run})
 	}
+	return w
+}
+
+// Address sets the entry of the person whom the narration calls "you".
+func (w *Wording) Address(id int64) *Wording {
+	w.addressed = id
 	return w
 }
 
@@ -72,6 +84,9 @@ func (w *Wording) add(part wordingPart) {
 func (w *Wording) in(text string) []bool {
 	has := w.wordsIn(text)
 	named := append(w.own.Named(text, w.usage), w.index.Named(text, w.usage)...)
+	if w.addressed != 0 && Addresses(text) {
+		named = append(named, Match{ID: w.addressed})
+	}
 	for i := range w.parts {
 		if p := &w.parts[i]; p.ids != nil {
 			has[i] = slices.ContainsFunc(named, func(m Match) bool { return slices.Contains(p.ids, m.ID) })

@@ -113,6 +113,48 @@ func TestSeveralPassages(t *testing.T) {
 	}
 }
 
+// TestNamesOfPronouns: where a quotation has a pronoun or the words of a speaker, the nearest sentence with the name is
+// quoted, too. It is before it, or behind it in its paragraph.
+func TestNamesOfPronouns(t *testing.T) {
+	t.Parallel()
+	usage := spoken("She was there and he said that it is so in the way for the of a at. You put your it.")
+	x, mira := mention.New(), namedEntry(1, "Mira")
+	x.SetNames(1, []string{"Mira"})
+	x.SetNames(2, []string{"Tobin"})
+	filler := strings.Repeat("He said that it was so and so, and she was there. ", 4)
+	far := strings.Repeat(filler, 6)
+	const lit = "She lit the beacon."
+	for _, test := range []struct{ fact, body, want string }{
+		{"Mira lit the beacon.", "Mira was there. " + filler + lit, "[She lit the beacon. Mira was there.]"},
+		{"Mira lit the beacon.", "Mira was there. " + far + lit, "[She lit the beacon.]"},
+		{"Mira lit the beacon.", filler + lit + " " + filler + "So did Mira.", "[She lit the beacon. So did Mira.]"},
+		{"Mira lit the beacon.", filler + lit + " " + filler + "\nMira was there.", "[She lit the beacon.]"},
+		{"Mira lit the beacon.", "Mira was. " + filler + "Mira was there. " + filler + lit,
+			"[She lit the beacon. Mira was there.]"},
+		{"Mira lit the beacon for [[Tobin]].", "Tobin was there. " + filler + "Mira was. " + filler + lit,
+			"[She lit the beacon. Mira was. Tobin was there.]"},
+		{"Mira lit the beacon of [[Skerry]].", "Skerry was there. " + filler + lit, // which has no entry yet
+			"[She lit the beacon. Skerry was there.]"},
+		{"Mira lit the beacon for her.", "Mira was there. " + filler + "You lit the beacon.", "[You lit the beacon.]"},
+	} {
+		posts := []annotator.Post{{ID: 1, Body: test.body}}
+		fact := codex.Fact{Text: test.fact}
+		fact.Quotes, _ = codex.FindQuotes(posts, "lit the beacon")
+		w := x.Wording(fact.Text, mira, usage)
+		if strings.Contains(test.body, "You") {
+			w.Address(mira.ID)
+		}
+		found, _ := w.Support(&fact, nil, posts)
+		var quotes []string
+		for _, q := range found {
+			quotes = append(quotes, q.Quote)
+		}
+		if got := fmt.Sprint(quotes); got != test.want {
+			t.Errorf("%q: %s, not %s", test.fact, got, test.want)
+		}
+	}
+}
+
 // TestLackingWords: words of a fact lack if its scene has them and its quotations do not. All of them lack if the two
 // have nothing in common. Words that the scene has nowhere are other words for what it says.
 func TestLackingWords(t *testing.T) {

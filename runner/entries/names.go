@@ -26,6 +26,13 @@ type Names struct {
 	usage  *mention.Usage  // how the story uses words, up to the scene of the newest question
 	last   annotator.Order // of the scenes that usage has
 	recent recentScenes
+	you    addressee
+}
+
+// addressee is the entry of the person whom the narration addresses as "you" up to a scene.
+type addressee struct {
+	scene annotator.Order
+	id    int64 // 0 for none
 }
 
 // recentScenes are the texts of the newest scenes up to one.
@@ -111,8 +118,14 @@ func (n *Names) Support(ctx context.Context, scene annotator.Order, f *codex.Fac
 	if err != nil {
 		return nil, nil, err
 	}
+	addressed := int64(0)
+	if mention.Addresses(annotator.Bodies(posts)) {
+		if addressed, err = n.addressee(ctx, scene); err != nil {
+			return nil, nil, err
+		}
+	}
 	known := codex.Quotations(e, codex.Known(e, *f))
-	quotes, lacks = index.Wording(f.Text+" "+f.Speaker, e, usage).Support(f, known, posts)
+	quotes, lacks = index.Wording(f.Text+" "+f.Speaker, e, usage).Address(addressed).Support(f, known, posts)
 	return quotes, lacks, nil
 }
 
@@ -204,6 +217,21 @@ func (n *Names) addressed(ctx context.Context, scene *annotator.Scene, without [
 	if !mention.Addresses(annotator.Bodies(scene.Posts)) {
 		return 0, nil
 	}
+	return n.mostAddressed(ctx, without)
+}
+
+// addressee returns the entry of the person whom the narration addressed as "you" before a scene, or in its first
+// facts.
+func (n *Names) addressee(ctx context.Context, scene annotator.Order) (id int64, err error) {
+	if n.you.scene != scene || n.you.id == 0 {
+		n.you.scene = scene
+		n.you.id, err = n.mostAddressed(ctx, nil)
+	}
+	return n.you.id, err
+}
+
+// mostAddressed returns the person most of whose quotations address somebody, without those of some revisions.
+func (n *Names) mostAddressed(ctx context.Context, without []annotator.Revision) (int64, error) {
 	var left []storage.QuotationOf
 	for i := range without {
 		if evidence, is := valueOf[annotator.Evidence](&without[i], annotator.FieldEvidence, without[i].New); is {
