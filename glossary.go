@@ -114,6 +114,10 @@ type Claim struct {
 	Document string `json:"document,omitempty"`
 	Identity bool   `json:"identity,omitempty"` // it says who or what the entry is
 	Earlier  bool   `json:"earlier,omitempty"`  // it is of an earlier time than the scene that tells it
+	// Relation says in a few words what the entry is to Object: "sister of", "owns", "has rank". It is empty for none.
+	Relation string `json:"relation,omitempty"`
+	// Object is a name, which is looked up when it is read, or other words. It is empty where Relation says it all.
+	Object string `json:"object,omitempty"`
 	// As is the name of the merged entry that the claim comes from. It speaks of the entry under that name.
 	As string `json:"as,omitempty"`
 	// ReplacedBy is the id of the claim that took its place when it was closed; 0 for none.

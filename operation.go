@@ -43,6 +43,8 @@ type Operation struct {
 	Speaker  string    `json:"speaker,omitempty"`
 	State    bool      `json:"state,omitempty"`
 	Identity bool      `json:"identity,omitempty"`
+	Relation string    `json:"relation,omitempty"`
+	Object   string    `json:"object,omitempty"`
 	Evidence *Evidence `json:"evidence,omitempty"`
 	// of end: the number of the fact that takes its place, and how it ends; zero: it is over, and none does
 	ReplacedBy int64  `json:"replaced_by,omitempty"`

@@ -93,6 +93,7 @@ func (r *reviser) move(fact int64, into *reviser, identity bool) {
 		return c.Until == 0 && sameClaim(&c, &moved)
 	})
 	if known >= 0 {
+		into.complete(into.entry.Claims[known].ID, false, claim.Relation, claim.Object)
 		into.attachAll(into.entry.Claims[known].ID, claim.Evidence)
 	} else {
 		moved.ID, moved.Ord = lastClaim(&into.entry)+1, into.nextOrd()

@@ -25,7 +25,7 @@ func told() codex.Edit {
 				Text: "Mik wrote that she sank.", Speaker: "Mik", Document: "the letter", Earlier: true,
 				Quotes: quoted(6, "she sank"),
 			},
-			{Text: "She is at the quay.", State: true},
+			{Text: "She is at the quay.", State: true, Relation: "is at", Object: "the quay"},
 		},
 	}
 }

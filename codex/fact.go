@@ -62,6 +62,8 @@ type Fact struct {
 	State    bool                // it can end
 	Identity bool                // it says who or what the entry is
 	Earlier  bool                // it is of an earlier time than the scene that tells it; it is no state then
+	Relation string              // what the entry is to Object; may be empty
+	Object   string              // a name or other words; empty: what the text links first
 	Quotes   []annotator.Evidence
 }
 
@@ -111,7 +113,10 @@ func (f *Fact) clean() (Fact, error) {
 		Speaker: CleanName(f.Speaker), Document: CleanName(f.Document),
 		State: f.State && !f.Earlier, Identity: f.Identity, Earlier: f.Earlier, Quotes: f.Quotes,
 	}
-	for what, name := range map[string]string{"speaker": c.Speaker, "document": c.Document} {
+	c.Relation, c.Object = relationOf(f)
+	for what, name := range map[string]string{
+		"speaker": c.Speaker, "document": c.Document, "relation": c.Relation, "object": c.Object,
+	} {
 		if n := utf8.RuneCountInString(name); n > MaxName {
 			return Fact{}, refuse("TOO_LONG", "the %s has %d characters; at most %d", what, n, MaxName)
 		}
@@ -210,7 +215,7 @@ func (r *reviser) facts() {
 				index.Apply(&r.revisions[len(r.revisions)-1])
 			}
 		}
-		r.identify(id, f.Identity)
+		r.complete(id, f.Identity, f.Relation, f.Object)
 		r.attachAll(id, f.Quotes)
 	}
 }
@@ -223,19 +228,10 @@ func (r *reviser) addFact(f *Fact) int64 {
 	claim := annotator.Claim{
 		ID: lastClaim(&r.entry) + 1, Ord: r.nextOrd(), Text: f.Text, Kind: cmp.Or(f.Kind, annotator.Narrated),
 		Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity, Earlier: f.Earlier,
-		From: r.edit.At,
+		Relation: f.Relation, Object: f.Object, From: r.edit.At,
 	}
 	r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
 	return claim.ID
-}
-
-// identify marks a claim that says who or what the entry is, if it is not marked.
-func (r *reviser) identify(id int64, identity bool) {
-	if claim := r.entry.Claims[claimIndex(&r.entry, id)]; identity && !claim.Identity {
-		claim.Identity = true
-		r.add(annotator.FieldClaim, annotator.EncodeJSON(r.entry.Claims[claimIndex(&r.entry, id)]),
-			annotator.EncodeJSON(claim))
-	}
 }
 
 // attach adds evidence to the claim with an index, unless the claim has it.

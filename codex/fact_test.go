@@ -72,6 +72,11 @@ func (h *tracked) apply(t rapid.TB, revisions []annotator.Revision) {
 	}
 }
 
+func someRelation(t *rapid.T) (relation, object string) {
+	relation = rapid.SampledFrom([]string{"", "", "sister of", " owns ", "…"}).Draw(t, "relation")
+	return relation, rapid.SampledFrom([]string{"", "Mik", "[[the quay|it]]", "曙光"}).Draw(t, "object")
+}
+
 func someFact(t *rapid.T) codex.Fact {
 	f := codex.Fact{
 		Text: rapid.SampledFrom([]string{
@@ -85,6 +90,7 @@ func someFact(t *rapid.T) codex.Fact {
 		Speaker: rapid.SampledFrom([]string{"", "", "Mik", "the Archivist"}).Draw(t, "speaker"),
 		State:   rapid.Bool().Draw(t, "state"),
 	}
+	f.Relation, f.Object = someRelation(t)
 	if rapid.Bool().Draw(t, "quoted") {
 		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 5), 1, 2).Draw(t, "from") {
 			quote := annotator.Evidence{Post: 7, Start: n, End: n + 3, Quote: fmt.Sprintf("q%d!", n)}
@@ -185,6 +191,72 @@ func (h *tracked) holds(t rapid.TB, open map[int64]codex.Fact, quotes map[int64]
 	}
 	if found != len(open) {
 		t.Fatalf("%d of %d facts", found, len(open))
+	}
+}
+
+// TestRelations: a fact has its relation, to what it links where it names no object. One that is sent again with a
+// relation gets it, unless it has one.
+func TestRelations(t *testing.T) {
+	t.Parallel()
+	e := entryOf(t, 1, codex.Edit{Name: new("Sorrel"), Facts: []codex.Fact{
+		{Text: "Sorrel is the sister of [[Maren Colm|Maren]].", Relation: "sister of"},
+		{Text: "She is a wick.", Relation: "has  rank", Object: "[[wick]]"},
+		{Text: "She is young.", Object: "Maren"},
+		{Text: "She is a widow.", Relation: "widowed"},
+	}})
+	again := func(actor annotator.Actor, relation string) {
+		revisions, err := codex.Revise(e, codex.Edit{Actor: actor, Facts: []codex.Fact{
+			{Text: "She is young.", Relation: relation, Object: "Tobin"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		applyAll(t, numbered(revisions, 100), e)
+	}
+	relations := func() (words []string) {
+		for i := range e.Claims {
+			words = append(words, codex.RelationWords(&e.Claims[i]))
+		}
+		return words
+	}
+	again(annotator.ActorModel, "younger than")
+	again(annotator.ActorModel, "older than")
+	want := []string{"sister of Maren Colm", "has rank wick", "younger than Tobin", "widowed"}
+	if diff := cmp.Diff(want, relations()); diff != "" {
+		t.Error(diff)
+	}
+	again(annotator.ActorPerson, "as old as")
+	if want[2] = "as old as Tobin"; !slices.Equal(relations(), want) {
+		t.Errorf("by a person: %q", relations())
+	}
+}
+
+// TestRelationOfAMerge: a fact of both entries gets the relation of the one that has it, and the split takes it back.
+func TestRelationOfAMerge(t *testing.T) {
+	t.Parallel()
+	source := entryOf(t, 1, codex.Edit{Name: new("Mik"), Facts: []codex.Fact{
+		{Text: "He rows.", Relation: "rows", Object: "Dawn"},
+	}})
+	target := entryOf(t, 2, codex.Edit{Name: new("Mik Ferrow"), Facts: []codex.Fact{{Text: "He rows."}}})
+	revisions, err := codex.Merge(source, target, annotator.ActorModel, annotator.PlaceAt(2, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbered(revisions, 100)
+	applyAll(t, revisions, source, target)
+	if got := codex.RelationWords(&target.Claims[0]); got != "rows Dawn" || len(target.Claims) != 1 {
+		t.Fatalf("merged: %q of %d facts", got, len(target.Claims))
+	}
+	split, err := codex.Perform(&annotator.Operation{Do: annotator.DeedSplit, Entry: 1}, &codex.Subject{
+		Entries: map[int64]*annotator.Entry{1: source, 2: target},
+		Former:  append(codex.Moved(revisions, source), revisions[len(revisions)-1]),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	applyAll(t, numbered(split, 200), source, target)
+	if got := codex.RelationWords(&target.Claims[0]); got != "" {
+		t.Errorf("after the split: %q", got)
 	}
 }
 

@@ -76,6 +76,8 @@ func (r *reviser) copyClaims(source *annotator.Entry) {
 				claim.ReplacedBy = 0
 			}
 			r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
+		} else {
+			r.complete(id, false, claim.Relation, claim.Object)
 		}
 		r.attachAll(id, source.Claims[i].Evidence)
 	}

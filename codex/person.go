@@ -222,7 +222,10 @@ func (r *reviser) addOne(op *annotator.Operation) {
 
 // factOf returns the fact that an operation adds.
 func factOf(op *annotator.Operation) Fact {
-	fact := Fact{Text: op.Text, Kind: op.Kind, Speaker: op.Speaker, State: op.State, Identity: op.Identity}
+	fact := Fact{
+		Text: op.Text, Kind: op.Kind, Speaker: op.Speaker, State: op.State, Identity: op.Identity,
+		Relation: op.Relation, Object: op.Object,
+	}
 	if fact.Kind == "" && fact.Speaker == "" && op.Evidence == nil {
 		fact.Kind = annotator.Noted
 	}

@@ -280,6 +280,7 @@ func edits(scene int) *rapid.Generator[codex.Edit] {
 				Text: sentence.Draw(t, "fact"),
 				Kind: rapid.SampledFrom([]annotator.ClaimKind{"", annotator.Claimed}).Draw(t, "kind"),
 			}
+			fact.Relation, fact.Object = someRelation(t)
 			if rapid.Bool().Draw(t, "quotes") {
 				fact.Quotes = []annotator.Evidence{{Post: int64(scene), End: 4, Quote: sentence.Draw(t, "quote")}}
 			}

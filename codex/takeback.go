@@ -244,10 +244,20 @@ func Moved(row []annotator.Revision, source *annotator.Entry) []annotator.Revisi
 	return row[from:end]
 }
 
+// isRelated reports whether a revision changes no more of a claim than its relation, as a merge does where both entries
+// have the claim.
+func isRelated(r *annotator.Revision) bool {
+	was, errWas := decode[annotator.Claim](r.Old)
+	is, errIs := decode[annotator.Claim](r.New)
+	changed := errWas == nil && errIs == nil && !sameRelation(&was, &is)
+	was.Relation, was.Object = is.Relation, is.Object
+	return changed && annotator.EncodeJSON(was) == annotator.EncodeJSON(is)
+}
+
 // isOf reports whether a revision may have added a value of a merged entry.
 func isOf(r *annotator.Revision, source *annotator.Entry) bool {
 	if r.Old != "" {
-		return false
+		return r.Field == annotator.FieldClaim && isRelated(r)
 	}
 	switch r.Field {
 	case annotator.FieldAlias:

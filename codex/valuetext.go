@@ -37,6 +37,9 @@ func ValueText(field annotator.Field, recorded string, at func(annotator.Place) 
 	if v.Identity {
 		text += " (identity)"
 	}
+	if words := RelationWords(&v.Claim); words != "" {
+		text += " (" + words + ")"
+	}
 	if v.Until != 0 {
 		how := EndWords(v.Ended)
 		if v.MovedTo != 0 {

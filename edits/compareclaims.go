@@ -106,12 +106,39 @@ func (c *entryComparison) compareClaim(i int, base, now *annotator.Claim) error 
 			Do: annotator.DeedAdd, Text: text, Kind: base.Kind, Speaker: base.Speaker, Identity: true,
 		})
 	}
+	c.compareRelation(i, base, now, text)
 	if allFound {
 		for _, w := range added {
 			c.want(w.line, w.op)
 		}
 	}
 	return nil
+}
+
+// compareRelation compares the relation of a fact. A fact that had one may get another one.
+func (c *entryComparison) compareRelation(i int, base, now *annotator.Claim, text string) {
+	file := &c.file.Claims[i]
+	relation, object := base.Relation, base.Object
+	if c.has("claims", i, "relation") {
+		relation = codex.CleanName(file.Relation)
+	}
+	if c.has("claims", i, "object") {
+		object = codex.CleanName(file.Object)
+	}
+	line := c.line("claims", i, "relation")
+	switch {
+	case relation == base.Relation && object == base.Object:
+	case !codex.HasWord(relation):
+		c.leave(line, "the relation of fact %d cannot be taken away; take the fact away and add it anew, without an id",
+			base.ID)
+	case now == nil || now.Until != 0:
+		c.conflict(line, "fact %d has ended, and gets no relation", base.ID)
+	case relation != now.Relation || object != now.Object:
+		c.want(line, annotator.Operation{
+			Do: annotator.DeedAdd, Text: text, Kind: base.Kind, Speaker: base.Speaker, Relation: relation,
+			Object: object,
+		})
+	}
 }
 
 // holds reports whether the entry has an open fact in some words.
@@ -299,7 +326,7 @@ func (c *entryComparison) addClaim(i int) error {
 	}
 	op := annotator.Operation{
 		Do: annotator.DeedAdd, Text: text, Kind: file.Kind, Speaker: file.Speaker, State: file.State,
-		Identity: file.Identity,
+		Identity: file.Identity, Relation: codex.CleanName(file.Relation), Object: codex.CleanName(file.Object),
 	}
 	for _, is := range c.now.Claims {
 		if is.ID > c.base.Claimed && is.Until != 0 && codex.Normalize(is.Text) == codex.Normalize(text) {

@@ -40,6 +40,8 @@ type LogEdit struct {
 	Speaker    string              `json:"speaker,omitempty"`
 	State      bool                `json:"state,omitempty"`
 	Identity   bool                `json:"identity,omitempty"`
+	Relation   string              `json:"relation,omitempty"`
+	Object     string              `json:"object,omitempty"`
 	Evidence   *LogQuotation       `json:"evidence,omitempty"`
 	Ended      annotator.Ending    `json:"ended,omitempty"`
 	ReplacedBy *LogFact            `json:"replaced_by,omitempty"`
@@ -161,7 +163,8 @@ func (h *History) newEdit(op *annotator.Operation) (edit *LogEdit, isSo bool, er
 	}
 	edit = &LogEdit{
 		Do: op.Do, Entry: logEntry(past), Name: op.Name, Text: op.Text, Tags: op.Tags, Kind: op.Kind,
-		Speaker: op.Speaker, State: op.State, Identity: op.Identity, Ended: op.Ended,
+		Speaker: op.Speaker, State: op.State, Identity: op.Identity, Relation: op.Relation, Object: op.Object,
+		Ended:    op.Ended,
 		isMerged: e.Status == annotator.Merged,
 	}
 	if op.Do == annotator.DeedRetag {

@@ -148,6 +148,8 @@ func someOperation(t *rapid.T) annotator.Operation {
 	case annotator.DeedAdd:
 		if op.Text = rapid.SampledFrom([]string{"Four.", "Five."}).Draw(t, "text"); rapid.Bool().Draw(t, "name") {
 			op.Name, op.Text = "Sixth "+op.Text, ""
+		} else if rapid.Bool().Draw(t, "related") {
+			op.Relation, op.Object = "owns", rapid.SampledFrom([]string{"", "Dawn"}).Draw(t, "object")
 		}
 	case annotator.DeedRename:
 		op.Name = rapid.SampledFrom([]string{"Dusk", "Dusk (ship)", "Mika"}).Draw(t, "name")

@@ -94,7 +94,8 @@ func (r *resolver) resolve() (*annotator.Operation, error) {
 	}
 	op := &annotator.Operation{
 		Do: edit.Do, Entry: e.ID, Name: edit.Name, Text: edit.Text, Tags: edit.Tags, Kind: edit.Kind,
-		Speaker: edit.Speaker, State: edit.State, Identity: edit.Identity, Ended: edit.Ended,
+		Speaker: edit.Speaker, State: edit.State, Identity: edit.Identity, Relation: edit.Relation,
+		Object: edit.Object, Ended: edit.Ended,
 	}
 	if edit.From != nil {
 		if op.From, err = r.Order(*edit.From); err != nil {

@@ -55,6 +55,10 @@ func addWords(op *annotator.Operation, e *annotator.Entry) string {
 	switch {
 	case known == 0:
 		return fmt.Sprintf("new fact %q%s", op.Text, quotation)
+	case op.Relation != "" && quotation == "":
+		return fmt.Sprintf("fact %d %q says: %s", known, op.Text, codex.RelationWords(&annotator.Claim{
+			Relation: op.Relation, Object: op.Object,
+		}))
 	case op.Identity && quotation == "":
 		return fmt.Sprintf("fact %d %q says who or what it is", known, op.Text)
 	}

@@ -117,6 +117,8 @@ type Claim struct {
 	State      bool                `json:"state,omitempty"`    // a state can end
 	Identity   bool                `json:"identity,omitempty"` // it says who or what the entry is
 	Earlier    bool                `json:"earlier,omitempty"`  // it is of an earlier time than the scene that tells it
+	Relation   string              `json:"relation,omitempty"` // what the entry is to the object: "sister of"
+	Object     string              `json:"object,omitempty"`   // a name, or other words
 	As         string              `json:"as,omitempty"`       // the name of the merged entry that it comes from
 	From       annotator.Position  `json:"from"`
 	Until      *annotator.Position `json:"until"`                 // nil while it is in force
@@ -219,7 +221,8 @@ func newPresent(e *annotator.Entry, position func(annotator.Place) annotator.Pos
 func NewClaim(c annotator.Claim, position func(annotator.Place) annotator.Position) Claim {
 	claim := Claim{
 		ID: c.ID, Text: c.Text, Kind: c.Kind, Speaker: c.Speaker, Document: c.Document, State: c.State,
-		Identity: c.Identity, Earlier: c.Earlier, As: c.As, From: position(c.From),
+		Identity: c.Identity, Earlier: c.Earlier, Relation: c.Relation, Object: c.Object, As: c.As,
+		From:  position(c.From),
 		Ended: c.Ended, ReplacedBy: c.ReplacedBy, MovedTo: c.MovedTo, Doubted: c.Doubted,
 	}
 	if c.Until != 0 {

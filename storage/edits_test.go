@@ -216,6 +216,9 @@ func (s *story) oneOperation(t *rapid.T) annotator.Operation {
 			quote, _ := codex.Ground(bodyOf(20), "Dawn - the ship")
 			quote.Post = 20
 			op.Evidence = &quote
+		} else {
+			op.Relation = rapid.SampledFrom([]string{"", "owns", "sister of"}).Draw(t, "relation")
+			op.Object = name.Draw(t, "object")
 		}
 	}
 	if rapid.Bool().Draw(t, "from") {

@@ -323,7 +323,8 @@ var invariants = [...]invariant{
 	},
 	{
 		"facts", "what took a claim's place is another claim of the entry, a claim that was replaced is closed, one " +
-			"that ended did so in a known way, a speaker claims, as does a document, and what was earlier is no state",
+			"that ended did so in a known way, a speaker claims, as does a document, what was earlier is no state, and what " +
+			"has an object has a relation",
 		`SELECT 'claim ' || c.id || ' of entry ' || c.entry_id || ' was replaced by ' || c.replaced_by FROM claim c
 		  WHERE c.replaced_by <> 0 AND (c.until_at = 0 OR c.replaced_by = c.id
 		    OR NOT EXISTS (SELECT 1 FROM claim o WHERE o.entry_id = c.entry_id AND o.id = c.replaced_by))
@@ -332,6 +333,7 @@ var invariants = [...]invariant{
 		 UNION ALL SELECT 'claim ' || key || ' of entry ' || entry_id || CASE
 		     WHEN json ->> 'document' <> '' AND json ->> 'kind' <> 'claimed' THEN ' is not claimed, and has a document'
 		     WHEN json ->> 'earlier' AND json ->> 'state' THEN ' is of an earlier time, and a state'
+		     WHEN json ->> 'object' <> '' AND json ->> 'relation' IS NULL THEN ' has an object, and no relation'
 		     WHEN json ->> 'as' = '' THEN ' comes from an entry without a name'
 		     WHEN (json ->> 'ended' IS 'moved') <> (json ->> 'moved_to' > 0 IS TRUE)
 		     THEN ' moved to no entry, or did not'

@@ -139,7 +139,9 @@ func (s *story) someEdit(t *rapid.T) edit {
 	case 2, 3:
 		return revises(id, codex.Edit{Facts: []codex.Fact{{
 			Text: definition.Draw(t, "fact"), Speaker: rapid.SampledFrom([]string{"", "Mik", "漢字"}).Draw(t, "speaker"),
-			State: rapid.Bool().Draw(t, "state"),
+			State:    rapid.Bool().Draw(t, "state"),
+			Relation: rapid.SampledFrom([]string{"", "sister of", "owns"}).Draw(t, "relation"),
+			Object:   term.Draw(t, "object"),
 		}}, Close: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) codex.Closing {
 			return codex.Closing{
 				Fact: rapid.Int64Range(1, 4).Draw(t, "close"),

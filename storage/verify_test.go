@@ -251,6 +251,8 @@ var damages = []struct {
 		`'claim' AND json ->> 'ended' = 'wrong'`},
 	{"facts", "ended, and open", `UPDATE value SET json = json_set(json, '$.ended', 'over') WHERE field = 'claim' ` +
 		`AND json ->> 'state'`},
+	{"facts", "an object without a relation", `UPDATE value SET json = json_set(json, '$.object', 'Mik') ` +
+		`WHERE field = 'claim'`},
 	{"facts", "a state of an earlier time", `UPDATE value SET json = json_set(json, '$.state', json('true')) ` +
 		`WHERE json ->> 'earlier'`},
 	{"facts", "from an entry without a name", `UPDATE value SET json = json_set(json, '$.as', '') WHERE field = ` +

@@ -76,13 +76,17 @@ func TestClosingsByNumber(t *testing.T) {
 	w.refused("INVALID_ARGUMENTS", "glossary_update", `{"entry_id":1,"close":[{"fact":1,"ended":"reworded"}]}`)
 }
 
-// TestFactsSayMore: identity, document and time of a fact are kept, in a call and in a block.
+// TestFactsSayMore: identity, document, time and relation of a fact are kept, in a call and in a block.
 func TestFactsSayMore(t *testing.T) {
 	t.Parallel()
 	const facts = `"facts":[{"text":"Dawn is a ship.","identity":true},
 		{"text":"Ann wrote that Mik stole her.","speaker":"Ann","document":"the burnt letter"},
-		{"text":"Long ago she was red.","earlier":true,"state":true}]`
+		{"text":"Long ago she was red.","earlier":true,"state":true},
+		{"text":"She is Mik's.","relation":"owned by","object":1},{"text":"She lies at [[the quay]].","relation":"lies at"}]`
 	called, written := newWorld(t), newWorld(t)
+	for _, w := range []*world{called, written} {
+		w.do("glossary_create", `{"term":"Mik (thief)","tags":[],"facts":[{"text":"Mik steals."}]}`)
+	}
 	called.do("glossary_create", `{"term":"Dawn","tags":[],`+facts+`}`)
 	calls, err := written.registry.ParseUpdates([]string{`[{"term":"Dawn","status":"new",` + facts + `}]`})
 	if err != nil || len(calls) != 1 {
@@ -90,13 +94,19 @@ func TestFactsSayMore(t *testing.T) {
 	}
 	written.update(calls[0])
 	for _, w := range []*world{called, written} {
-		if c := w.claim(1, 1); !c.Identity || c.Earlier || c.Document != "" {
+		if c := w.claim(2, 1); !c.Identity || c.Earlier || c.Document != "" {
 			t.Errorf("%+v", c)
 		}
-		if c := w.claim(1, 2); c.Kind != annotator.Claimed || c.Speaker != "Ann" || c.Document != "the burnt letter" {
+		if c := w.claim(2, 2); c.Kind != annotator.Claimed || c.Speaker != "Ann" || c.Document != "the burnt letter" {
 			t.Errorf("%+v", c)
 		}
-		if c := w.claim(1, 3); !c.Earlier || c.State {
+		if c := w.claim(2, 3); !c.Earlier || c.State || c.Relation != "" {
+			t.Errorf("%+v", c)
+		}
+		if c := w.claim(2, 4); c.Relation != "owned by" || c.Object != "Mik (thief)" {
+			t.Errorf("%+v", c)
+		}
+		if c := w.claim(2, 5); c.Relation != "lies at" || c.Object != "the quay" {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -3,8 +3,11 @@ package tools
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"annotator"
@@ -22,6 +25,8 @@ type factArguments struct {
 	State    bool                `json:"state,omitempty" jsonschema:"it may be otherwise tomorrow"`
 	Identity bool                `json:"identity,omitempty" jsonschema:"it says who or what the entry is"`
 	Earlier  bool                `json:"earlier,omitempty" jsonschema:"it is of an earlier time"`
+	Relation string              `json:"relation,omitempty" jsonschema:"what it says of the entry and object, as sister of, captain of, has rank, lives at, owns, part of, rescued"`
+	Object   objectName          `json:"object,omitempty" also:"integer" shown:"string" jsonschema:"name of the other entry, or words; default: the first that text links"`
 }
 
 // closeArguments closes a fact of an entry.
@@ -70,11 +75,41 @@ func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groun
 		}
 		fact := codex.Fact{
 			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity,
-			Earlier: f.Earlier, Quotes: g.quotes,
+			Earlier: f.Earlier, Relation: f.Relation, Quotes: g.quotes,
+		}
+		if fact.Object, err = env.object(ctx, f.Object); err != nil {
+			return nil, err
 		}
 		list = append(list, groundedFact{fact, g})
 	}
 	return list, nil
+}
+
+// objectName is the object of a relation. A number is the id of an entry, in place of its name.
+type objectName string
+
+// UnmarshalJSON reads a number or a string.
+func (n *objectName) UnmarshalJSON(encoded []byte) error {
+	if encoded[0] != '"' {
+		*n = objectName("#" + string(encoded))
+		return nil
+	}
+	return json.Unmarshal(encoded, (*string)(n))
+}
+
+// object returns the object of a relation as it is stored: "#7" is the name of entry 7, if there is one.
+func (env *Env) object(ctx context.Context, n objectName) (string, error) {
+	id, isID := strings.CutPrefix(string(n), "#")
+	if number, err := strconv.ParseInt(id, 10, 64); isID && err == nil {
+		e, err := env.entry(ctx, number)
+		if err == nil {
+			return e.Name(), nil
+		}
+		if failureOf(err) == nil {
+			return "", err
+		}
+	}
+	return string(n), nil
 }
 
 // ground finds a quotation in the post that a call names, or in the scene. An error is none of the model's.

@@ -77,10 +77,10 @@ func applyFieldTags(schema, shown *jsonschema.Schema, of reflect.Type) error {
 			})
 		case "required":
 			shown.Required = append(shown.Required, name)
-		case "integer": // of several types: not every chat template takes a list of types
-			number := *property
-			number.Type, number.Types = "integer", nil
-			shown.Properties[name] = &number
+		case "integer", "string": // of several types: not every chat template takes a list of types
+			single := *property
+			single.Type, single.Types = field.Tag.Get("shown"), nil
+			shown.Properties[name] = &single
 		}
 	}
 	return nil

@@ -62,6 +62,7 @@ func ending(e *annotator.Entry, c *codex.Closing) *annotator.Operation {
 func addition(f *codex.Fact) *annotator.Operation {
 	op := &annotator.Operation{
 		Do: annotator.DeedAdd, Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, State: f.State, Identity: f.Identity,
+		Relation: f.Relation, Object: f.Object,
 	}
 	if len(f.Quotes) > 0 {
 		quote := f.Quotes[0]

@@ -29,6 +29,7 @@ func editEntry(r *request, id int64) (*page, error) {
 	case annotator.DeedAdd:
 		op.Name, op.Text = field("name"), field("text")
 		op.Identity, op.State = field("identity") != "", field("state") != ""
+		op.Relation, op.Object = field("relation"), field("object")
 		if why, err := r.quoteFor(&op); why != "" || err != nil {
 			return r.refused(why), err
 		}

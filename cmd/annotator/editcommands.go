@@ -68,6 +68,7 @@ func newAdd(a *app) *cobra.Command {
 		Long: `Add a fact to an entry, or a name with --name. A fact without a quotation is seen from where the ` +
 			`story was read to.`,
 		Example: `  annotator add Marrow "She is left-handed." --post 3456 --quote "with her left hand"
+  annotator add Marrow "She is Dobrow's sister." --relation "sister of" --object Dobrow
   annotator add 12 "The Warden" --name`,
 	}
 	flags := cmd.Flags()
@@ -79,6 +80,8 @@ func newAdd(a *app) *cobra.Command {
 	flags.StringVar(&op.Speaker, "speaker", "", "`NAME` of who claims it")
 	flags.BoolVar(&op.State, "state", false, "the fact is a state that can end")
 	flags.BoolVar(&op.Identity, "identity", false, "the fact says who or what the entry is")
+	flags.StringVar(&op.Relation, "relation", "", "`WORDS` for what the entry is to --object, as \"sister of\"")
+	flags.StringVar(&op.Object, "object", "", "`NAME` of the other entry, or other words")
 	return a.edits(cmd, 2, func(ctx context.Context, v *editView, args []string) (_ annotator.Operation, err error) {
 		op.Do, op.Kind = annotator.DeedAdd, annotator.ClaimKind(kind)
 		if op.Entry, err = v.entry(ctx, args[0]); err != nil {

@@ -169,7 +169,10 @@ func changes(scene int, mark string, ids map[string]int) []annotator.ToolCall {
 	quote, _, _ := strings.Cut(texts[0], ".")
 	rope, _, _ := strings.Cut(texts[1], ".")
 	fact := func(text, quote string, state bool) map[string]any {
-		return map[string]any{"text": text, "quote": quote, "state": state}
+		return map[string]any{
+			"text": text, "quote": quote, "state": state,
+			"relation": "knows by " + mark + " of", "object": figure(max(1, scene-2)),
+		}
 	}
 	var calls []annotator.ToolCall
 	add := func(tool string, arguments map[string]any) {
