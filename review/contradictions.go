@@ -80,7 +80,7 @@ func (r *reader) contradiction(e *annotator.Entry, a, b *annotator.Claim, score 
 	})
 	s.Choices = append(s.Choices, r.splits(e)...)
 	s.concern(r, e)
-	s.Score = score * s.rests()
+	s.Score, s.weak = score*s.rests(), !isGuess
 	s.seal(e.ID, a.ID, b.ID)
 	return s
 }

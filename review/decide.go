@@ -1,11 +1,14 @@
 package review
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/view"
 )
 
@@ -37,9 +40,29 @@ func (s *Suggestion) Answer(letter string) (answer annotator.Verdict, choice *Ch
 	return annotator.VerdictAccepted, choice, choice != nil
 }
 
-// Decision returns the decision that an answer is, of a person who is shown a view.
-func (s *Suggestion) Decision(answer annotator.Verdict, v *view.View) *annotator.Decision {
-	return &annotator.Decision{Key: s.Key, Digest: s.Digest, Verdict: answer, Seen: ShownTo(v)}
+// Decide submits the operations of an answer, and returns the decision to store. Under a limit, the codex may refuse an
+// operation because of what is told later. Then the answer is taken without that operation, so that the question does
+// not come again, and the refusal is returned as well.
+func (s *Suggestion) Decide(ctx context.Context, v *view.View, answer annotator.Verdict,
+	operations []annotator.Operation, submit func(*annotator.Operation) (row int64, err error),
+) (d *annotator.Decision, refused *codex.Refusal, err error) {
+	m := v.Moment()
+	isLimited := !m.IsZero()
+	d = &annotator.Decision{Key: s.Key, Digest: s.Digest, Verdict: answer, Seen: ShownTo(v)}
+	for _, op := range operations {
+		if err := v.Confine(ctx, &op); err != nil { // so that the decision has what the journal gets
+			return nil, nil, err
+		}
+		row, err := submit(&op)
+		if errors.As(err, &refused) && isLimited {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		d.Edits = append(d.Edits, annotator.DecidedEdit{Operation: op, Row: row})
+	}
+	return d, refused, nil
 }
 
 // ShownTo returns the order of the furthest scene that a view shows.

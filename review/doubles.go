@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"annotator"
 	"annotator/codex"
+	"annotator/context/mention"
 	"annotator/curator"
 )
 
@@ -39,41 +41,74 @@ func (r *reader) findDoubles() (found []Suggestion) {
 // pairs returns the entries that may be the same as an entry.
 func (r *reader) pairs(e *annotator.Entry) map[int64]double {
 	pairs, alike := map[int64]double{}, r.index.Likeness(e.ID, e.Names())
-	propose := func(id int64, score float64, why string) {
-		if other := r.byID[id]; other != nil && id != e.ID && score > pairs[id].score {
-			pairs[id] = double{score, why}
+	propose := func(id int64, d double) {
+		if other := r.byID[id]; other != nil && id != e.ID && d.score > pairs[id].score {
+			pairs[id] = d
 		}
 	}
 	for id, score := range alike {
 		if score >= likelyNames {
-			propose(id, score, "their names are alike")
+			propose(id, double{score, "their names are alike", false})
 		}
 	}
 	for post := range postsOf(e) {
 		for _, other := range r.quoting[post] {
-			if other.ID != e.ID && r.doubles.MayBeOne(e, other) {
-				propose(other.ID, likelyWords, "their facts rest on the same words")
+			if other.ID != e.ID && r.doubles.MayBeOne(e, other) && !r.sideBySide(e, other) {
+				propose(other.ID, double{likelyWords, "their facts rest on the same words", false})
 			}
 		}
 	}
 	for id := range pairs {
-		if other := r.byID[id]; r.names(e, other) || r.names(other, e) {
+		other := r.byID[id]
+		if r.names(e, other) || r.names(other, e) || r.isOf(e, other) || r.isOf(other, e) {
 			delete(pairs, id)
 		}
 	}
 	for _, c := range open(e) {
 		id := r.guessed(e, c)
-		if id != 0 && (alike[id] > 0 || !isProper(e) || !isProper(r.byID[id])) {
-			propose(id, likelyGuess+alike[id], "a guess of the codex says so")
+		if id != 0 && (alike[id] > 0 || !isProper(e.Term) || !isProper(r.byID[id].Term)) {
+			propose(id, double{likelyGuess + alike[id], "a guess of the codex says so", true})
 		}
 	}
 	return pairs
 }
 
+// sideBySide reports whether a quotation of one of two entries names both: they are two things of one sentence.
+func (r *reader) sideBySide(a, b *annotator.Entry) bool {
+	for _, e := range []*annotator.Entry{a, b} {
+		for _, c := range open(e) {
+			for _, q := range c.Evidence {
+				if r.usage.Names(q.Quote, a.Names()) && r.usage.Names(q.Quote, b.Names()) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// isOf reports whether a name of an entry says that it is a thing of another one, as "tower in the Mere" does.
+func (r *reader) isOf(e, other *annotator.Entry) bool {
+	return slices.ContainsFunc(e.Names(), func(name string) bool { return r.relates(name, other.ID) })
+}
+
+// relates reports whether a text has a name of an entry after a word in lower case, or in the possessive.
+func (r *reader) relates(text string, id int64) bool {
+	return slices.ContainsFunc(r.index.Occurrences(text), func(o mention.Occurrence) bool {
+		before := strings.Fields(text[:o.Start])
+		possessive := strings.HasSuffix(strings.ReplaceAll(text[o.Start:o.End], "’", "'"), "'s") && o.End < len(text)
+		return o.ID == id && (possessive || len(before) > 0 && isLower(before[len(before)-1]))
+	})
+}
+
+// isLower reports whether a word has no capital, in a script that has some.
+func isLower(word string) bool { return word == strings.ToLower(word) && word != strings.ToUpper(word) }
+
 // double is how likely it is that two entries are one, and why.
 type double struct {
 	score float64
 	why   string
+	guess bool // a fact says so
 }
 
 // names reports whether a fact of an entry that is no guess names another one.
@@ -83,10 +118,10 @@ func (r *reader) names(e, other *annotator.Entry) bool {
 	})
 }
 
-// isProper reports whether the name of an entry begins with a capital. Two such names that are not similar are of two,
+// isProper reports whether a name begins with a capital. Two entries with such names that are not similar are two,
 // whatever a guess says of both.
-func isProper(e *annotator.Entry) bool {
-	first, _ := utf8.DecodeRuneInString(e.Term)
+func isProper(name string) bool {
+	first, _ := utf8.DecodeRuneInString(name)
 	return unicode.IsUpper(first)
 }
 
@@ -98,12 +133,33 @@ func (r *reader) guessed(e *annotator.Entry, c *annotator.Claim) int64 {
 	if about := r.about(e, c); c.Kind != annotator.Inferred || about.terms.Count() > guessWords {
 		return 0
 	}
-	for _, name := range r.index.Occurrences(codex.LinkNames(c.Text)) {
-		if other := r.byID[name.ID]; other != nil && other != e && sameKind(e, other) {
+	text := codex.LinkNames(c.Text)
+	names := r.index.Occurrences(text)
+	for i, name := range names {
+		other := r.byID[name.ID]
+		if other != nil && other != e && sameKind(e, other) && isPredicate(text, names[i:]) {
 			return name.ID
 		}
 	}
 	return 0
+}
+
+// genitives are words before the name of what something belongs to, of several languages.
+const genitives = " of de du des del della di von vom da do dos af van "
+
+// isPredicate reports whether the first of some names of a text may be what the text says that something is. It does
+// not say what belongs to it, as "the mother of Wren" does, and ends soon, but for other names.
+func isPredicate(text string, names []mention.Occurrence) bool {
+	name := names[0]
+	before, after := mention.Words(text[:name.Start]), len(mention.Words(text[name.End:]))
+	for at, n := range names[1:] {
+		if n.Start >= names[at].End {
+			after -= len(mention.Words(text[n.Start:n.End]))
+		}
+	}
+	isPart := strings.HasSuffix(strings.ReplaceAll(text[name.Start:name.End], "’", "'"), "'s") ||
+		len(before) > 0 && strings.Contains(genitives, " "+before[len(before)-1]+" ")
+	return !isPart && after <= 1
 }
 
 // named returns the entries that a fact names.
@@ -164,7 +220,7 @@ func (r *reader) double(a, b *annotator.Entry, pair double) Suggestion {
 	}
 	s.Choices = append(s.Choices, r.splits(into, from)...)
 	s.concern(r, from)
-	s.Score = pair.score * s.rests()
+	s.Score, s.weak = pair.score*s.rests(), !pair.guess
 	ids := []int64{a.ID, b.ID}
 	slices.Sort(ids)
 	s.seal(ids[0], ids[1])

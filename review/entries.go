@@ -2,14 +2,18 @@ package review
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"annotator"
+	"annotator/codex"
 )
 
-// findTentative suggests entries that are not confirmed.
+// findTentative suggests entries that are not confirmed. Those come first of which little is told.
 func (r *reader) findTentative() (found []Suggestion) {
 	for _, e := range r.entries {
-		if e.Status != annotator.Tentative || e.Locked {
+		if e.Status != annotator.Tentative || locks(e, codex.LockStatus) {
 			continue
 		}
 		s := Suggestion{
@@ -25,12 +29,15 @@ func (r *reader) findTentative() (found []Suggestion) {
 			hides(LetterReject, e),
 		}
 		s.concern(r, e)
-		s.Score = s.rests()
+		s.Score, s.weak = 1/s.rests(), s.Facts > maxSlight || !isCommon(e.Term)
 		s.seal(e.ID)
 		found = append(found, s)
 	}
 	return found
 }
+
+// maxSlight is how many facts an entry has at most that is slight.
+const maxSlight = 2
 
 // findSlight suggests entries that bring nothing: another entry tells their only fact, or nothing else names them.
 func (r *reader) findSlight() (found []Suggestion) {
@@ -46,18 +53,18 @@ func (r *reader) findSlight() (found []Suggestion) {
 	}
 	for _, e := range r.entries {
 		facts := open(e)
-		if len(facts) > 1 || e.Locked || e.Status == annotator.Tentative {
+		if len(facts) > maxSlight || e.Status == annotator.Tentative || locks(e, codex.LockStatus) {
 			continue
 		}
 		s := Suggestion{
 			Kind: Slight, Asks: fmt.Sprintf("Is %q worth no entry?", e.Name()),
-			Why: "little is told of it, and nothing names it", Sides: []Side{r.side(e)},
+			Why: "little is told of it, and nothing names it", Sides: []Side{r.side(e)}, weak: !isCommon(e.Term),
 		}
 		likely := 1.0
 		switch {
 		case len(facts) == 1 && r.doubles.Told(r.usage, e, facts[0], r.near(facts[0])):
 			s.Why, likely = "another entry has its only fact", 2
-		case linked[e.ID] > 1 || r.mentions[e.ID] > 1:
+		case linked[e.ID] > 1 || r.mentions[e.ID] > 1 || len(facts) == maxSlight && s.weak:
 			continue
 		}
 		s.Choices = []Choice{hides(LetterYes, e)}
@@ -67,6 +74,15 @@ func (r *reader) findSlight() (found []Suggestion) {
 		found = append(found, s)
 	}
 	return found
+}
+
+// isCommon reports whether a name is what things of its sort are called. It has a word in lower case that is longer
+// than those that connect the words of names.
+func isCommon(name string) bool {
+	const connecting = 3
+	return slices.ContainsFunc(strings.Fields(name), func(word string) bool {
+		return isLower(word) && utf8.RuneCountInString(word) > connecting
+	})
 }
 
 // near returns the entries that quote the posts that a fact quotes.

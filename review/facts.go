@@ -12,14 +12,15 @@ import (
 )
 
 // How much it counts that the quotations of a fact lack something that it names, or a word. Others than people are
-// seldom meant by a pronoun.
+// seldom meant by a pronoun. It counts less if the scene has it: the words around a quotation say it.
 const (
 	lacksThing  = 2.0
 	lacksPerson = 0.5
-	lacksWord   = 0.2
-	lacksAll    = 10.0 // there is none
+	lacksWord   = 0.3
+	inScene     = 0.5  // the share that remains
+	lacksAll    = 10.0 // there is no quotation
 	isFormer    = 5.0  // the source no longer has the text of any
-	isThin      = 2.0
+	isThin      = 3.0
 )
 
 // findQuotations suggests facts without a quotation, and those whose quotations lack what they say.
@@ -68,15 +69,32 @@ func (r *reader) lacks(e *annotator.Entry, c *annotator.Claim) (lacks []string, 
 	if len(c.Evidence) == 0 {
 		return nil, lacksAll
 	}
-	names, words := r.index.Wording(c.Text, e, r.usage).Lacking(e, c.Evidence)
-	for _, name := range names {
-		if r.isPerson(name) {
-			score += lacksPerson
-		} else {
-			score += lacksThing
+	wording := r.index.Wording(c.Text, e, r.usage)
+	whole := slices.Clone(c.Evidence)
+	for _, q := range c.Evidence {
+		if at := r.sceneOf[q.Post]; at != nil {
+			whole = append(whole, annotator.Evidence{Quote: at.text})
 		}
 	}
-	return append(names, words...), score + lacksWord*float64(len(words))
+	names, words := wording.Lacking(e, c.Evidence)
+	nowhereNames, nowhereWords := wording.Lacking(e, whole)
+	count := func(part string, nowhere []string, weight float64) {
+		if !slices.Contains(nowhere, part) {
+			weight *= inScene
+		}
+		score += weight
+	}
+	for _, name := range names {
+		if r.isPerson(name) {
+			count(name, nowhereNames, lacksPerson)
+		} else {
+			count(name, nowhereNames, lacksThing)
+		}
+	}
+	for _, word := range words {
+		count(word, nowhereWords, lacksWord)
+	}
+	return append(names, words...), score
 }
 
 // isPerson reports whether a name means a person.
@@ -89,14 +107,10 @@ func (r *reader) isPerson(name string) bool {
 	})
 }
 
-func locked(e *annotator.Entry, c *annotator.Claim) bool {
-	for _, lock := range e.Locks {
-		if lock == codex.LockFact(c.ID) {
-			return true
-		}
-	}
-	return e.Locked
-}
+func locked(e *annotator.Entry, c *annotator.Claim) bool { return locks(e, codex.LockFact(c.ID)) }
+
+// locks reports whether a person has locked a part of an entry.
+func locks(e *annotator.Entry, part string) bool { return e.Locked || slices.Contains(e.Locks, part) }
 
 // factChoices are the answers to whether a fact is right.
 func factChoices(e *annotator.Entry, c *annotator.Claim) []Choice {

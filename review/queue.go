@@ -47,13 +47,22 @@ func Read(ctx context.Context, v *view.View, story Story) (*Queue, error) {
 var perTurn = map[Kind]int{Quotation: 3, Missing: 2}
 
 // order sorts suggestions. The kinds take turns, each with what is likeliest and has most resting on it. So the
-// beginning of the queue shows what is wrong with a codex, whatever it has most of.
+// beginning of the queue shows what is wrong with a codex, whatever it has most of. Weak suggestions follow in the same
+// order.
 func order(list []Suggestion) {
 	slices.SortFunc(list, func(a, b Suggestion) int { return compareScores(&a, &b) })
-	turn, of := make(map[string]int, len(list)), map[Kind]int{}
+	const afterAll = 1 << 30
+	type group struct {
+		kind Kind
+		weak bool
+	}
+	turn, of := make(map[string]int, len(list)), map[group]int{}
 	for i := range list {
-		turn[list[i].Key] = of[list[i].Kind] / max(1, perTurn[list[i].Kind])
-		of[list[i].Kind]++
+		g := group{list[i].Kind, list[i].weak}
+		turn[list[i].Key] = of[g] / max(1, perTurn[g.kind])
+		if of[g]++; g.weak {
+			turn[list[i].Key] += afterAll
+		}
 	}
 	kinds := Kinds()
 	slices.SortFunc(list, func(a, b Suggestion) int {

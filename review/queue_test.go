@@ -203,6 +203,36 @@ func TestEachAnswerApplies(t *testing.T) {
 	t.Logf("%v", kinds)
 }
 
+// TestAnswersUnderALimit: every answer to every suggestion is taken, whatever the codex says later. The operations are
+// those that it allows.
+func TestAnswersUnderALimit(t *testing.T) {
+	t.Parallel()
+	s := demo(t)
+	v := s.at(26)
+	q, refusals, edits := s.read(v), 0, 0
+	for i := range q.Suggestions {
+		for _, c := range q.Suggestions[i].Choices {
+			if c.Input == review.InputEntry {
+				continue
+			}
+			d, refused, err := q.Suggestions[i].Decide(t.Context(), v, annotator.VerdictAccepted,
+				c.With("Some other words", 0)[:1], func(op *annotator.Operation) (int64, error) {
+					return 1, s.db.Edits.Check(t.Context(), *op)
+				})
+			s.ok(err)
+			if (refused == nil) != (len(d.Edits) == 1) || d.Key != q.Suggestions[i].Key {
+				t.Errorf("%s: %s: %+v, refused: %v", q.Suggestions[i].Key, c.Letter, d, refused)
+			}
+			if edits += len(d.Edits); refused != nil {
+				refusals++
+			}
+		}
+	}
+	if refusals == 0 || edits == 0 {
+		t.Errorf("%d answers are refused, %d are applied", refusals, edits)
+	}
+}
+
 // TestOrder: the kinds take turns, and two readings give the same queue.
 func TestOrder(t *testing.T) {
 	t.Parallel()
@@ -212,7 +242,7 @@ func TestOrder(t *testing.T) {
 	for i := range q.Suggestions[:12] {
 		first[q.Suggestions[i].Kind]++
 	}
-	for _, k := range []review.Kind{review.Double, review.State, review.Slight, review.Missing, review.Quotation} {
+	for _, k := range []review.Kind{review.Double, review.Slight, review.Missing, review.Quotation} {
 		if first[k] == 0 {
 			t.Errorf("the first 12 questions have none of kind %s: %v", k, first)
 		}

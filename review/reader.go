@@ -32,10 +32,12 @@ type reader struct {
 	mentions map[int64]int
 	index    *mention.Index
 	usage    *mention.Usage
-	scenes   []scene        // in story order
-	former   map[int64]bool // posts whose text the source no longer has
+	scenes   []scene          // in story order
+	sceneOf  map[int64]*scene // by post
+	former   map[int64]bool   // posts whose text the source no longer has
 	doubles  *curator.Doubles
 	quoting  map[int64][]*annotator.Entry // by post
+	told     map[int64]map[int64]bool     // entries that facts name which quote a post; of findMissing
 	merged   map[int64]int64              // the newest entry that was merged into an entry
 	left     int                          // live entries that were not looked at
 }
@@ -140,6 +142,12 @@ func (r *reader) readScenes(ctx context.Context, v *view.View, story Story) erro
 		}
 		if isRead {
 			r.scenes = append(r.scenes, scene{rows[i].Order, posts, text})
+		}
+	}
+	r.sceneOf = map[int64]*scene{}
+	for i := range r.scenes {
+		for k := range r.scenes[i].posts {
+			r.sceneOf[r.scenes[i].posts[k].ID] = &r.scenes[i]
 		}
 	}
 	return nil

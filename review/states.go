@@ -9,11 +9,12 @@ import (
 // openFor is for how many later facts of its entry a state is open before a person is asked about it.
 const openFor = 3
 
-// newState is how much it counts that a later fact is a state, too. A shared rare word counts for about as much.
-const newState = 2
+// related is how much two facts share that are about the same, as a rare word or another entry. A later state that
+// shares nothing may have ended an earlier one, but seldom has.
+const related = 1.0
 
-// findStates suggests states that have been open for long: their entries have several later facts. The latest of those
-// that are about the same is shown.
+// findStates suggests states that have been open for long: their entries have several later facts. The one is shown
+// that shares most with the state, or else the latest.
 func (r *reader) findStates() (found []Suggestion) {
 	for _, e := range r.entries {
 		facts := open(e)
@@ -33,7 +34,7 @@ func (r *reader) findStates() (found []Suggestion) {
 func (r *reader) state(e *annotator.Entry, c *annotator.Claim, facts []*annotator.Claim) *Suggestion {
 	own := r.about(e, c)
 	var by *annotator.Claim
-	later, most := 0, -1.0
+	later, most := 0, 0.0
 	for _, newer := range facts {
 		if newer.From.Order() <= c.From.Order() || newer.Earlier {
 			continue
@@ -41,8 +42,10 @@ func (r *reader) state(e *annotator.Entry, c *annotator.Claim, facts []*annotato
 		later++
 		other := r.about(e, newer)
 		score := own.shared(&other)
-		if newer.State {
-			score += newState
+		if score < related {
+			score = 0
+		} else if newer.State {
+			score += related
 		}
 		if score >= most {
 			by, most = newer, score
@@ -62,7 +65,7 @@ func (r *reader) state(e *annotator.Entry, c *annotator.Claim, facts []*annotato
 		}),
 	})
 	s.concern(r, e)
-	s.Score = (1 + most) * s.rests()
+	s.Score, s.weak = (1+most)*s.rests(), most == 0 || !by.State
 	s.seal(e.ID, c.ID)
 	return s
 }

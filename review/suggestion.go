@@ -71,6 +71,8 @@ type Suggestion struct {
 	Facts    int     `json:"facts"`
 	Mentions int     `json:"mentions"`
 	Score    float64 `json:"score"` // the queue is ordered by it
+
+	weak bool // few such suggestions are about a fault, so that they follow the others
 }
 
 // Side is one of the things that a suggestion compares: an entry, a fact of it, or a phrase.

@@ -59,7 +59,12 @@ func (r *request) apply(op annotator.Operation) (row int64, err error) {
 	if err := r.view.Confine(r.Context(), &op); err != nil {
 		return 0, err
 	}
-	return r.db.server.Editor.Edit(r.Context(), r.db.DB, &op)
+	return r.submit(&op)
+}
+
+// submit is apply without a look at the limit.
+func (r *request) submit(op *annotator.Operation) (row int64, err error) {
+	return r.db.server.Editor.Edit(r.Context(), r.db.DB, op)
 }
 
 // editAndReturn applies an operation, and redirects to the page of the form with a notice, where it can be undone.

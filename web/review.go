@@ -188,20 +188,13 @@ func (r *request) decideOne(s *review.Suggestion, letter string) error {
 	if !ok {
 		return annotator.Errorf(annotator.Misused, "this is no answer to the question")
 	}
-	d := s.Decision(verdict, r.view.View)
 	operations, err := r.chosen(choice)
 	if err != nil {
 		return err
 	}
-	for _, op := range operations {
-		if err := r.view.Confine(r.Context(), &op); err != nil { // so that the decision has what the journal gets
-			return err
-		}
-		row, err := r.apply(op)
-		if err != nil {
-			return err
-		}
-		d.Edits = append(d.Edits, annotator.DecidedEdit{Operation: op, Row: row})
+	d, _, err := s.Decide(r.Context(), r.view.View, verdict, operations, r.submit)
+	if err != nil {
+		return err
 	}
 	return storage.FileDecision(r.Context(), r.db.DB.Path(), r.db.server.Now, d)
 }

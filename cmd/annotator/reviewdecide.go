@@ -61,34 +61,34 @@ func (r *reviewing) operations(ctx context.Context, lines <-chan string, c *revi
 	return c.With("", e.ID), nil
 }
 
-// decide applies operations and stores the decision. It reports false if the codex refuses an operation.
+// decide applies operations and stores the decision. It reports false if the codex refuses an operation without a
+// limit.
 func (r *reviewing) decide(ctx context.Context, s *review.Suggestion, answer annotator.Verdict,
 	operations []annotator.Operation,
 ) (bool, error) {
-	d := s.Decision(answer, r.view.View)
 	path := r.view.db.Path()
-	for _, op := range operations {
-		err := r.view.Confine(ctx, &op)
-		if err == nil {
-			op.By, err = editor(r.by)
-		}
+	by, err := editor(r.by)
+	if err != nil {
+		return false, err
+	}
+	d, refusal, err := s.Decide(ctx, r.view.View, answer, operations, func(op *annotator.Operation) (int64, error) {
+		op.By = by
+		done, err := (&edit{app: r.app, corpus: r.corpus}).submit(ctx, path, *op)
 		if err != nil {
-			return false, err
-		}
-		done, err := (&edit{app: r.app, corpus: r.corpus}).submit(ctx, path, op)
-		if err = refused(err); err != nil {
-			if annotator.KindOf(err) != annotator.Misused {
-				return false, err
-			}
-			if r.point != "" { // the reason may be what is told later
-				err = annotator.Errorf(annotator.Misused, "the codex does not allow this").
-					WithAdvice("without --as-of it says why")
-			}
-			r.printError(err)
-			return false, nil
+			return 0, err
 		}
 		done.printHead(r.out)
-		d.Edits = append(d.Edits, annotator.DecidedEdit{Operation: done.Operation, Row: done.Row})
+		return done.Row, nil
+	})
+	if err = refused(err); annotator.KindOf(err) == annotator.Misused {
+		r.printError(err)
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if refusal != nil { // the reason may be what is told later
+		r.say("the answer is noted, but the codex does not allow the change; without --as-of it says why")
 	}
 	if err := storage.FileDecision(ctx, path, r.now, d); err != nil {
 		return false, err
