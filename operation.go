@@ -22,6 +22,7 @@ const (
 	DeedRevert Deed = "revert" // a revision is taken back
 	DeedUndo   Deed = "undo"   // the newest operation is taken back
 	DeedBatch  Deed = "batch"  // several operations, as one decision: all are applied, or none
+	DeedSeed   Deed = "seed"   // the entries that a run begins with: a batch of create, applied before the first scene
 	DeedAnswer Deed = "answer" // a question of the model is answered
 )
 
@@ -37,7 +38,7 @@ type Operation struct {
 	Text string   `json:"text,omitempty"` // of edit and add: the fact; of hide: the reason; of answer: the answer
 	Was  string   `json:"was,omitempty"`  // of an operation on a fact: it is refused if the fact has other words
 	Tags []string `json:"tags,omitempty"`
-	Hint bool     `json:"hint,omitempty"` // of create: neither confirmed nor locked
+	Hint bool     `json:"hint,omitempty"` // of create and seed: neither confirmed nor locked
 	// of add: what else is known of the fact. Without kind, speaker and evidence it is Noted.
 	Kind     ClaimKind `json:"kind,omitempty"`
 	Speaker  string    `json:"speaker,omitempty"`
@@ -55,11 +56,14 @@ type Operation struct {
 	Row int64 `json:"row,omitempty"`
 	// the scene from which it is seen; 0: from where what it changes or quotes is seen
 	From Order `json:"from,omitempty"`
-	// of batch, in order; of create: the facts and names that are added
+	// of batch and seed, in order; of create: the facts and names that are added
 	Parts []Operation `json:"parts,omitempty"`
 	// who asks for it, as that person says; empty: nobody has said. Undo then takes back the newest one of anybody
 	By string `json:"by,omitempty"`
 }
+
+// IsList reports whether an operation is its parts.
+func (op *Operation) IsList() bool { return op.Do == DeedBatch || op.Do == DeedSeed }
 
 // Question is what the model asks a person about an entry.
 type Question struct {

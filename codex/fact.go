@@ -21,6 +21,9 @@ func FactLine(c *annotator.Claim) string {
 	if c.Kind == annotator.Claimed || c.Kind == annotator.Inferred || c.Kind == annotator.Noted {
 		marks = append(marks, string(c.Kind))
 	}
+	if c.Kind == annotator.Noted { // the story does not tell it
+		marks[0] += " by a person"
+	}
 	if c.Speaker != "" && marks != nil {
 		marks[0] += " by " + c.Speaker
 	}

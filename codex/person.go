@@ -288,8 +288,11 @@ func (r *reviser) never(other *annotator.Entry) {
 // Describe says what an operation does, in a few words for people.
 func Describe(op *annotator.Operation) string {
 	text := string(op.Do)
-	if op.Do == annotator.DeedBatch {
+	switch op.Do {
+	case annotator.DeedBatch:
 		text += " of " + annotator.Quantity(len(op.Parts), "edit")
+	case annotator.DeedSeed:
+		text += " of " + annotator.Quantity(len(op.Parts), "entry")
 	}
 	if op.Entry != 0 {
 		text += fmt.Sprintf(" #%d", op.Entry)

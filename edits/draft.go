@@ -97,7 +97,7 @@ func (d *Draft) try(op *annotator.Operation) error {
 func (d *Draft) TryAll(ops []annotator.Operation) error {
 	for i := range ops {
 		err := d.TryAll(ops[i].Parts)
-		if err == nil && ops[i].Do != annotator.DeedBatch {
+		if err == nil && !ops[i].IsList() {
 			err = d.try(&ops[i])
 		}
 		if refusal := (*codex.Refusal)(nil); err != nil && !errors.As(err, &refusal) {

@@ -46,7 +46,7 @@ func Read(name string, text []byte) (*File, error) {
 	case len(text) > MaxSize:
 		return nil, tooLarge()
 	case slices.Contains([]string{".csv", ".tsv"}, strings.ToLower(filepath.Ext(name))):
-		return readTable(text)
+		return readTable(text, "id")
 	case bytes.HasPrefix(text, []byte("PK\x03\x04")):
 		return nil, annotator.Errorf(annotator.Misused, "this is an archive: only JSON, YAML and CSV can be read")
 	}

@@ -84,7 +84,7 @@ func NewLog(story exporters.Story, ops []annotator.Operation, h *History) (*Log,
 	log := &Log{Format: LogFormat, Version: LogVersion, Story: story, Edits: []LogEdit{}}
 	var flat []annotator.Operation
 	for i := range ops {
-		if ops[i].Do != annotator.DeedBatch {
+		if !ops[i].IsList() {
 			flat = append(flat, ops[i])
 		}
 		flat = append(flat, ops[i].Parts...)

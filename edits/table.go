@@ -16,8 +16,8 @@ import (
 )
 
 // readTable reads a table with a line for each entry, as the formats names and csv write it. The columns may be in any
-// order, and any but id may be missing.
-func readTable(text []byte) (*File, error) {
+// order, and any but the required one may be missing.
+func readTable(text []byte, required string) (*File, error) {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	if !utf8.Valid(text) {
 		return nil, annotator.Errorf(annotator.Misused, "the table is not in UTF-8; save it as CSV in UTF-8")
@@ -35,9 +35,9 @@ func readTable(text []byte) (*File, error) {
 			return nil, err
 		}
 	}
-	if !slices.Contains(header, "id") {
-		return nil, misread(1, `there is no column "id": this reads the tables of the format names and entries.csv `+
-			`of the format csv; facts are changed in JSON or YAML`)
+	if !slices.Contains(header, required) {
+		return nil, misread(1, `there is no column %q: this reads the tables of the format names and entries.csv `+
+			`of the format csv; facts are changed in JSON or YAML`, required)
 	}
 	f := &File{}
 	for {
@@ -106,6 +106,9 @@ func newRow(header, row []string, line int) (*fileEntry, error) {
 			e.MergedInto, err = cellNumber(text)
 		case "term":
 			e.Term = text
+		case "definition":
+			e.Definition = text // which is computed, so that its line does not count
+			continue
 		case "disambiguator":
 			e.Disambiguator = text
 		case "status":

@@ -65,7 +65,7 @@ func writeCardV3(w io.Writer, doc *Document) error {
 	data := newCardData(doc)
 	data.GroupOnlyGreetings = []string{}
 	for i := range data.Book.Entries {
-		data.Book.Entries[i].UseRegex = new(slices.ContainsFunc(data.Book.Entries[i].Keys, isExpression))
+		data.Book.Entries[i].UseRegex = new(slices.ContainsFunc(data.Book.Entries[i].Keys, IsExpression))
 	}
 	return writeValue(w, card{Spec: "chara_card_v3", SpecVersion: "3.0", Data: data})
 }
@@ -74,9 +74,9 @@ func newCardData(doc *Document) cardData {
 	data := cardData{
 		Name: doc.Story.Title, Description: "The codex of " + doc.Story.Title + ".", AlternateGreetings: []string{},
 		Tags:    []string{"codex"},
-		Creator: "annotator", Extensions: map[string]any{extensionCodex: envelope(doc)},
+		Creator: "annotator", Extensions: map[string]any{ExtensionCodex: envelope(doc)},
 		Book: book{
-			Name: doc.Story.Title, Extensions: map[string]any{extensionCodex: envelope(doc)},
+			Name: doc.Story.Title, Extensions: map[string]any{ExtensionCodex: envelope(doc)},
 			Entries: []bookEntry{},
 		},
 	}
@@ -94,7 +94,7 @@ func newBookEntry(l lore, index int) bookEntry {
 		Selective:      true,
 		InsertionOrder: l.order(), Priority: l.order(), Enabled: l.Status.Live(), Position: "before_char",
 		Extensions: map[string]any{
-			extensionEntry: l.Entry, "exclude_recursion": true, "prevent_recursion": true,
+			ExtensionEntry: l.Entry, "exclude_recursion": true, "prevent_recursion": true,
 			"match_whole_words": l.wholeWords(),
 			"display_index":     index, "probability": 100, "useProbability": true, "depth": 4, "position": 0,
 		},

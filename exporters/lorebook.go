@@ -22,8 +22,8 @@ type lore struct {
 // Keys of the extensions in a lorebook. The values are parts of the JSON export, so that a program can restore the
 // codex from the book.
 const (
-	extensionCodex = "annotator/codex" // the document without its entries
-	extensionEntry = "annotator/entry" // the entry
+	ExtensionCodex = "annotator/codex" // the document without its entries
+	ExtensionEntry = "annotator/entry" // the entry
 )
 
 // loreOf returns the lore of an entry, given the titles of threads.
@@ -37,6 +37,9 @@ func loreOf(e *Entry, titles map[int64]string) lore {
 	}
 	return l
 }
+
+// Lore returns the text of an entry in a lorebook of a document.
+func Lore(e *Entry, doc *Document) string { return loreOf(e, doc.titles()).Content }
 
 // nameOf returns the term with its disambiguator.
 func nameOf(e *Entry) string {
@@ -69,14 +72,14 @@ func loreParagraphs(e *Entry, titles map[int64]string) (paragraphs []string) {
 // literalKey returns a key that matches only a name. Programs read a key between slashes as a regular expression, so
 // such a name is escaped as one.
 func literalKey(name string) string {
-	if !isExpression(name) {
+	if !IsExpression(name) {
 		return name
 	}
 	return "/" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", `\/`) + "/i"
 }
 
-// isExpression reports whether programs read a key as a regular expression.
-func isExpression(key string) bool {
+// IsExpression reports whether programs read a key as a regular expression.
+func IsExpression(key string) bool {
 	return strings.HasPrefix(key, "/") && strings.LastIndex(key, "/") > 0
 }
 

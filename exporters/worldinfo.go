@@ -60,7 +60,7 @@ type worldInfoEntry struct {
 
 // writeWorldInfo writes a document as a World Info book. The names of an entry are its keys.
 func writeWorldInfo(w io.Writer, doc *Document) error {
-	book := worldInfo{Entries: map[string]worldInfoEntry{}, Extensions: map[string]any{extensionCodex: envelope(doc)}}
+	book := worldInfo{Entries: map[string]worldInfoEntry{}, Extensions: map[string]any{ExtensionCodex: envelope(doc)}}
 	titles := doc.titles()
 	for i := range doc.Entries {
 		l := loreOf(&doc.Entries[i], titles)
@@ -70,7 +70,7 @@ func writeWorldInfo(w io.Writer, doc *Document) error {
 			Order:   l.order(), Disable: !l.Status.Live(), ExcludeRecursion: true, PreventRecursion: true,
 			Probability: 100, UseProbability: true, Depth: 4,
 			GroupWeight: 100, MatchWholeWords: l.wholeWords(), Triggers: []string{}, DisplayIndex: i,
-			Extensions: map[string]any{extensionEntry: l.Entry},
+			Extensions: map[string]any{ExtensionEntry: l.Entry},
 		}
 	}
 	return writeValue(w, book)

@@ -110,3 +110,77 @@ func TestKilledWithEdits(t *testing.T) {
 		s.compareBut(name, calm, "run_state")
 	}
 }
+
+// seed is the entries of a person with which a run may begin.
+func seed() *annotator.Operation {
+	return &annotator.Operation{Do: annotator.DeedSeed, Parts: []annotator.Operation{
+		{Do: annotator.DeedCreate, Name: "The Lamp", Parts: []annotator.Operation{
+			{Do: annotator.DeedAdd, Text: "A person says so.", Kind: annotator.Noted},
+		}},
+		{Do: annotator.DeedCreate, Name: "Gallows Quay", Tags: []string{"place"}},
+	}}
+}
+
+// TestKilledWithSeed kills a run that begins with a seed, and lets another process continue with the same. Under each
+// limit its entries are there, as a person's.
+func TestKilledWithSeed(t *testing.T) {
+	t.Parallel()
+	s := crashStage(t)
+	s.config.Limit, s.config.Seed = 2, seed()
+	if killed, _ := s.spawn("calm", 0, never, 0); killed {
+		t.Fatal("the undisturbed run was killed")
+	}
+	s.verify("calm")
+	if n := s.count("calm", `SELECT count(*) FROM value WHERE entry_id <= 2 AND from_seen = 0
+		AND field IN ('term', 'claim', 'tag')`); n != 4 {
+		t.Errorf("%d of 4 values of the seed are there from the start", n)
+	}
+	if n := s.count("calm", `SELECT count(*) FROM trace WHERE tool = 'seed'
+		AND id > (SELECT min(id) FROM trace WHERE kind = 'scene')`); n != 0 {
+		t.Error("the seed is behind a scene")
+	}
+	calm := dump(t, s.db("calm"))
+	for last := 1; last <= 8; last += longtest.Pick(3, 1) {
+		name := fmt.Sprintf("killed-%d", last)
+		s.config.Limit = 2
+		if killed, _ := s.spawn(name, last, func(told int) bool { return told == last }, 0); !killed {
+			t.Fatalf("it was not killed after %d transitions", last)
+		}
+		s.config.Limit = 2 - s.count(name, `SELECT count(*) FROM scene WHERE state = 'recorded'`)
+		if killed, _ := s.spawn(name, 0, never, 0); killed {
+			t.Fatal("it was killed again")
+		}
+		s.compareBut(name, calm, "run_state")
+	}
+}
+
+// TestOtherSeedsAreRefused: a run has one seed, and only from its beginning.
+func TestOtherSeedsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := crashStage(t)
+	s.config.Limit = 1
+	run := func(name string, op *annotator.Operation) error {
+		s.config.Seed = op
+		err := s.run(name)
+		if annotator.KindOf(err) == annotator.Interrupted {
+			return nil
+		}
+		return err
+	}
+	other := seed()
+	other.Hint = true
+	for _, test := range []struct {
+		name string
+		op   *annotator.Operation
+		want bool
+	}{
+		{"seeded", seed(), true}, {"seeded", seed(), true}, {"seeded", other, false}, {"seeded", nil, true},
+		{"bare", nil, true}, {"bare", seed(), false},
+	} {
+		if err := run(test.name, test.op); (err == nil) != test.want ||
+			err != nil && annotator.KindOf(err) != annotator.Misused {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	s.verify("seeded")
+}

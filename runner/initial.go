@@ -40,6 +40,11 @@ func (r *Runner) initialize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.config.Seed != nil {
+		if err := r.Store.Edits.Seed(ctx, r.config.Seed); err != nil {
+			return err
+		}
+	}
 	newModel, err := r.findModel(ctx, &run)
 	if err != nil {
 		return err

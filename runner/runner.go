@@ -28,6 +28,8 @@ import (
 type Config struct {
 	Identity prompt.Identity
 	Kinds    []string // of entries that the codex may have, as tags; nil: all
+	// Seed is the entries that the run begins with, an operation of annotator.DeedSeed; nil: none.
+	Seed     *annotator.Operation
 	Endpoint string   // as the user named it
 	Model    string   // as the endpoint names it; empty: the first that the endpoint lists
 	// tokens of prompt and reply together; 0: those that the run began with, at first by the model's context

@@ -23,7 +23,7 @@ func (s *Curation) Undecided(ctx context.Context, after int64, before annotator.
 // The cost of undecidedEntries depends on the tentative entries and their decisions, not on the number of threads.
 const undecidedEntries = `SELECT e.id, iif(d.json ->> '$.decision' = 'AGAIN', d.json ->> '$.reason', '')
 	FROM entry e LEFT JOIN value d ON d.id = (SELECT max(v.id) FROM ` + decided + `)
-	WHERE e.status = 'tentative' AND ` + isUnlocked + ` AND e.first_at / 1000000 < ?3
+	WHERE e.status = 'tentative' AND ` + isUnlocked + ` AND e.first_at > 0 AND e.first_at / 1000000 < ?3
 	  AND (json_array_length(?1) = 0
 	    OR (SELECT thread_id FROM scene WHERE ord = e.first_at / 1000000) IN (SELECT value FROM json_each(?1)))
 	  AND coalesce(d.json ->> '$.decision', 'AGAIN') = 'AGAIN'

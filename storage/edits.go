@@ -73,11 +73,34 @@ func (s *Edits) NewestRefused(ctx context.Context, n int) ([]AppliedEdit, error)
 // Check returns why an operation would be refused now, as a *codex.Refusal; nil if it would not. A batch is not
 // checked, because its parts may rest on each other.
 func (s *Edits) Check(ctx context.Context, op annotator.Operation) error {
-	if op.Do == annotator.DeedBatch {
+	if op.IsList() {
 		return nil
 	}
 	_, err := (&edit{Reader: s.db.Reader(Limit{}), ctx: ctx, op: &op}).plan()
 	return err
+}
+
+// Seed applies the entries that a run begins with, before its first scene is begun. The same seed again changes
+// nothing, so that the command that began a run resumes it. Any other is annotator.Misused.
+func (s *Edits) Seed(ctx context.Context, op *annotator.Operation) error {
+	return s.db.update(ctx, "apply the seed", func(tx *tx) {
+		var former string
+		var begun bool
+		tx.scan([]any{&former, &begun}, `SELECT
+			coalesce((SELECT arguments FROM trace WHERE kind = 'edit' AND tool = 'seed'), ''),
+			EXISTS (SELECT 1 FROM scene WHERE attempts > 0 OR recorded_at IS NOT NULL)`)
+		switch {
+		case tx.err != nil || former == annotator.EncodeJSON(op):
+		case former != "":
+			tx.fail(annotator.Errorf(annotator.Misused, "the run began with another seed").
+				WithReason(annotator.ReasonOtherSeed))
+		case begun:
+			tx.fail(annotator.Errorf(annotator.Misused, "the run began without a seed").
+				WithReason(annotator.ReasonOtherSeed))
+		default:
+			tx.applyEdit(&AppliedEdit{Operation: *op})
+		}
+	})
 }
 
 // Apply applies an operation in one transaction with its row of the journal. It works between scenes only. If the rules
@@ -174,7 +197,7 @@ func (tx *tx) applyEdit(applied *AppliedEdit) {
 
 // perform makes the revisions of an operation.
 func (tx *tx) perform(op *annotator.Operation) ([]annotator.Revision, error) {
-	if op.Do == annotator.DeedBatch {
+	if op.IsList() {
 		return tx.performAll(op.Parts)
 	}
 	g := &Glossary{q: tx, tx: tx}
@@ -190,7 +213,7 @@ func (tx *tx) performAll(parts []annotator.Operation) (all []annotator.Revision,
 	err = &codex.Refusal{Code: codex.Already, Message: "all of it is so already"}
 	for i := range parts {
 		switch do := parts[i].Do; do { // each of these is found by a row of its own
-		case annotator.DeedAnswer, annotator.DeedUndo, annotator.DeedBatch:
+		case annotator.DeedAnswer, annotator.DeedUndo, annotator.DeedBatch, annotator.DeedSeed:
 			return nil, &codex.Refusal{Code: "NOT_FOUND", Message: fmt.Sprintf("%s is no part of a batch", do)}
 		}
 		revisions, failed := tx.perform(&parts[i])

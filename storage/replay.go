@@ -211,6 +211,7 @@ func (h *history) add(r *annotator.Revision, set *storedValue, scene int, f *Fin
 		f.add(fmt.Sprintf("revision %d of entry %d does not change what was there", r.ID, r.Entry))
 	}
 	switch {
+	case r.At == 0 && r.Seen == 0 && r.Actor == annotator.ActorPerson: // from before the story
 	case r.At.Rank() >= h.scene(r.At.Order()).posts:
 		f.add(fmt.Sprintf("revision %d is dated to a post that is not there", r.ID))
 	case r.Turn != 0 && h.scene(r.At.Order()).n != scene:

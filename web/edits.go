@@ -123,6 +123,7 @@ func editedText(do annotator.Deed) string {
 		annotator.DeedRevert: "The change is taken back.",
 		annotator.DeedUndo:   "The edit is taken back.",
 		annotator.DeedBatch:  "The edits are made.",
+		annotator.DeedSeed:   "The run begins with these entries.",
 	}[do]
 }
 

@@ -33,6 +33,8 @@ type runOptions struct {
 	corpus       string
 	limit        int
 	accept       []string
+	seed         string
+	seedAs       string
 	fromSnapshot int64
 	fromDB       string
 	noResume     bool
@@ -72,6 +74,12 @@ by scene, purpose and number, so a recording can be replayed after the prompt ha
 requests differ from the recorded ones. A run of other settings may ask what was not recorded: a scene without a reply
 halts the run, and other questions count as declined by the model.
 
+With --seed, a run begins with your entries: an export as JSON or YAML, a World Info book, a lorebook, a character card,
+a table with a column "term", or a list with a name in each line. They are known from before the first scene, and are
+locked: only you change them. With --seed-as hints, they are tentative until the story confirms them, and the model may
+change them. Their facts are notes of yours: no page and no export says that the story told them. The same command
+resumes the run.
+
 The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either
 case.`,
 			exitMisused, exitHalted, exitQuarantined, exitNoCalls, exitInterrupted),
@@ -81,6 +89,8 @@ case.`,
   annotator run book.epub --from-snapshot 40 --db other.annotator.db
   annotator run book.epub --endpoint http://localhost:8000/v1 --record book.jsonl
   annotator run book.epub --replay book.jsonl --db again.annotator.db
+  annotator run book.epub --seed people.txt
+  annotator run book.epub --seed lorebook.json --seed-as hints
   annotator run --print-config`,
 		Args: oneSource,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -97,6 +107,9 @@ case.`,
 	atLeast(flags, &o.fromSnapshot, "from-snapshot", 0)
 	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
 	flags.BoolVar(&o.noResume, "no-resume", false, "start a new database; the existing one is kept")
+	flags.StringVar(&o.seed, "seed", "", "begin a new run with the entries of `FILE`")
+	wordFlag(flags, &o.seedAs, "seed-as", []string{"locked", "hints"}, "locked",
+		"`WHAT` the entries of the seed are: locked, or hints that the model may change")
 	o.commonFlags(flags)
 	o.recording.addTo(flags)
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings and their sources, and exit")
@@ -226,6 +239,10 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err := o.checkLogFiles(); err != nil {
 		return nil, err
 	}
+	seed, err := o.readSeed()
+	if err != nil {
+		return nil, err
+	}
 	wire, err := o.openWire(ctx, open)
 	if err != nil {
 		return nil, err
@@ -249,7 +266,9 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err != nil {
 		return nil, err
 	}
-	r := runner.New(o.runConfig(identity), store, source, wire, registry, &o.bus)
+	config := o.runConfig(identity)
+	config.Seed = seed
+	r := runner.New(config, store, source, wire, registry, &o.bus)
 	return r, o.attach(r)
 }
 
