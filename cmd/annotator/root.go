@@ -31,18 +31,29 @@ A run can be stopped at any moment. Run the same command again to continue.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(
-		newRun(a), newRetry(a), newImport(a), newStatus(a), newExport(a), newImportEdits(a), newEditLog(a),
-		newSearch(a), newShow(a),
-		newStory(a), newMentions(a), newEval(a), newSample(a), newAsk(a), newMCP(a), newSnapshot(a), newMemory(a),
-		newAudit(a), newCurate(a), newReview(a), newQuestions(a), newVerify(a), newBackup(a), newDoctor(a),
-		newStates(a), newServe(a), newDemo(a), newTools(a), newPrompts(a), newInit(a), newMan(a), newVersion(a),
-	)
-	root.AddCommand(newEdits(a)...)
+	addGroup(root, "Make a codex:",
+		newRun(a), newStatus(a), newRetry(a), newCurate(a), newImport(a), newDoctor(a), newInit(a), newDemo(a))
+	addGroup(root, "Read it:",
+		newShow(a), newSearch(a), newMentions(a), newStory(a), newAsk(a), newServe(a), newExport(a), newMCP(a))
+	addGroup(root, "Correct it:",
+		append(newEdits(a), newReview(a), newQuestions(a), newImportEdits(a), newEditLog(a))...)
+	addGroup(root, "Examine a run:",
+		newVerify(a), newAudit(a), newSnapshot(a), newMemory(a), newBackup(a), newEval(a), newSample(a),
+		newPrompts(a), newTools(a), newStates(a))
+	root.AddCommand(newMan(a), newVersion(a))
 	root.SetHelpCommand(newHelp(root))
 	prepare(root)
 	wrapHelp(root, terminalWidth(a.out))
 	return root
+}
+
+// addGroup adds commands that the help lists together, under a heading.
+func addGroup(root *cobra.Command, heading string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: heading, Title: heading})
+	for _, cmd := range commands {
+		cmd.GroupID = heading
+	}
+	root.AddCommand(commands...)
 }
 
 // prepare makes a command and its subcommands refuse arguments unless they declare some. It registers completions.
