@@ -39,6 +39,7 @@ const (
 	PurposeSummarise CallPurpose = "summarise"
 	PurposeCurate    CallPurpose = "curate"
 	PurposeAsk       CallPurpose = "ask"   // a question to a snapshot
+	PurposeCheck     CallPurpose = "check" // does a new chapter go together with the codex?
 	PurposeProbe     CallPurpose = "probe" // does the server answer? Not part of the run's totals
 )
 

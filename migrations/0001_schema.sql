@@ -208,7 +208,7 @@ CREATE TABLE call (
   id                INTEGER PRIMARY KEY,
   turn              INTEGER NOT NULL,
   scene             INTEGER NOT NULL,
-  purpose           TEXT NOT NULL CHECK (purpose IN ('annotate', 'summarise', 'curate', 'ask', 'probe')),
+  purpose           TEXT NOT NULL CHECK (purpose IN ('annotate', 'summarise', 'curate', 'ask', 'check', 'probe')),
   attempt           INTEGER NOT NULL, -- from 1
   outcome           TEXT NOT NULL CHECK (outcome IN ('open', 'ok', 'lost', 'transient', 'overloaded', 'prompt too long', 'malformed', 'refused',
                       'unreachable', 'misconfigured', 'unsafe', 'interrupted')), -- lost: the program was killed meanwhile
@@ -231,7 +231,7 @@ CREATE TABLE call (
   first_byte_ms     INTEGER NOT NULL DEFAULT 0,
   total_ms          INTEGER NOT NULL DEFAULT 0,
   characters        TEXT NOT NULL DEFAULT '', -- what the prompt was made of: numbers of characters by kind, as a JSON array
-  CHECK ((trace_id IS NOT NULL) = (outcome = 'ok' AND purpose NOT IN ('ask', 'probe'))),
+  CHECK ((trace_id IS NOT NULL) = (outcome = 'ok' AND purpose NOT IN ('ask', 'check', 'probe'))),
   CHECK (cached_tokens <= prompt_tokens)
 ) STRICT;
 CREATE INDEX call_open ON call (id) WHERE outcome = 'open';
@@ -489,6 +489,19 @@ CREATE TABLE summon_exchange (
   call_id   INTEGER NOT NULL UNIQUE REFERENCES call (id),
   asked_at  INTEGER NOT NULL,
   PRIMARY KEY (summon_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- What of new chapters does not go together with the codex. It changes nothing else. The key is of its sort, entry, claim and words.
+CREATE TABLE finding (
+  key      TEXT PRIMARY KEY,
+  sort     TEXT NOT NULL CHECK (sort IN ('contradiction', 'knowledge', 'promise')),
+  entry_id INTEGER NOT NULL REFERENCES entry (id),
+  claim    INTEGER NOT NULL, -- its id within the entry
+  chapter  TEXT NOT NULL, -- as it was named to the check
+  quote    TEXT NOT NULL, -- of the chapter
+  reason   TEXT NOT NULL,
+  call_id  INTEGER NOT NULL REFERENCES call (id),
+  found_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- The digest of each table: the exclusive or of the hashes of its rows. Every transaction keeps it up to date. So a change of any

@@ -93,7 +93,7 @@ const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s
     <= (SELECT count(*) FROM refusal f WHERE f.scene = s.scene AND f.snapshot_id < s.id) AS due
   FROM snapshot s WHERE s.id = ?`
 
-// cutRows deletes the rows after the point, and conversations of people. The indexes speed up checks of foreign keys.
+// cutRows deletes the rows after the point, conversations of people, and findings. The indexes speed up checks of foreign keys.
 const cutRows = `
 PRAGMA defer_foreign_keys = ON;
 CREATE INDEX cut_call ON call (trace_id);
@@ -106,8 +106,9 @@ DELETE FROM decision WHERE edits <> '[]' OR seen > (SELECT ord FROM scene WHERE 
 DELETE FROM summon_exchange WHERE summon_id IN
   (SELECT id FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point));
 DELETE FROM summon WHERE asker = 'person' OR turn > (SELECT turn FROM point);
+DELETE FROM finding;
 DELETE FROM call WHERE trace_id > (SELECT trace FROM point) OR turn > (SELECT turn FROM point)
-  OR trace_id IS NULL AND turn = 0 AND id > (SELECT call FROM point) OR purpose = 'ask' AND turn = 0;
+  OR trace_id IS NULL AND turn = 0 AND id > (SELECT call FROM point) OR purpose IN ('ask', 'check') AND turn = 0;
 UPDATE episode SET gone = NULL WHERE gone > (SELECT trace FROM point);
 UPDATE episode SET entered = NULL WHERE entered > (SELECT trace FROM point);
 DELETE FROM episode WHERE trace_id > (SELECT trace FROM point);

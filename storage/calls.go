@@ -93,7 +93,7 @@ func (s *Calls) Counted(ctx context.Context, n int) ([]annotator.Call, error) {
 	}
 	counted, err := readAll(ctx, s.db, "read the newest calls", scan,
 		`WITH counted AS (SELECT id, model, characters, prompt_tokens FROM call
-		  WHERE outcome = 'ok' AND purpose <> 'ask' AND exact = 1 AND characters <> ''
+		  WHERE outcome = 'ok' AND purpose NOT IN ('ask', 'check') AND exact = 1 AND characters <> ''
 		  AND id > (SELECT max(id) FROM call) - 10 * ?1)
 		SELECT characters, prompt_tokens FROM counted WHERE model = (SELECT model FROM counted ORDER BY id DESC LIMIT 1)
 		ORDER BY id DESC LIMIT ?1`, n)

@@ -2,7 +2,9 @@ package storage
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -96,7 +98,7 @@ func (tx *tx) insertExchange(summon int64, e *Exchange, c *annotator.Call) {
 		summon, e.Question, e.Answer, c.ID, tx.now)
 }
 
-// SnapshotWriter records what people ask of snapshots, also while a run goes on. It writes the conversations, their
+// SnapshotWriter records what people ask the model, also while a run goes on. It writes conversations, findings, their
 // calls, and the run's totals of tokens. A run does not keep any of these in memory, so SQLite's own lock is enough.
 type SnapshotWriter struct {
 	pool *writer
@@ -136,6 +138,24 @@ func (g *SnapshotWriter) Answer(ctx context.Context, s *Conversation, c *annotat
 		s.Exchanges = append(s.Exchanges, e)
 		tx.execOne(`UPDATE summon SET dismissed_at = ? WHERE id = ?`, tx.now, s.ID)
 	})
+}
+
+// Check ends a call that checked a chapter, and records what it found. It reports for each finding whether it is the
+// first of its sort that has the words of the chapter and the claim.
+func (g *SnapshotWriter) Check(ctx context.Context, c *annotator.Call, found []annotator.Finding) ([]bool, error) {
+	added := make([]bool, len(found))
+	err := g.update(ctx, "record findings", func(tx *tx) {
+		c.Outcome = annotator.CallOK
+		tx.endLost(c)
+		for i := range found {
+			f := &found[i]
+			key := sha256.Sum256(fmt.Appendf(nil, "%s\n%d:%d\n%s", f.Sort, f.Entry, f.Claim, f.Quote))
+			added[i] = tx.exec(`INSERT INTO finding (key, sort, entry_id, claim, chapter, quote, reason, call_id, found_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, hex.EncodeToString(key[:]), f.Sort, f.Entry,
+				f.Claim, f.Chapter, f.Quote, f.Reason, c.ID, tx.now) > 0
+		}
+	})
+	return added, err
 }
 
 // endLost ends a call that SnapshotWriter.Open has recorded.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -103,6 +104,7 @@ func endpoints() http.Handler {
 		scripted.New(scripted.Options{MaxModelLen: 8192, Script: countsShortTokens})))
 	mux.Handle("/disguising/", http.StripPrefix("/disguising", scripted.New(scripted.Options{Script: disguises})))
 	mux.Handle("/escaping/", http.StripPrefix("/escaping", scripted.New(scripted.Options{Script: repeatsTheEscapes})))
+	mux.Handle("/contrary/", http.StripPrefix("/contrary", scripted.New(scripted.Options{Script: contradicts})))
 	mux.Handle("/hang/", http.StripPrefix("/hang", scripted.New(scripted.Options{Fault: hangsOnScenes})))
 	add("filter", &scripted.Fault{
 		Status: http.StatusBadRequest, Body: `{"error":{"message":"the story \u001b[2J is not nice",` +
@@ -120,6 +122,20 @@ func endpoints() http.Handler {
 
 // callsNothing is a model that never calls a tool.
 func callsNothing(scripted.Request) scripted.Reply { return scripted.Reply{Text: "A lovely scene."} }
+
+// contradicts is a model that finds a contradiction between the first fact that it is shown and the first words of the
+// chapter, and another that quotes nothing of the chapter.
+func contradicts(r scripted.Request) scripted.Reply {
+	shown := r.Messages[len(r.Messages)-1].Content
+	numbers := regexp.MustCompile(`<entry id="(\d+)"[^>]*>\n(\d+)`).FindStringSubmatch(shown)
+	_, chapter, _ := strings.Cut(shown, "<chapter>\n")
+	if numbers == nil {
+		return scripted.Reply{Text: "That is all."}
+	}
+	words := strings.Join(strings.Fields(chapter)[:5], " ")
+	return scripted.Reply{Text: fmt.Sprintf("CONTRADICTION %s:%s \"%s\" It cannot be both.\n"+
+		"KNOWLEDGE %[1]s:%[2]s \"nobody wrote these words\" He was not there.", numbers[1], numbers[2], words)}
+}
 
 // mistakesEntries is a model that changes entries which do not exist.
 func mistakesEntries(r scripted.Request) scripted.Reply {

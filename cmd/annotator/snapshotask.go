@@ -172,42 +172,54 @@ func (o *snapshotAskOptions) postsUpTo(ctx context.Context, db *storage.DB,
 	return view.At(db, moment), err
 }
 
-// prepareClient sets the client. The default model is the run's if the server has it, else the server's first.
-func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) error {
-	config := c.runner()
-	run, err := c.db.Run.Status(ctx)
-	if err != nil {
+// prepareClient sets the client and the settings of a request.
+func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) (err error) {
+	if c.client, err = c.newClient(ctx, c.db, wire, c.writer); err != nil {
 		return err
-	}
-	c.client = &model.Client{
-		Wire: wire, Endpoint: config.Endpoint, Model: cmp.Or(config.Model, run.Model), Policy: &config.Retry,
-		Capabilities: new(model.Capabilities),
-		Recorder:     c.writer, Notify: c.printWait, Random: rand.Float64, Estimate: runner.EstimateReply,
-	}
-	if config.Endpoint == run.Endpoint {
-		c.client.Capabilities.Workarounds = model.ParseRendering(run.Prompt.Workarounds)
-	}
-	if config.Model == "" {
-		served, err := c.client.Models(ctx)
-		if err != nil {
-			return err
-		}
-		if len(served) > 0 && !slices.ContainsFunc(served, func(m model.Model) bool { return m.ID == run.Model }) {
-			c.client.Model = served[0].ID
-		}
-	}
-	if c.key.warning != "" {
-		c.say(c.key.warning)
 	}
 	if c.Endpoint == offlineEndpoint {
 		c.say("offline model: it answers with sentences of the story and definitions; name a server with " +
 			"--endpoint for more")
 	}
+	config := c.runner()
 	c.request = snapshot.Request{
 		Scene: c.context.Snapshot.Scene, MaxTokens: config.SummonTokens, Temperature: config.Temperature,
 		Stream: config.Stream,
 	}
 	return nil
+}
+
+// newClient returns a client whose calls a writer records. The default model is the run's if the server has it, else the
+// server's first.
+func (o *snapshotAskOptions) newClient(ctx context.Context, db *storage.DB, wire model.Wire,
+	writer *storage.SnapshotWriter,
+) (*model.Client, error) {
+	config := o.runner()
+	run, err := db.Run.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client := &model.Client{
+		Wire: wire, Endpoint: config.Endpoint, Model: cmp.Or(config.Model, run.Model), Policy: &config.Retry,
+		Capabilities: new(model.Capabilities),
+		Recorder:     writer, Notify: o.printWait, Random: rand.Float64, Estimate: runner.EstimateReply,
+	}
+	if config.Endpoint == run.Endpoint {
+		client.Capabilities.Workarounds = model.ParseRendering(run.Prompt.Workarounds)
+	}
+	if config.Model == "" {
+		served, err := client.Models(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(served) > 0 && !slices.ContainsFunc(served, func(m model.Model) bool { return m.ID == run.Model }) {
+			client.Model = served[0].ID
+		}
+	}
+	if o.key.warning != "" {
+		o.say(o.key.warning)
+	}
+	return client, nil
 }
 
 // interact asks the questions on standard input, one per line.

@@ -53,8 +53,8 @@ type measured struct {
 	tokens int
 }
 
-// newPrompt returns a prompt without messages.
-func newPrompt(prefix Prefix, encode Encoder) *Prompt {
+// NewPrompt returns a prompt without messages.
+func NewPrompt(prefix Prefix, encode Encoder) *Prompt {
 	return &Prompt{Prefix: prefix, Size: prefix.size, encode: encode}
 }
 

@@ -169,7 +169,7 @@ func (w *Window) Reload(ctx context.Context) (err error) {
 func At(
 	ctx context.Context, s *annotator.Snapshot, prefix Prefix, encode Encoder, journal Journal, episodes Episodes,
 ) (*Prompt, error) {
-	p := newPrompt(prefix, encode)
+	p := NewPrompt(prefix, encode)
 	if s.Alone {
 		return p, nil
 	}
@@ -226,7 +226,7 @@ func (w *Window) Before(turn int64) (*Prompt, error) {
 
 // NewPrompt returns a prompt with the prefix in force and without messages.
 func (w *Window) NewPrompt() *Prompt {
-	p := newPrompt(w.Prefix, w.encode)
+	p := NewPrompt(w.Prefix, w.encode)
 	p.Counter = w.Counter()
 	return p
 }
