@@ -151,8 +151,9 @@ type fact struct {
 	line  string
 }
 
-// facts returns the facts of an entry that hold, up to a length: what opens the entry and its states before others, and
-// of these the newest. It adds the scenes that tell them. They are in the order in which they are read.
+// facts returns the facts of an entry that hold, in the order in which they are read. If they are longer than there is
+// room for, what opens the entry and its states come before others, and of these the newest. It adds the scenes that
+// tell them.
 func (c *Codex) facts(e *annotator.Entry, scenes map[annotator.Order]annotator.Position, room int) []fact {
 	claims, opening := codex.InOrder(e.Claims)
 	order := make([]int, len(claims))

@@ -491,17 +491,17 @@ CREATE TABLE summon_exchange (
   PRIMARY KEY (summon_id, seq)
 ) STRICT, WITHOUT ROWID;
 
--- What of new chapters does not go together with the codex. It changes nothing else. The key is of its sort, entry, claim and words.
+-- What of new chapters does not go together with the codex. It changes nothing else.
 CREATE TABLE finding (
-  key      TEXT PRIMARY KEY,
-  sort     TEXT NOT NULL CHECK (sort IN ('contradiction', 'knowledge', 'promise')),
-  entry_id INTEGER NOT NULL REFERENCES entry (id),
+  key      TEXT PRIMARY KEY, -- a hash of sort, entry, claim and quote
+  sort     TEXT NOT NULL CHECK (sort IN ('contradiction', 'knowledge', 'promise')), -- what is wrong
+  entry_id INTEGER NOT NULL REFERENCES entry (id), -- of the claim
   claim    INTEGER NOT NULL, -- its id within the entry
   chapter  TEXT NOT NULL, -- as it was named to the check
   quote    TEXT NOT NULL, -- of the chapter
-  reason   TEXT NOT NULL,
-  call_id  INTEGER NOT NULL REFERENCES call (id),
-  found_at INTEGER NOT NULL
+  reason   TEXT NOT NULL, -- the model's
+  call_id  INTEGER NOT NULL REFERENCES call (id), -- that first found it
+  found_at INTEGER NOT NULL -- when it was first found
 ) STRICT, WITHOUT ROWID;
 
 -- The digest of each table: the exclusive or of the hashes of its rows. Every transaction keeps it up to date. So a change of any

@@ -93,7 +93,8 @@ const cutPoint = `CREATE TEMP TABLE point AS SELECT s.id AS snapshot, s.scene, s
     <= (SELECT count(*) FROM refusal f WHERE f.scene = s.scene AND f.snapshot_id < s.id) AS due
   FROM snapshot s WHERE s.id = ?`
 
-// cutRows deletes the rows after the point, conversations of people, and findings. The indexes speed up checks of foreign keys.
+// cutRows deletes the rows after the point, conversations of people, and findings. The indexes speed up checks of
+// foreign keys.
 const cutRows = `
 PRAGMA defer_foreign_keys = ON;
 CREATE INDEX cut_call ON call (trace_id);

@@ -149,6 +149,20 @@ func (s *story) person(t *rapid.T) {
 	s.ok(g.Open(s.ctx, c))
 	s.ok(g.Answer(s.ctx, &storage.Conversation{Snapshot: snapshot.ID}, c, storage.Exchange{Question: "?", Answer: "!"}))
 	s.ok(g.Close())
+	s.checks(1)
+}
+
+// checks records that a new chapter does not go together with a claim of the first entry.
+func (s *story) checks(claim int64) {
+	g, err := storage.OpenSnapshotWriter(s.ctx, s.path, clock)
+	s.ok(err)
+	c := &annotator.Call{Purpose: annotator.PurposeCheck, Attempt: 1, Usage: annotator.Usage{Prompt: 5}}
+	s.ok(g.Open(s.ctx, c))
+	_, err = g.Check(s.ctx, c, []annotator.Finding{{
+		Sort: annotator.Contradiction, Entry: 1, Claim: claim, Chapter: "new.md", Quote: "She flies.", Reason: "She sails.",
+	}})
+	s.ok(err)
+	s.ok(g.Close())
 }
 
 // sound fails unless a database satisfies all laws.

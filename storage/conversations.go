@@ -150,7 +150,8 @@ func (g *SnapshotWriter) Check(ctx context.Context, c *annotator.Call, found []a
 		for i := range found {
 			f := &found[i]
 			key := sha256.Sum256(fmt.Appendf(nil, "%s\n%d:%d\n%s", f.Sort, f.Entry, f.Claim, f.Quote))
-			added[i] = tx.exec(`INSERT INTO finding (key, sort, entry_id, claim, chapter, quote, reason, call_id, found_at)
+			added[i] = tx.exec(`INSERT INTO finding
+				(key, sort, entry_id, claim, chapter, quote, reason, call_id, found_at)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, hex.EncodeToString(key[:]), f.Sort, f.Entry,
 				f.Claim, f.Chapter, f.Quote, f.Reason, c.ID, tx.now) > 0
 		}

@@ -299,7 +299,8 @@ var invariants = [...]invariant{
 		"findings", "each finding came from one call that checked a chapter, and is about a claim that was made",
 		`SELECT 'finding ' || f.key || ' came from call ' || c.id || ', which is to ' || c.purpose || ': ' || c.outcome
 		  FROM finding f JOIN call c ON c.id = f.call_id WHERE c.purpose <> 'check' OR c.outcome <> 'ok'
-		 UNION ALL SELECT 'finding ' || key || ' is about claim ' || claim || ' of entry ' || entry_id || ', which has none'
+		 UNION ALL SELECT 'finding ' || key || ' is about claim ' || claim || ' of entry ' || entry_id ||
+		     ', which has none'
 		  FROM finding f WHERE NOT EXISTS (SELECT 1 FROM value v
 		    WHERE v.entry_id = f.entry_id AND v.field = 'claim' AND v.key = CAST(f.claim AS TEXT))`,
 	},

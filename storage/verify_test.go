@@ -212,7 +212,7 @@ var damages = []struct {
 	{"replies", "from no call", `DELETE FROM call WHERE trace_id = (SELECT min(id) FROM trace WHERE kind = 'reply')`},
 	{
 		"replies", "a call that wrote a note",
-		`UPDATE call SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE outcome = 'ok' AND purpose <> 'ask'`,
+		`UPDATE call SET trace_id = (SELECT id FROM trace WHERE kind = 'note') WHERE trace_id IS NOT NULL`,
 	},
 	{"compactions", "without a reason", `DELETE FROM compaction WHERE epoch = 1`},
 	{"compactions", "turns come back", `UPDATE compaction SET through_turn = 0 WHERE epoch = 2`},
@@ -222,6 +222,8 @@ var damages = []struct {
 	{"conversations", "a question is lost", `DELETE FROM summon_exchange WHERE seq = 0`},
 	{"conversations", "an answer to something else", `UPDATE call SET outcome = 'transient' WHERE purpose = 'ask'`},
 	{"conversations", "an answer that is gone", `DELETE FROM summon_exchange WHERE seq = 1`},
+	{"findings", "one of another call", `UPDATE finding SET call_id = 1`},
+	{"findings", "about a claim that never was", `UPDATE finding SET claim = 99`},
 	{"live entries", "one too many", `UPDATE run_state SET entries = entries + 1`},
 	{"summaries", "none of a thread", finished +
 		`INSERT INTO episode SELECT 900, 'cumulative', 0, 0, 1, 6, 1, 9, 'x', 'rule', NULL, 1, 1, NULL, NULL, 0`},
@@ -352,6 +354,8 @@ func sound(t *testing.T) []byte {
 			s.ok(storage.TakeBackDecision(s.ctx, s.path, clock, d.ID))
 		}
 	}
+	s.checks(1)
+	s.checks(2)
 	s.clean()
 	s.ok(s.db.Close())
 	bytes, err := os.ReadFile(s.path)

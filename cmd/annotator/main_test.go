@@ -124,7 +124,7 @@ func endpoints() http.Handler {
 func callsNothing(scripted.Request) scripted.Reply { return scripted.Reply{Text: "A lovely scene."} }
 
 // contradicts is a model that finds a contradiction between the first fact that it is shown and the first words of the
-// chapter, and another that quotes nothing of the chapter.
+// chapter. It finds another that quotes nothing of the chapter.
 func contradicts(r scripted.Request) scripted.Reply {
 	shown := r.Messages[len(r.Messages)-1].Content
 	numbers := regexp.MustCompile(`<entry id="(\d+)"[^>]*>\n(\d+)`).FindStringSubmatch(shown)

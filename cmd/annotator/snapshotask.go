@@ -189,8 +189,8 @@ func (c *conversation) prepareClient(ctx context.Context, wire model.Wire) (err 
 	return nil
 }
 
-// newClient returns a client whose calls a writer records. The default model is the run's if the server has it, else the
-// server's first.
+// newClient returns a client whose calls a writer records. The default model is the run's if the server has it, else
+// the server's first.
 func (o *snapshotAskOptions) newClient(ctx context.Context, db *storage.DB, wire model.Wire,
 	writer *storage.SnapshotWriter,
 ) (*model.Client, error) {
