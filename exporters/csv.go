@@ -39,10 +39,32 @@ func writeCSV(_ context.Context, files Files, c *Codex) error {
 			return err
 		}
 	}
-	return nil
+	w, err := files.Create("relations.csv")
+	if err != nil {
+		return err
+	}
+	return writeTable(w, relationColumns, c.relations(), relationRow)
 }
 
-func writeTable(w io.Writer, header []string, entries []Entry, rows func(func(...any), *Entry)) error {
+// relationColumns are the columns of relationRow.
+var relationColumns = []string{
+	"entry", "claim", "term", "relation", "object", "object_entry", "kind", "earlier", "from_scene", "from_post",
+	"until_scene", "until_post", "ended",
+}
+
+func relationRow(row func(...any), r *Relation) {
+	var object, untilScene, untilPost any = "", "", ""
+	if r.ObjectEntry != 0 {
+		object = r.ObjectEntry
+	}
+	if r.Until != nil {
+		untilScene, untilPost = r.Until.Scene, r.Until.Post
+	}
+	row(r.Entry, r.Claim, r.Term, r.Relation, r.Object, object, r.Kind, r.Earlier, r.From.Scene, r.From.Post,
+		untilScene, untilPost, r.Ended)
+}
+
+func writeTable[Of any](w io.Writer, header []string, list []Of, rows func(func(...any), *Of)) error {
 	out := csv.NewWriter(w)
 	err := out.Write(header)
 	row := func(values ...any) {
@@ -50,8 +72,8 @@ func writeTable(w io.Writer, header []string, entries []Entry, rows func(func(..
 			err = out.Write(each(values, cell))
 		}
 	}
-	for i := range entries {
-		rows(row, &entries[i])
+	for i := range list {
+		rows(row, &list[i])
 	}
 	out.Flush()
 	return cmp.Or(err, out.Error())

@@ -48,9 +48,9 @@ func sample() exporters.Document {
 				{
 					ID: 2, Text: "She has two masts since the storm.", Kind: annotator.Claimed,
 					Speaker: "Mik: \"I\" & co",
-					State:   true, From: at(12, 1),
+					State:   true, From: at(12, 1), Relation: "repaired by", Object: "ærith",
 				},
-				{ID: 3, Text: "null", Kind: annotator.Inferred, From: at(31, 0)},
+				{ID: 3, Text: "null", Kind: annotator.Inferred, From: at(31, 0), Relation: "rank: <n>", Object: "a|b"},
 			},
 			Present: "She has two masts, and lies at anchor.", PresentAt: at(30, 1),
 			First: at(1, 2), Last: at(31, 0), Revisions: 9, Locked: true,
@@ -326,6 +326,7 @@ func claim(t *rapid.T) annotator.Claim {
 		Evidence: rapid.SliceOfN(rapid.Custom(evidence), 0, 2).Draw(t, "evidence"), ID: rapid.Int64().Draw(t, "id"),
 		Speaker: text().Draw(t, "speaker"), State: rapid.Bool().Draw(t, "state"), ReplacedBy: rapid.Int64Range(0, 2).
 				Draw(t, "replaced by"),
+		Relation: text().Draw(t, "relation"), Object: text().Draw(t, "object"),
 	}
 }
 

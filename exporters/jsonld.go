@@ -36,13 +36,17 @@ func writeJSONLD(w io.Writer, doc *Document) error {
 		story["codex:asOf"] = placeNode(*doc.AsOf)
 	}
 	graph := []node{story}
+	objects := map[[2]int64]int64{} // of relations, by entry and claim
+	for _, r := range doc.relations() {
+		objects[[2]int64{r.Entry, r.Claim}] = r.ObjectEntry
+	}
 	for i := range doc.Entries {
-		graph = appendEntry(graph, base, &doc.Entries[i])
+		graph = appendEntry(graph, base, &doc.Entries[i], objects)
 	}
 	return writeValue(w, node{"@context": jsonldContext, "@graph": graph})
 }
 
-func appendEntry(graph []node, base string, e *Entry) []node {
+func appendEntry(graph []node, base string, e *Entry, objects map[[2]int64]int64) []node {
 	id := fmt.Sprintf("%s:entry:%d", base, e.ID)
 	thing := node{
 		"@id": id, "@type": byTag(schemaTypes, e.Tags, "Thing"), "name": nameOf(e),
@@ -67,10 +71,14 @@ func appendEntry(graph []node, base string, e *Entry) []node {
 		}
 		for name, value := range map[string]string{
 			"codex:document": codex.WithoutLinks(c.Document), "codex:as": c.As, "codex:ended": string(c.Ended),
+			"codex:relation": c.Relation, "codex:object": c.Object,
 		} {
 			if value != "" {
 				claim[name] = value
 			}
+		}
+		if object := objects[[2]int64{e.ID, c.ID}]; object != 0 {
+			claim["codex:relatesTo"] = node{"@id": fmt.Sprintf("%s:entry:%d", base, object)}
 		}
 		if c.MovedTo != 0 {
 			claim["codex:movedTo"] = node{"@id": fmt.Sprintf("%s:entry:%d", base, c.MovedTo)}

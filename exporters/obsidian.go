@@ -38,13 +38,14 @@ type vault struct {
 	*Codex
 	files   Files
 	used    map[string]bool
-	notes   map[int64]string  // the paths of entries by id, without .md
-	byName  map[string]int64  // entries by their normalised names and terms
-	quoted  map[int64][]int   // the starts of quotations by post
-	blocks  map[string]string // links to the paragraphs of quotations, by blockKey
-	threads []string          // the paths of threads, without .md
-	scene   annotator.Order   // of the last post that was written
-	named   map[int64]bool    // entries with a link in that scene
+	notes   map[int64]string     // the paths of entries by id, without .md
+	byName  map[string]int64     // entries by their normalised names and terms
+	quoted  map[int64][]int      // the starts of quotations by post
+	blocks  map[string]string    // links to the paragraphs of quotations, by blockKey
+	threads []string             // the paths of threads, without .md
+	scene   annotator.Order      // of the last post that was written
+	named   map[int64]bool       // entries with a link in that scene
+	ties    map[int64][]Relation // by the entries of both sides
 }
 
 // writeObsidian writes a codex as a vault of Obsidian: notes of the entries, notes of the threads with their posts, an
@@ -53,7 +54,13 @@ func writeObsidian(ctx context.Context, files Files, c *Codex) error {
 	v := &vault{
 		Codex: c, files: files, used: map[string]bool{}, notes: map[int64]string{}, byName: entriesByName(c.Entries),
 		quoted: map[int64][]int{},
-		blocks: map[string]string{},
+		blocks: map[string]string{}, ties: map[int64][]Relation{},
+	}
+	for _, r := range c.relations() {
+		v.ties[r.Entry] = append(v.ties[r.Entry], r)
+		if r.ObjectEntry != 0 {
+			v.ties[r.ObjectEntry] = append(v.ties[r.ObjectEntry], r)
+		}
 	}
 	for i := range c.Entries {
 		v.addEntry(&c.Entries[i])
@@ -312,7 +319,33 @@ func (v *vault) entry(e *Entry) (string, error) {
 		}
 		v.claims(&b, e, reading.Passages[i].Claims)
 	}
+	v.relations(&b, e)
 	return b.String(), err
+}
+
+// relations writes the relations of an entry, those that it has before those that others have to it.
+func (v *vault) relations(b *strings.Builder, e *Entry) {
+	heading := "\n## Relations\n\n"
+	for _, isOwn := range []bool{true, false} {
+		for _, r := range v.ties[e.ID] {
+			if (r.Entry == e.ID) != isOwn {
+				continue
+			}
+			other, name := r.ObjectEntry, r.Object
+			if !isOwn {
+				other, name = r.Entry, r.Term
+			}
+			shown := escapeMarkdown(name)
+			if v.notes[other] != "" {
+				shown = linkTo(v.notes[other], name)
+			}
+			fmt.Fprintf(b, "%s- %s %s", heading, escapeMarkdown(codex.FromSide(r.Relation, isOwn)), shown)
+			if heading = ""; r.Until != nil {
+				fmt.Fprintf(b, " *(%s scene %d)*", codex.EndWords(r.Ended), r.Until.Scene)
+			}
+			b.WriteString("\n")
+		}
+	}
 }
 
 // templates escapes the beginnings of templates in a string of YAML.

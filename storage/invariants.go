@@ -332,8 +332,8 @@ var invariants = [...]invariant{
 	},
 	{
 		"facts", "what took a claim's place is another claim of the entry, a claim that was replaced is closed, one " +
-			"that ended did so in a known way, a speaker claims, as does a document, what was earlier is no state, and what " +
-			"has an object has a relation",
+			"that ended did so in a known way, a speaker claims, as does a document, what was earlier is no state, " +
+			"and what has an object has a relation",
 		`SELECT 'claim ' || c.id || ' of entry ' || c.entry_id || ' was replaced by ' || c.replaced_by FROM claim c
 		  WHERE c.replaced_by <> 0 AND (c.until_at = 0 OR c.replaced_by = c.id
 		    OR NOT EXISTS (SELECT 1 FROM claim o WHERE o.entry_id = c.entry_id AND o.id = c.replaced_by))

@@ -370,6 +370,8 @@ func (l *lookThrough) commands(a *app, path string) {
 		run("", with("search", "")...)
 		run("", with("search", "quay says")...)
 		run("", with("story")...)
+		run("", with("timeline")...)
+		run("", with("standing")...)
 		run("", with("ask", "Who was cut the rope?")...)
 		for thread := 1; thread <= markedScenes/markedThread; thread++ {
 			run("", with("story", "--thread", strconv.Itoa(thread))...)
@@ -378,6 +380,7 @@ func (l *lookThrough) commands(a *app, path string) {
 			run(name, with("search", name)...)
 			run(name, with("show", name)...)
 			run(name, with("show", "--history", name)...)
+			run(name, with("timeline", name)...)
 			run(name, with("mentions", "--limit", "0", name)...)
 		}
 	}

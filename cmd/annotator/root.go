@@ -34,8 +34,8 @@ A run can be stopped at any moment. Run the same command again to continue.`,
 	addGroup(root, "Make a codex:",
 		newRun(a), newStatus(a), newRetry(a), newCurate(a), newImport(a), newDoctor(a), newInit(a), newDemo(a))
 	addGroup(root, "Read it:",
-		newShow(a), newSearch(a), newMentions(a), newStory(a), newAsk(a), newCheck(a), newServe(a),
-		newExport(a), newMCP(a))
+		newShow(a), newSearch(a), newMentions(a), newStory(a), newTimeline(a), newStanding(a), newAsk(a),
+		newCheck(a), newServe(a), newExport(a), newMCP(a))
 	addGroup(root, "Correct it:",
 		append(newEdits(a), newReview(a), newQuestions(a), newImportEdits(a), newEditLog(a))...)
 	addGroup(root, "Examine a run:",

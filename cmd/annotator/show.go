@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -41,9 +42,11 @@ type shownEntry struct {
 	exporters.Entry
 	limited
 	History []exporters.Change `json:"history,omitempty"` // with --history, oldest first
-	Alike   []lookAlike        `json:"look_alikes,omitempty"`
-	name    string
-	target  *annotator.Entry // that it was merged into; nil if it was not
+	// relations that the entry and others have to each other, in the order of the story
+	Relations []exporters.Relation `json:"relations,omitempty"`
+	Alike     []lookAlike          `json:"look_alikes,omitempty"`
+	name      string
+	target    *annotator.Entry // that it was merged into; nil if it was not
 }
 
 func readEntry(ctx context.Context, v *codexView, name string, history bool) (*shownEntry, error) {
@@ -69,8 +72,49 @@ func readEntry(ctx context.Context, v *codexView, name string, history bool) (*s
 		}
 		shown.History = exporters.NewChanges(revisions, v.positions.At)
 	}
+	if err := shown.relate(ctx, v); err != nil {
+		return nil, err
+	}
 	shown.Alike, err = lookAlikes(ctx, v.View, "", []annotator.Entry{*e})
 	return shown, err
+}
+
+// relate sets the relations, from either side.
+func (s *shownEntry) relate(ctx context.Context, v *codexView) error {
+	ties, err := v.TiesOf(ctx, s.ID)
+	var ids []int64
+	for i := range ties {
+		ids = append(ids, ties[i].Entry, ties[i].Object)
+	}
+	names, failed := v.namesOf(ctx, ids)
+	for i := range ties {
+		claim := exporters.NewClaim(ties[i].Claim, v.positions.At)
+		relation := exporters.NewRelation(ties[i].Entry, &claim, ties[i].Object, names)
+		relation.From = v.positions.At(ties[i].Claim.From)
+		s.Relations = append(s.Relations, relation)
+	}
+	return cmp.Or(err, failed)
+}
+
+// printRelations prints the relations of an entry, those that it has before those that others have to it.
+func (s *shownEntry) printRelations(w io.Writer) {
+	if len(s.Relations) > 0 {
+		fmt.Fprintln(w, "\nrelations")
+	}
+	for i := range s.Relations {
+		r := &s.Relations[i]
+		line := codex.FromSide(r.Relation, r.Entry == s.ID)
+		if r.Entry == s.ID {
+			line += " " + r.Object
+		} else {
+			line += " " + r.Term
+		}
+		line += fmt.Sprintf(" (%d:%d, from %s", r.Entry, r.Claim, s.at(r.From))
+		if r.Until != nil {
+			line += ", " + codex.EndWords(r.Ended) + " " + s.at(*r.Until)
+		}
+		printIndented(w, "  ", oneLine(line)+")")
+	}
 }
 
 func (s *shownEntry) print(w io.Writer) {
@@ -83,6 +127,7 @@ func (s *shownEntry) print(w io.Writer) {
 		fmt.Fprintf(w, "merged into #%d %s\n", s.target.ID, oneLine(s.target.Name()))
 	}
 	printEntry(w, &s.Entry, s.titles)
+	s.printRelations(w)
 	printLookAlikes(w, s.Alike)
 }
 
