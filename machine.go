@@ -50,8 +50,8 @@ const (
 	EventRefused      Event = "refused"        // the scene cannot be annotated
 	EventRecorded     Event = "recorded"       // the scene's outcome is in the database
 	EventThreadEnds   Event = "thread ends"    // it was the thread's last scene
-	// a part of the thread is about to leave the window, which shows nothing else
-	EventWindowFills     Event = "window fills"
+	// it ends a dozen scenes of a long thread, or a part that is about to leave the window, which shows nothing else
+	EventPartEnds        Event = "part ends"
 	EventThreadContinues Event = "thread goes on"
 	EventCurated         Event = "curated"
 	EventCheckpointed    Event = "checkpointed"
@@ -114,7 +114,7 @@ var Transitions = [...]Transition{
 	{StateRecording, EventFailed, StateHalting},
 
 	{StateBoundary, EventThreadEnds, StateCurating},
-	{StateBoundary, EventWindowFills, StateCurating},
+	{StateBoundary, EventPartEnds, StateCurating},
 	{StateBoundary, EventThreadContinues, StateCheckpoint},
 	{StateBoundary, EventFailed, StateHalting},
 

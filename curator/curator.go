@@ -77,6 +77,20 @@ func (c *Curator) least() int {
 	return max(1, c.Settings.Batch)
 }
 
+// PartScenes is how many scenes a part of a thread has. A long thread is a story of its own: its entries are looked at
+// after each part.
+const PartScenes = 12
+
+// Before returns the order of the first scene of the thread, or of the newest part of a long one. Entries that were
+// first seen before it are judged, as later ones may still show what they are. If nothing follows, all are.
+func (c *Curator) Before(ctx context.Context) (annotator.Order, error) {
+	if c.Final {
+		return c.Scene.Order + 1, nil
+	}
+	part, err := annotator.OrderOf(c.Scenes.Neighbor(ctx, c.Scene.Order, 1-PartScenes))
+	return max(part, c.Scene.Thread.Order), err
+}
+
 // Fork says what a question about entries shows apart from itself.
 type Fork struct {
 	Before int64  // the turns of the window before this one; 0: all

@@ -43,9 +43,9 @@ func (c *Curator) dueRedundant(ctx context.Context) (*redundant, error) {
 	if c.Tasks&Redundant == 0 {
 		return nil, nil
 	}
-	before := c.Scene.Thread.Order
-	if c.Final {
-		before = c.Scene.Order + 1
+	before, err := c.Before(ctx)
+	if err != nil {
+		return nil, err
 	}
 	ids, err := c.New.Unlooked(ctx, before, maxNew)
 	if err != nil || len(ids) == 0 {

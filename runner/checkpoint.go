@@ -5,20 +5,23 @@ import (
 	"fmt"
 
 	"annotator"
+	"annotator/curator"
 	"annotator/model"
 )
 
 // boundary is BOUNDARY: it finds the end of a thread, or of all that is to be read. The last scene that is read may be
 // one within a thread that was added late. A scene that is read again ended its thread when it was refused.
-// A thread that fills the window alone may be long. It counts as ended each time before a part of it leaves the window.
+// A thread may be long. What is asked at its end is asked after each part of it, too, and before a part of one that
+// fills the window alone leaves it.
 func (r *Runner) boundary(context.Context) (annotator.Event, error) {
 	row := r.scene.row
 	switch {
 	case row.Refusals > 0:
 	case row.Ends, row.Last:
 		return annotator.EventThreadEnds, nil
-	case r.scene.Index+1 >= len(r.window.History().Turns()) && r.window.FullAfter(1):
-		return annotator.EventWindowFills, nil
+	case (r.scene.Index+1)%curator.PartScenes == 0,
+		r.scene.Index+1 >= len(r.window.History().Turns()) && r.window.FullAfter(1):
+		return annotator.EventPartEnds, nil
 	}
 	return annotator.EventThreadContinues, nil
 }

@@ -10,8 +10,8 @@ import (
 	"annotator/storage"
 )
 
-// curating is CURATING: at a thread's end the curator decides on the tentative entries of the threads before. At the
-// end of the corpus it also decides on those of the thread itself, because no later thread follows. The same questions
+// curating is CURATING: at the end of a thread or of a part of one, the curator decides on the tentative entries of the
+// threads and parts before. At the end of the corpus it also decides on the newest, because no later thread follows. The same questions
 // ask for summaries of ended threads, and for present statements of entries whose facts have changed. All wait until
 // they fill a question, the window is about to be compacted, or the corpus ends. A resumed run skips what was decided.
 func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
@@ -27,11 +27,10 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	var open []annotator.UndecidedEntry
 	if !r.config.Curator.Off {
 		c.Tasks |= curator.Present | curator.States | curator.Names | curator.Redundant
-		before := c.Scene.Thread.Order // its first scene
-		if c.Final {
-			before = c.Scene.Order + 1
+		before, err := c.Before(ctx)
+		if err != nil {
+			return "", err
 		}
-		var err error
 		if open, err = r.Store.Curation.Undecided(ctx, 0, before); err != nil {
 			return "", err
 		}
