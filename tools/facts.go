@@ -34,7 +34,7 @@ type closeArguments struct {
 	Fact    int64            `json:"fact" jsonschema:"its number"`
 	By      int64            `json:"by,omitempty" jsonschema:"the fact of this call that took its place, from 1"`
 	ByKnown int64            `json:"by_known,omitempty" jsonschema:"or the one of the entry, by its number"`
-	ByEntry entryRef         `json:"by_entry,omitempty" also:"integer" shown:"integer" jsonschema:"or another entry, a fact of which confirms a guess or ends a state"`
+	ByEntry entryRef         `json:"by_entry,omitempty" also:"integer" shown:"string" jsonschema:"or another entry, by its id or term, a fact of which confirms a guess or ends a state"`
 	Ended   annotator.Ending `json:"ended,omitempty" enum:"confirmed,refuted,over,wrong" jsonschema:"how it ended; confirmed needs one of these that says so and is no guess"`
 }
 
@@ -47,7 +47,7 @@ type rewordArguments struct {
 // moveArguments moves a fact to another entry.
 type moveArguments struct {
 	Fact int64    `json:"fact"`
-	To   entryRef `json:"to" also:"integer" shown:"integer"`
+	To   entryRef `json:"to" also:"integer" shown:"string" jsonschema:"the entry's id or term"`
 }
 
 // grounded is what came of a quotation.

@@ -11,7 +11,7 @@ import (
 type deleteArguments struct {
 	EntryID int64    `json:"entry_id" jsonschema:"its id"`
 	Reason  string   `json:"reason" jsonschema:"why, in one sentence"`
-	SameAs  entryRef `json:"same_as,omitempty" also:"integer" shown:"integer" jsonschema:"that one's id; it gets all names and facts"`
+	SameAs  entryRef `json:"same_as,omitempty" also:"integer" shown:"string" jsonschema:"that one, by its id or term; it gets all names and facts"`
 	closing
 }
 
