@@ -78,7 +78,8 @@ func (c *Curator) least() int {
 }
 
 // PartScenes is how many scenes a part of a thread has. A long thread is a story of its own: its entries are looked at
-// after each part.
+// after each part. Of threads that are shorter, a question for present statements waits for as many scenes until it is
+// full.
 const PartScenes = 12
 
 // Before returns the order of the first scene of the thread, or of the newest part of a long one. Entries that were

@@ -24,10 +24,6 @@ const (
 	statementLength = 600   // code points of a statement; the question asks for 400
 )
 
-// MaxWait is the maximum number of scenes since the last question for present statements. After that, a question need
-// not be full.
-const MaxWait = 30
-
 // MinFacts is the minimum number of facts of an entry that gets a present statement. Fewer are as short as one.
 const MinFacts = 5
 
@@ -85,7 +81,7 @@ func (c *Curator) outdated(ctx context.Context) (ids []int64, urgent bool, err e
 	if ids, err = c.Records.Outdated(ctx, changes, MinFacts, maxStatements); err != nil || len(ids) == 0 {
 		return nil, false, err
 	}
-	first, err := annotator.OrderOf(c.Scenes.Neighbor(ctx, c.Scene.Order, 1-MaxWait))
+	first, err := annotator.OrderOf(c.Scenes.Neighbor(ctx, c.Scene.Order, 1-PartScenes))
 	if err != nil || first == 0 {
 		return ids, false, err
 	}

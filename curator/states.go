@@ -91,11 +91,10 @@ func (c *Curator) waiting(ctx context.Context) (w waitingStates, err error) {
 }
 
 // stateThreads is for how many ends of threads a state is open before a question is about it, whatever has happened. In
-// long threads it is for MaxWait scenes.
+// long threads it is for as many parts.
 const stateThreads = 3
 
-// longAgo returns the order of the first scene of the last threads, or of the scene that is MaxWait scenes before the
-// present one.
+// longAgo returns the order of the first scene of the last threads, or of as many parts before the present scene.
 func (c *Curator) longAgo(ctx context.Context) (annotator.Order, error) {
 	first := c.Scene.Thread.Order
 	for range stateThreads - 1 {
@@ -109,7 +108,7 @@ func (c *Curator) longAgo(ctx context.Context) (annotator.Order, error) {
 		}
 		first = former.Thread.Order
 	}
-	far, err := annotator.OrderOf(c.Scenes.Neighbor(ctx, c.Scene.Order, 1-MaxWait))
+	far, err := annotator.OrderOf(c.Scenes.Neighbor(ctx, c.Scene.Order, 1-stateThreads*PartScenes))
 	return max(first, far), err
 }
 

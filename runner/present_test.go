@@ -107,8 +107,8 @@ func TestPresentStatementsWhereTheyChange(t *testing.T) {
 	}
 }
 
-// TestPresentStatementsOfALongThread: what entries are now is asked before a part of a thread leaves the window that it
-// fills alone.
+// TestPresentStatementsOfALongThread: what entries are now is asked after each part of a thread, and before a part leaves
+// the window that the thread fills alone.
 func TestPresentStatementsOfALongThread(t *testing.T) {
 	t.Parallel()
 	var scenes []string
@@ -122,7 +122,7 @@ func TestPresentStatementsOfALongThread(t *testing.T) {
 	s.lawful("long")
 	stated := s.column("long", `SELECT at / 1000000000000 FROM revision WHERE field = 'present' ORDER BY id`)
 	compacted := s.count("long", `SELECT count(*) FROM trace WHERE kind = 'compaction'`)
-	if n := len(stated); n < 2 || n > compacted+1 {
+	if n := len(stated); n < 2 || n > compacted+1+len(scenes)/curator.PartScenes {
 		t.Errorf("%d compactions, and statements in the scenes %v", compacted, stated)
 	}
 }
@@ -142,7 +142,7 @@ func TestPresentStatementOfASparseStory(t *testing.T) {
 		}
 		s.lawful("sparse")
 		stated := s.column("sparse", `SELECT at / 1000000000000 FROM revision WHERE field = 'present' ORDER BY id`)
-		if n := len(stated); n < 2 || n > len(scenes)/curator.MaxWait+1 {
+		if n := len(stated); n < 2 || n > len(scenes)/curator.PartScenes+1 {
 			t.Errorf("%d threads: statements in the scenes %v", len(threads), stated)
 		}
 		if n := s.count("sparse", `SELECT count(*) FROM call WHERE purpose IN ('curate', 'summarise')`) - s.count(
