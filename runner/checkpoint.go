@@ -11,17 +11,25 @@ import (
 
 // boundary is BOUNDARY: it finds the end of a thread, or of all that is to be read. The last scene that is read may be
 // one within a thread that was added late. A scene that is read again ended its thread when it was refused.
-// A thread may be long. What is asked at its end is asked after each part of it, too, and before a part of one that
-// fills the window alone leaves it.
-func (r *Runner) boundary(context.Context) (annotator.Event, error) {
-	row := r.scene.row
+// A thread may be long. What is asked at its end is asked after each part of it, too, unless less than half a part
+// follows, and before a part of one that fills the window alone leaves it.
+func (r *Runner) boundary(ctx context.Context) (annotator.Event, error) {
+	row, read := r.scene.row, r.scene.Index+1
 	switch {
 	case row.Refusals > 0:
+		return annotator.EventThreadContinues, nil
 	case row.Ends, row.Last:
 		return annotator.EventThreadEnds, nil
-	case (r.scene.Index+1)%curator.PartScenes == 0,
-		r.scene.Index+1 >= len(r.window.History().Turns()) && r.window.FullAfter(1):
+	case read >= len(r.window.History().Turns()) && r.window.FullAfter(1):
 		return annotator.EventPartEnds, nil
+	case read%curator.PartScenes == 0:
+		later, err := r.Store.Scenes.Neighbor(ctx, row.Order, curator.PartScenes/2)
+		if err == nil && later.Thread.ID == row.Thread.ID {
+			return annotator.EventPartEnds, nil
+		}
+		if err != nil && annotator.KindOf(err) != annotator.NotFound {
+			return "", err
+		}
 	}
 	return annotator.EventThreadContinues, nil
 }
