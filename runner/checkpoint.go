@@ -11,8 +11,8 @@ import (
 
 // boundary is BOUNDARY: it finds the end of a thread, or of all that is to be read. The last scene that is read may be
 // one within a thread that was added late. A scene that is read again ended its thread when it was refused.
-// A thread may be long. What is asked at its end is asked after each part of it, too, unless less than half a part
-// follows, and before a part of one that fills the window alone leaves it.
+// A thread may be long. What is asked at its end is asked after each part of it, too, if half a part follows. So it is
+// before a part of a thread leaves the window that this thread fills alone.
 func (r *Runner) boundary(ctx context.Context) (annotator.Event, error) {
 	row, read := r.scene.row, r.scene.Index+1
 	switch {

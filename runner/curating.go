@@ -10,10 +10,11 @@ import (
 	"annotator/storage"
 )
 
-// curating is CURATING: at the end of a thread or of a part of one, the curator decides on the tentative entries of the
-// threads and parts before. At the end of the corpus it also decides on the newest, because no later thread follows. The same questions
-// ask for summaries of ended threads, and for present statements of entries whose facts have changed. All wait until
-// they fill a question, the window is about to be compacted, or the corpus ends. A resumed run skips what was decided.
+// curating is CURATING: at the end of a thread or of a part of one, the curator decides on the tentative entries that
+// are older. At the end of the corpus it decides on the newest, too, because no later thread follows. The same
+// questions ask for summaries of ended threads, and for present statements of entries whose facts have changed. All
+// wait until they fill a question, the window is about to be compacted, or the corpus ends. A resumed run skips what
+// was decided.
 func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	c := r.curator(0, func(*annotator.Entry, curator.Decision) {})
 	c.Final = c.Scene.Last

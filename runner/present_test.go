@@ -107,8 +107,8 @@ func TestPresentStatementsWhereTheyChange(t *testing.T) {
 	}
 }
 
-// TestPresentStatementsOfALongThread: what entries are now is asked after each part of a thread, and before a part leaves
-// the window that the thread fills alone.
+// TestPresentStatementsOfALongThread: what entries are now is asked after each part of a thread, and before a part
+// leaves the window that the thread fills alone.
 func TestPresentStatementsOfALongThread(t *testing.T) {
 	t.Parallel()
 	var scenes []string
