@@ -75,6 +75,7 @@ const (
 	ReasonModelChanged    Reason = "another model than before" // the model before
 	ReasonRunIsEmbedded   Reason = "the run was made with the embedded model"
 	ReasonPromptChanged   Reason = "another prompt than before"
+	ReasonUnfinishedBook  Reason = "the book before is not read to its end"
 	ReasonOtherSeed       Reason = "another seed than before"
 	ReasonStoryChanged    Reason = "another story than before"
 	ReasonNoPrompts       Reason = "no folder of prompts" // its path

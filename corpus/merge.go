@@ -24,9 +24,15 @@ type Changes struct {
 // the former corpus does not have. Posts that the draft lacks stay, and are marked as former. So everything that refers
 // to a post of the former corpus holds. The order of the story is that of the draft, with former posts where they were.
 //
+// Of a series, the draft is the newest book, and those before stay as they are.
+//
 // The error is annotator.Misused if the draft has so little of the former corpus that it must be another story.
 func Merge(ctx context.Context, former, draft, path string) (Changes, error) {
-	p, err := planMerge(ctx, former, draft)
+	series, err := SeriesOf(ctx, former)
+	if err != nil {
+		return Changes{}, err
+	}
+	p, err := planMerge(ctx, former, draft, series)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -90,35 +96,41 @@ func (p *mergePlan) apply(ctx context.Context, pool *sql.DB) error {
 	if _, err := tx.ExecContext(ctx, applyPlan); err != nil {
 		return err
 	}
+	if p.series.Book > 0 {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO main.meta VALUES (?, ?)
+			ON CONFLICT DO UPDATE SET value = excluded.value`, metaSeries, annotator.EncodeJSON(p.series)); err != nil {
+			return err
+		}
+	}
 	return tx.Commit()
 }
 
-// insertPlan inserts the plan into temporary tables. A post or thread without a number in the draft has none there.
+// insertPlan inserts the plan into temporary tables. A post without a number in the draft has none there.
 func (p *mergePlan) insertPlan(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, `
-		CREATE TEMP TABLE plan_thread (id INTEGER PRIMARY KEY, draft INTEGER, ord INTEGER NOT NULL);
+		CREATE TEMP TABLE plan_thread (id INTEGER PRIMARY KEY, title TEXT NOT NULL, ord INTEGER NOT NULL);
 		CREATE TEMP TABLE plan (id INTEGER PRIMARY KEY, thread INTEGER NOT NULL, draft INTEGER UNIQUE,
-			new INTEGER NOT NULL, ord INTEGER NOT NULL);`)
+			new INTEGER NOT NULL, kept INTEGER NOT NULL, ord INTEGER NOT NULL);`)
 	if err != nil {
 		return err
 	}
-	thread, err := tx.PrepareContext(ctx, `INSERT INTO temp.plan_thread VALUES (?, nullif(?, 0), ?)`)
+	thread, err := tx.PrepareContext(ctx, `INSERT INTO temp.plan_thread VALUES (?, ?, ?)`)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = thread.Close() }()
-	post, err := tx.PrepareContext(ctx, `INSERT INTO temp.plan VALUES (?, ?, iif(?, ?, NULL), ?, ?)`)
+	post, err := tx.PrepareContext(ctx, `INSERT INTO temp.plan VALUES (?, ?, iif(?, ?, NULL), ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = post.Close() }()
 	for i := range p.result {
 		t := &p.result[i]
-		if _, err := thread.ExecContext(ctx, t.id, t.draft, i+1); err != nil {
+		if _, err := thread.ExecContext(ctx, t.id, t.title, i+1); err != nil {
 			return err
 		}
 		for k, m := range t.posts {
-			if _, err := post.ExecContext(ctx, m.id, t.id, m.inDraft, m.draft, m.isNew, k+1); err != nil {
+			if _, err := post.ExecContext(ctx, m.id, t.id, m.inDraft, m.draft, m.isNew, m.isKept, k+1); err != nil {
 				return err
 			}
 		}
@@ -130,12 +142,12 @@ func (p *mergePlan) insertPlan(ctx context.Context, tx *sql.Tx) error {
 // source.
 const applyPlan = `
 	INSERT INTO main.thread (id, title, ord)
-		SELECT p.id, coalesce(t.title, ''), p.ord FROM temp.plan_thread p
-		LEFT JOIN draft.thread t ON t.id = p.draft WHERE true
+		SELECT id, title, ord FROM temp.plan_thread WHERE true
 		ON CONFLICT (id) DO UPDATE SET ord = excluded.ord, title = coalesce(nullif(excluded.title, ''), title);
 	UPDATE main.post SET ord = p.ord, former = p.draft IS NULL, (source_document, source_offset) =
 		(SELECT d.source_document, d.source_offset FROM draft.post d WHERE d.id = p.draft)
-		FROM temp.plan p WHERE p.id = post.id AND NOT p.new;
+		FROM temp.plan p WHERE p.id = post.id AND NOT p.new AND NOT p.kept;
+	UPDATE main.post SET ord = p.ord FROM temp.plan p WHERE p.id = post.id AND p.kept;
 	INSERT INTO main.post (thread_id, id, name, trip_code, subject, time, file_url, file_name, body, source_document,
 			source_offset, source_id, ord)
 		SELECT p.thread, p.id, d.name, d.trip_code, d.subject, d.time, d.file_url, d.file_name, d.body,

@@ -35,17 +35,20 @@ type mergedPost struct {
 	draft   int64 // its id in the draft
 	inDraft bool
 	isNew   bool // the former corpus does not have it
+	isKept  bool // it is of a book before, and stays as it is
 }
 
 // mergedThread is a thread of the result.
 type mergedThread struct {
 	id    int64
-	draft int64 // its id in the draft; 0 for none
+	title string // that it gets; empty: it keeps its own
 	posts []mergedPost
 }
 
 // mergePlan compares a former corpus with a draft.
 type mergePlan struct {
+	series        Series
+	books         []outlineThread // of the books before the one that the draft is of
 	former, draft []outlineThread
 	sentences     map[uint64]int // the thread of the former corpus that has a sentence; -1 for several
 	sizes         [2]int         // bytes of the sentences of the former corpus and of the draft
@@ -64,10 +67,19 @@ const minSentence = 24
 
 func endsSentence(r rune) bool { return r == '\n' || unicode.Is(unicode.STerm, r) }
 
-func planMerge(ctx context.Context, former, draft string) (*mergePlan, error) {
-	p := &mergePlan{sentences: map[uint64]int{}, ids: map[int64]bool{}, threads: map[int64]bool{}}
-	var err error
+// planMerge compares a former corpus with a draft, which is the newest book of a series.
+func planMerge(ctx context.Context, former, draft string, series Series) (*mergePlan, error) {
+	p := &mergePlan{
+		series: series, sentences: map[uint64]int{}, ids: map[int64]bool{}, threads: map[int64]bool{},
+	}
+	books, err := p.booksIn(ctx, former)
+	if err != nil {
+		return nil, err
+	}
 	p.former, err = outline(ctx, former, func(thread int, sentence uint64, size int) {
+		if thread -= books; thread < 0 {
+			return
+		}
 		p.sizes[0] += size
 		if other, known := p.sentences[sentence]; known && other != thread {
 			thread = -1
@@ -77,6 +89,7 @@ func planMerge(ctx context.Context, former, draft string) (*mergePlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.books, p.former = p.former[:books], p.former[books:]
 	p.draft, err = outline(ctx, draft, func(thread int, sentence uint64, size int) {
 		p.sizes[1] += size
 		for len(p.votes) <= thread {
@@ -90,7 +103,30 @@ func planMerge(ctx context.Context, former, draft string) (*mergePlan, error) {
 	for len(p.votes) < len(p.draft) {
 		p.votes = append(p.votes, map[int]int{})
 	}
+	if series.Book > 0 {
+		for i := range p.draft {
+			p.draft[i].title = bookTitle(series.Book, p.draft[i].title)
+		}
+	}
 	return p, err
+}
+
+// booksIn counts the threads of a corpus that are of the books before the newest one.
+func (p *mergePlan) booksIn(ctx context.Context, path string) (int, error) {
+	if p.series.Book == 0 {
+		return 0, nil
+	}
+	db, err := Open(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	threads, err := db.Threads(ctx)
+	last := slices.IndexFunc(threads, func(t annotator.Thread) bool { return t.ID == p.series.Last })
+	if err == nil && last < 0 {
+		err = annotator.Errorf(annotator.Misused, "the corpus %s is damaged: it has no thread %d", path, p.series.Last)
+	}
+	return last + 1, err
 }
 
 // outline reads a corpus in story order. It reports each sentence with the index of its thread. Those of former posts
@@ -154,7 +190,7 @@ func (p *mergePlan) sameStory() bool { return p.shared*leastShared >= min(p.size
 // align finds the result.
 func (p *mergePlan) align() {
 	last, numbered := int64(0), false
-	for _, t := range p.former {
+	for _, t := range slices.Concat(p.books, p.former) {
 		p.threads[t.id] = true
 		for i := range t.posts {
 			p.ids[t.posts[i].id] = true
@@ -168,6 +204,9 @@ func (p *mergePlan) align() {
 		last = max(last, firstVersion)
 	}
 	p.next = last + 1
+	for i := range p.books {
+		p.keepThread(&p.books[i])
+	}
 	pairs := p.pairThreads()
 	done := 0
 	for i := range p.draft {
@@ -202,6 +241,15 @@ func (p *mergePlan) addThreads(before int, pairs []int) {
 	for i := from; i < before; i++ {
 		p.mergeThread(nil, &p.draft[i])
 	}
+}
+
+// keepThread adds a thread of a book before.
+func (p *mergePlan) keepThread(t *outlineThread) {
+	kept := mergedThread{id: t.id, title: t.title}
+	for i := range t.posts {
+		kept.posts = append(kept.posts, mergedPost{id: t.posts[i].id, isKept: true})
+	}
+	p.result = append(p.result, kept)
 }
 
 // mergeThread adds a thread to the result, with the posts of both corpora. The former one is nil for a new thread.
@@ -248,7 +296,7 @@ func (p *mergePlan) mergeThread(former, draft *outlineThread) {
 	case isNew || gone > 0:
 		p.changes.Changed++
 	}
-	p.result = append(p.result, mergedThread{p.threadID(former, draft, posts), draft.id, posts})
+	p.result = append(p.result, mergedThread{p.threadID(former, draft, posts), draft.title, posts})
 }
 
 // appendNew appends new posts of a thread of the draft.

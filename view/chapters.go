@@ -19,6 +19,7 @@ type Chapter struct {
 	Label string // as ChapterLabel returns it
 
 	path []int    // the numbers of its parts, its own last; nil if it has none
+	book int      // the number of its book; 0 if it is of none
 	rank int      // how likely a number alone means this chapter: 0 is the most likely
 	keys []string // by which a title finds it
 }
@@ -49,6 +50,9 @@ func newChapter(span ThreadSpan) Chapter {
 		own := parts[len(parts)-1]
 		titles = append(titles, own.Title)
 		c.rank = rankOf(&own)
+		if parts[0].Kind == "book" && parts[0].Level == 0 {
+			c.book = parts[0].Number
+		}
 		for _, p := range parts {
 			if own.Number != 0 && p.Number != 0 {
 				c.path = append(c.path, p.Number)

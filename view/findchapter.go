@@ -13,15 +13,24 @@ import (
 	"annotator/corpus/ingest"
 )
 
-// Resolve returns the thread's point for a point that names a chapter, and others as they are. Only chapters within the
-// limit exist: the error names no other.
+// Resolve returns the thread's point for a point that names a chapter or a book, and others as they are. Only chapters
+// within the limit exist: the error names no other.
 func (v *View) Resolve(ctx context.Context, p Point) (Point, error) {
-	if p.Kind != PointChapter {
+	if p.Kind != PointChapter && p.Kind != PointBook {
 		return p, nil
 	}
 	chapters, err := v.Chapters(ctx)
 	if err != nil {
 		return Point{}, err
+	}
+	if p.Kind == PointBook {
+		for i := range slices.Backward(chapters) {
+			if int64(chapters[i].book) == p.ID {
+				return Point{Kind: PointThread, ID: chapters[i].ID}, nil
+			}
+		}
+		return Point{}, annotator.Errorf(annotator.NotFound, "the story has no book %d", p.ID).
+			WithReason(annotator.ReasonUnknownChapter)
 	}
 	found := chapters.Find(p.Name)
 	switch {

@@ -14,6 +14,7 @@ type PointKind string
 const (
 	PointScene    PointKind = "scene"   // its end
 	PointChapter  PointKind = "chapter" // its end
+	PointBook     PointKind = "book"    // its end
 	PointPost     PointKind = "post"
 	PointThread   PointKind = "thread" // its end
 	PointSnapshot PointKind = "snapshot"
@@ -23,7 +24,7 @@ const (
 // Point is a point of the story or of the run, as users name it.
 type Point struct {
 	Kind PointKind
-	ID   int64  // of a scene: its number; of a chapter: 0
+	ID   int64  // of a scene or a book: its number; of a chapter: 0
 	Name string // of a chapter: its number, "#" with its rank in the story, or its title; of others: empty
 }
 
@@ -38,8 +39,8 @@ func (p Point) String() string {
 	return string(p.Kind) + ":" + strconv.FormatInt(p.ID, 10)
 }
 
-// ParsePoint reads start, chapter:NAME, scene:N, post:ID, thread:ID or snapshot:N; a bare number is a scene's. Anything
-// else is Misused. Whether the story has such a chapter, only MomentAt and LimitAt tell.
+// ParsePoint reads start, book:N, chapter:NAME, scene:N, post:ID, thread:ID or snapshot:N. A bare number is a scene's.
+// Anything else is Misused. Whether the story has such a chapter, only MomentAt and LimitAt tell.
 func ParsePoint(text string) (Point, error) {
 	kind, name, named := strings.Cut(strings.TrimSpace(text), ":")
 	if kind == string(PointStart) && !named {
@@ -55,7 +56,7 @@ func ParsePoint(text string) (Point, error) {
 		if title, _ := unquote(p.Name); title != "" {
 			return p, nil
 		}
-	case PointScene, PointPost, PointThread, PointSnapshot:
+	case PointScene, PointBook, PointPost, PointThread, PointSnapshot:
 		id, err := strconv.ParseInt(name, 10, 64)
 		if p.ID = id; err == nil && id > 0 {
 			return p, nil

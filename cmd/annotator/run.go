@@ -45,6 +45,9 @@ type runOptions struct {
 	progress     *progress
 	bus          notify.Bus
 	before       func(context.Context, *storage.DB) error // runs before the first scene; may be nil
+	after        string                                   // the run of the book before; "" for none
+	former       struct{ title, corpus string }           // of the book before
+	series       corpus.Series                            // of the corpus
 	recording    recordingOptions
 }
 
@@ -74,6 +77,11 @@ by scene, purpose and number, so a recording can be replayed after the prompt ha
 requests differ from the recorded ones. A run of other settings may ask what was not recorded: a scene without a reply
 halts the run, and other questions count as declined by the model.
 
+With --after, a run goes on with the next book of a series. It begins with all that the run of the book before knows.
+The database and the corpus of that run are copied, and not changed. Chapters have the number of their book, and limits
+reach across books (--as-of book:1). The book before must be read to its end. Another model and another prompt
+are accepted at the beginning of a book. The same command resumes the run.
+
 With --seed, a run begins with your entries: an export as JSON or YAML, a World Info book, a lorebook, a character card,
 a table with a column "term", or a list with a name in each line. They are known from before the first scene, and are
 locked: only you change them. With --seed-as hints, they are tentative until the story confirms them, and the model may
@@ -91,6 +99,7 @@ case.`,
   annotator run book.epub --replay book.jsonl --db again.annotator.db
   annotator run book.epub --seed people.txt
   annotator run book.epub --seed lorebook.json --seed-as hints
+  annotator run book2.epub --after book1.epub
   annotator run --print-config`,
 		Args: oneSource,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,6 +116,8 @@ case.`,
 	atLeast(flags, &o.fromSnapshot, "from-snapshot", 0)
 	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
 	flags.BoolVar(&o.noResume, "no-resume", false, "start a new database; the existing one is kept")
+	flags.StringVar(&o.after, "after", "",
+		"begin the next book of a series after `BOOK`, a story or the database of its run")
 	flags.StringVar(&o.seed, "seed", "", "begin a new run with the entries of `FILE`")
 	wordFlag(flags, &o.seedAs, "seed-as", []string{"locked", "hints"}, "locked",
 		"`WHAT` the entries of the seed are: locked, or hints that the model may change")
@@ -239,6 +250,9 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err := o.checkLogFiles(); err != nil {
 		return nil, err
 	}
+	if err := o.findBefore(ctx); err != nil {
+		return nil, err
+	}
 	seed, err := o.readSeed()
 	if err != nil {
 		return nil, err
@@ -262,12 +276,15 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err != nil {
 		return nil, err
 	}
-	store, err := o.openDatabase(ctx, open)
+	store, err := o.openDatabase(ctx, open, source)
 	if err != nil {
 		return nil, err
 	}
 	config := o.runConfig(identity)
 	config.Seed = seed
+	if err := o.acceptBook(ctx, store, &config); err != nil {
+		return nil, err
+	}
 	r := runner.New(config, store, source, wire, registry, &o.bus)
 	return r, o.attach(r)
 }
@@ -324,6 +341,9 @@ func (o *runOptions) openCorpus(ctx context.Context, open *closers) (*corpus.DB,
 	if err := db.CheckIDs(ctx); err != nil {
 		return nil, err
 	}
+	if err := o.checkSeries(ctx, db); err != nil {
+		return nil, err
+	}
 	return db, o.checkLanguage(ctx, db)
 }
 
@@ -348,9 +368,16 @@ func (o *runOptions) checkLanguage(ctx context.Context, db *corpus.DB) error {
 	return nil
 }
 
-func (o *runOptions) openDatabase(ctx context.Context, open *closers) (*storage.DB, error) {
+func (o *runOptions) openDatabase(ctx context.Context, open *closers, story *corpus.DB) (*storage.DB, error) {
 	path, err := o.prepareDatabase(ctx)
 	if err != nil {
+		return nil, err
+	}
+	title, err := story.Title(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.continueBook(ctx, path, title); err != nil {
 		return nil, err
 	}
 	created := !exists(path)

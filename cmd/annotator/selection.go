@@ -21,7 +21,7 @@ import (
 )
 
 // pointForms are the forms of a point of the story, for help.
-const pointForms = `chapter:N or scene:N (to its end), chapter:"TITLE", or snapshot:N`
+const pointForms = `chapter:N, scene:N or book:N (to its end), chapter:"TITLE", or snapshot:N`
 
 func asOfFlag(flags *pflag.FlagSet, point *string) {
 	flags.StringVar(point, "as-of", "", "the codex at a `POINT` of the story: "+pointForms+"; empty: now")

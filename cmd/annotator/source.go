@@ -60,7 +60,7 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	options := ingest.Options{
 		Sources: []string{o.source}, Corpus: cmp.Or(o.corpus, corpusOf(o.source)), Format: o.Format,
 		Encoding:    o.Encoding,
-		SceneTokens: o.SceneTokens,
+		SceneTokens: o.SceneTokens, After: o.former.corpus,
 	}
 	report, err := ingest.Import(ctx, options, o.progress.importing)
 	if isReadOnly(err) && o.corpus == "" && o.db != "" {

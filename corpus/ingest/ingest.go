@@ -62,6 +62,7 @@ type Options struct {
 	Format      Format   // of all sources; "" is Auto
 	Encoding    string   // of all sources, by its name on the web ("windows-1252"); "" finds out
 	SceneTokens int      // towards which a book's scenes are cut, estimated; 0 is DefaultSceneTokens
+	After       string   // the corpus of the books before, for the next book of a series; "" for none
 	Replace     bool     // whatever another import has made
 	Keep        []string // parts of books to take in after all, of Parts
 	StoryAuthor string   // of a forum, by name, trip code or id; "" detects the author
@@ -291,6 +292,18 @@ func build(ctx context.Context, o Options, sources []source, report *Report, sum
 		defer merged.Discard()
 		file.Discard()
 		file = merged
+	}
+	if there != outdated && o.After != "" {
+		series, err := atomicfile.Create(o.Corpus)
+		if err != nil {
+			return nil, annotator.Errorf(annotator.Storage, "make the corpus %s: %w", o.Corpus, atomicfile.Cause(err))
+		}
+		defer series.Discard()
+		if err := corpus.Append(ctx, o.After, file.Path, series.Path); err != nil {
+			return nil, err
+		}
+		file.Discard()
+		file = series
 	}
 	if err := file.Commit(); err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "put the corpus in its place: %w", err)
