@@ -31,7 +31,9 @@ const (
 	maxFacts   = 40_000 // of entries
 	maxEntry   = 6_000  // of one entry
 	maxEntries = 40
-	maxWith    = 12 // persons that are listed with a scene
+	// How many of the entries that the story names most are shown in any case.
+	mainEntries = 5
+	maxWith     = 12 // persons that are listed with a scene
 
 	maxReason = 500 // of an answer
 )
@@ -119,7 +121,8 @@ func (c *Codex) Ask(ctx context.Context, posts []annotator.Post) (*Question, err
 	return q, nil
 }
 
-// named returns the entries that posts name, those that are named most first.
+// named returns the entries that posts name, those that are named most first, and behind them those that the story
+// names most: a narrator, and whoever is told as you, are seldom named.
 func (c *Codex) named(ctx context.Context, posts []annotator.Post) ([]*annotator.Entry, error) {
 	counts := map[int64]int{}
 	for i := range posts {
@@ -135,6 +138,18 @@ func (c *Codex) named(ctx context.Context, posts []annotator.Post) ([]*annotator
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
 	ids = ids[:min(len(ids), maxEntries)]
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	main, err := c.view.MostMentioned(ctx, mainEntries)
+	if err != nil {
+		return nil, err
+	}
+	for i := range main {
+		if !slices.Contains(ids, main[i].Entry) {
+			ids = append(ids, main[i].Entry)
+		}
+	}
 	found, err := c.view.EntriesByID(ctx, ids)
 	var entries []*annotator.Entry
 	for _, id := range ids {

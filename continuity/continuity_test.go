@@ -24,8 +24,10 @@ func TestAnswersAreRead(t *testing.T) {
 	for _, test := range []struct{ line, quote, reason string }{
 		{`CONTRADICTION 12:3 "lit the lamp" It is broken.`, "She lit the lamp.", "It is broken."},
 		{`- **CONTRADICTION** 12:3 — “lit the lamp” — It is broken.`, "She lit the lamp.", "It is broken."},
-		{`CONTRADICTION: #12:3 "&quot;Not a word,&quot; said Tomas &amp; went" "Tomas" is dead.`,
-			`"Not a word," said Tomas & went.`, `"Tomas" is dead.`},
+		{
+			`CONTRADICTION: #12:3 "&quot;Not a word,&quot; said Tomas &amp; went" "Tomas" is dead.`,
+			`"Not a word," said Tomas & went.`, `"Tomas" is dead.`,
+		},
 	} {
 		found, unfounded, usable := question().Answer(test.line)
 		if !usable || unfounded != 0 || len(found) != 1 {

@@ -159,7 +159,8 @@ func (s *story) checks(claim int64) {
 	c := &annotator.Call{Purpose: annotator.PurposeCheck, Attempt: 1, Usage: annotator.Usage{Prompt: 5}}
 	s.ok(g.Open(s.ctx, c))
 	_, err = g.Check(s.ctx, c, []annotator.Finding{{
-		Sort: annotator.Contradiction, Entry: 1, Claim: claim, Chapter: "new.md", Quote: "She flies.", Reason: "She sails.",
+		Sort: annotator.Contradiction, Entry: 1, Claim: claim, Chapter: "new.md", Quote: "She flies.",
+		Reason: "She sails.",
 	}})
 	s.ok(err)
 	s.ok(g.Close())

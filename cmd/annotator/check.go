@@ -107,7 +107,8 @@ func (o *checkOptions) read(ctx context.Context, db *storage.DB) ([]annotator.Po
 			WithAdvice("name a file with the new chapter, or a chapter of the story as chapter:12")
 	}
 	if o.point != "" {
-		return nil, nil, annotator.Errorf(annotator.Misused, "a chapter of the story has its place, and takes no --as-of").
+		return nil, nil, annotator.Errorf(annotator.Misused,
+			"a chapter of the story has its place, and takes no --as-of").
 			WithAdvice("leave out --as-of")
 	}
 	return o.readChapter(ctx, db, point)
