@@ -121,7 +121,7 @@ func (c *Codex) Ask(ctx context.Context, posts []annotator.Post) (*Question, err
 	return q, nil
 }
 
-// named returns the entries that posts name, those that are named most first, and behind them those that the story
+// named returns the entries that posts name, those that are named most first. Behind them are those that the story
 // names most: a narrator, and whoever is told as you, are seldom named.
 func (c *Codex) named(ctx context.Context, posts []annotator.Post) ([]*annotator.Entry, error) {
 	counts := map[int64]int{}
