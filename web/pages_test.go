@@ -85,7 +85,7 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 			s.want(row, http.StatusOK, "curator", `id="row-`+path.Base(row)+`"`)
 		}
 	}
-	if strings.Contains(s.want("/lanterns/snapshot/80", http.StatusOK, "What it remembered"), annotator.NoStory) {
+	if strings.Contains(s.want("/lanterns/snapshot/80", http.StatusOK, "Ask the model"), annotator.NoStory) {
 		t.Error("a snapshot shows that the embedded model tells no story")
 	}
 	compactions, err := view.At(s.db, view.Moment{}).Compactions(s.Context())

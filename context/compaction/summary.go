@@ -243,8 +243,12 @@ func Rule(turns []Turn, entries []string, openings []string) string {
 	return beginning(b.String(), ruleWords)
 }
 
-// RuleStory writes the story so far without a model: the one before, and how each chunk summary begins.
+// RuleStory writes the story so far without a model: the one before, and how each chunk summary begins. It adds nothing
+// to that of a model that tells none.
 func RuleStory(story string, chunks []string) string {
+	if story == annotator.NoStory {
+		return story
+	}
 	var b strings.Builder
 	b.WriteString(firstWords(story, storyWords/2))
 	for _, chunk := range chunks {

@@ -291,6 +291,9 @@ func TestSummaryByRuleNamesItsScenes(t *testing.T) {
 		!strings.Contains(story, "\nSecond chunk.") {
 		t.Errorf("%d words: %s", n, story)
 	}
+	if got := compaction.RuleStory(annotator.NoStory, []string{"One."}); got != annotator.NoStory {
+		t.Errorf("the story of a model that tells none is %q", got)
+	}
 	if got := compaction.RuleStory("", []string{"One."}); got != "One." {
 		t.Errorf("%q", got)
 	}
