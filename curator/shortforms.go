@@ -104,7 +104,7 @@ func (c *Curator) shortForms(ctx context.Context) (list []shortForm, named map[i
 // otherwise, too: long after Giovanni Rossi, a Giovanni is another one. A place that has the word in its name may be
 // meant by it, too.
 func owner(f *shortForm, entries map[int64]*annotator.Entry, named map[int64]int) *annotator.Entry {
-	set := identity.NewSet()
+	set, form := identity.NewSet(), identity.Read(f.Text)
 	set.Add(f.Text, "", identity.Unknown)
 	var former []string // names of other entries
 	for _, id := range f.Holders {
@@ -133,12 +133,22 @@ func owner(f *shortForm, entries map[int64]*annotator.Entry, named map[int64]int
 		if !slices.ContainsFunc(ownNames(entries[id]), func(name string) bool { return slices.Contains(group, name) }) {
 			continue
 		}
-		if kind := kindOf(entries[id]); found != nil || named[id] == 0 || kind != identity.Person && kind != "" {
+		kind := kindOf(entries[id])
+		if found != nil || named[id] == 0 || !isPart(form, entries[id]) || kind != identity.Person && kind != "" {
 			return nil
 		}
 		found = entries[id]
 	}
 	return found
+}
+
+// isPart reports whether a name of an entry has all words of a form. Miss Marrow may be Ada Marrow, but whoever calls
+// her so introduces a name.
+func isPart(form *identity.Name, e *annotator.Entry) bool {
+	return slices.ContainsFunc(ownNames(e), func(name string) bool {
+		words := identity.Read(name).Words
+		return !slices.ContainsFunc(form.Words, func(word string) bool { return !slices.Contains(words, word) })
+	})
 }
 
 // sameTitle reports whether two names are one title with different words of a full name: Miss Katrine and Miss Dulany

@@ -59,6 +59,8 @@ func veto(a, b *Name) Veto {
 		return Titles
 	case a.Title == commoner && b.noble() || b.Title == commoner && a.noble():
 		return Titles
+	case sameLast && max(len(a.Words), len(b.Words)) == 1 && (a.Title == commoner && b.high() || b.Title == commoner && a.high()):
+		return Titles
 	case sameLast && a.rank && b.rank && a.Title != b.Title && min(len(a.Words), len(b.Words)) == 1:
 		return Titles
 	case a.generation != b.generation && a.generation != "" && b.generation != "" && sameLast:
@@ -78,6 +80,10 @@ const commoner = "mr"
 func (n *Name) noble() bool { return n.rank && n.Gender == Man || n.Title == knight }
 
 const knight = "sir"
+
+// high reports whether a title is a rank of an officer who is not called Mr. as well. General Marrow is the father of
+// Mr. Marrow.
+func (n *Name) high() bool { return tables().titles[n.Title].high }
 
 // wifeOf reports whether a name is that of a wife of the family, told from another wife: Mrs. John Dashwood, and Mrs.
 // Dashwood.
@@ -133,6 +139,8 @@ func evidence(a, b *Name) Evidence {
 		return part(a, b)
 	case !shortens(a, b):
 		return None
+	case len(a.Words) == len(b.Words) && (a.noble() != b.noble()) && !initial(a.Words[0]) && !initial(b.Words[0]):
+		return None // Tom Bertram is the son of Sir Thomas
 	case len(a.Words) == len(b.Words):
 		return Nickname
 	case tables().given[a.Words[0]] != Unknown && !compatible(a.Words[0], b.Words[0]):
@@ -173,6 +181,11 @@ func (n *Name) namesFirst(full *Name) bool {
 	return n.Title != commoner && n.stage != wife && full.stage != wife
 }
 
+// doubleFirst reports whether the last word is no surname but another first name of a woman: Flora Jane.
+func (n *Name) doubleFirst() bool {
+	return tables().given[n.Words[0]] == Woman && tables().given[n.last()] == Woman
+}
+
 // part is the evidence of one word with which a longer name begins or ends.
 func part(a, b *Name) Evidence {
 	word := a.Words[0]
@@ -183,9 +196,13 @@ func part(a, b *Name) Evidence {
 		return None
 	case word != b.last() && !a.namesFirst(b):
 		return None
+	case word == b.last() && a.neutral() && b.Gender == Woman && b.Title != a.Title: // Colonel Marrow, and Dolly Marrow
+		return None
+	case word == b.last() && word != b.Words[0] && a.Title == "" && len(b.Words) == 2 && b.doubleFirst(): // Flora Jane
+		return None
 	case word == b.Words[0] || word == b.last():
 		return Part
-	case a.Title == "" && nickname(word, b.Words[0]):
+	case a.Title == "" && !b.noble() && nickname(word, b.Words[0]):
 		return Diminutive
 	}
 	return None

@@ -46,7 +46,7 @@ func Read(text string) *Name {
 	n := &Name{proper: isProper(text)}
 	words := fold(text)
 	words = n.takeTitles(words)
-	words = n.takeGeneration(words)
+	words = n.takeGeneration(n.takeWife(words))
 	for i, word := range words {
 		switch {
 		case i > 0 && (word == "and" || word == "&" || word == "et" || word == "und" || word == "и"):
@@ -104,6 +104,16 @@ func (n *Name) takeTitles(words []string) []string {
 		words = words[1:]
 	}
 	return words
+}
+
+// takeWife takes a title of wives behind a name: Hamidullah Begum.
+func (n *Name) takeWife(words []string) []string {
+	last := len(words) - 1
+	if last < 1 || n.Title != "" || !tables().wives[words[last]] {
+		return words
+	}
+	n.Title, n.Gender, n.stage = words[last], Woman, wife
+	return words[:last]
 }
 
 // takeGeneration takes a mark of generation behind a name.
@@ -184,6 +194,9 @@ func (n *Name) OwnName() bool { return n.stage != wife && !n.Office }
 
 // OfFamily reports whether a name is a title with one word that several of a family may bear: Mr. Marrow, Miss Marrow.
 func (n *Name) OfFamily() bool { return len(n.Words) == 1 && (n.stage == mister || n.stage == maiden) }
+
+// OfFather reports whether a name is a man's title with one word, which may be the father's of others of the name.
+func (n *Name) OfFather() bool { return n.OfFamily() && n.stage == mister }
 
 // Key returns a form that is the same for names that are equal but for case, accents, points and the form of a title.
 func (n *Name) Key() string { return n.key }

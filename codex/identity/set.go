@@ -302,7 +302,7 @@ func (s *Set) evidence(m, longer *member) Evidence {
 // headOfFamily reports whether a title with a last name may be that of another one of the family than a full name. Then
 // the story also has the Marrows, or Mrs. Marrow and does not show the gender of Avery Marrow.
 func (s *Set) headOfFamily(m, longer *member) bool {
-	if !m.OfFamily() || m.stage != mister || len(longer.Words) < 2 || longer.Title != "" || longer.last() != m.last() {
+	if !m.OfFather() || len(longer.Words) < 2 || longer.last() != m.last() {
 		return false
 	}
 	if s.byWord[m.last()+"s"] != nil || s.byWord[m.last()+"es"] != nil {

@@ -43,10 +43,12 @@ type title struct {
 	gender Gender
 	stage  stage
 	rank   bool // of nobility, of which a person has one
+	high   bool // of an officer, who is not called Mr.
 }
 
 type lists struct {
 	titles    map[string]title
+	wives     map[string]bool     // titles behind the name of a husband
 	nicknames map[string][]string // of a first name
 	full      map[string][]string // first names of a nickname
 	given     map[string]Gender   // of a first name
@@ -56,7 +58,7 @@ type lists struct {
 var tables = sync.OnceValue(func() *lists {
 	l := &lists{
 		titles: map[string]title{}, nicknames: map[string][]string{}, full: map[string][]string{},
-		given: map[string]Gender{},
+		given: map[string]Gender{}, wives: map[string]bool{},
 	}
 	for line := range lines(titleLines) {
 		t := title{form: line[1]}
@@ -69,6 +71,13 @@ var tables = sync.OnceValue(func() *lists {
 			t.gender, t.rank = Man, true
 		case "peeress":
 			t.gender, t.stage, t.rank = Woman, wife, true
+		case "officer":
+			t.high = true
+		case "after":
+			for _, form := range line[1:] {
+				l.wives[form] = true
+			}
+			continue
 		case "woman":
 			t.gender = Woman
 		case "maiden":

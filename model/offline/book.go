@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"annotator/codex/identity"
 )
@@ -18,6 +19,9 @@ type book struct {
 	byWord map[string][]*name // by each word of it
 	apart  map[[2]string]bool // written names that a sentence has as two things
 	stated map[[2]string]bool // written names that a sentence says are of one thing
+	// narrated has in how many paragraphs the story, and nobody who speaks, has a first name and Mr. with a surname. The
+	// names are given by their keys.
+	narrated map[[2]string]int
 }
 
 // place is a mention with its scene.
@@ -46,7 +50,7 @@ func (m *Model) read(scenes []scene) *book {
 		b = &book{
 			reader: &reader{lex: m.lex, lower: map[string]int{}, mid: map[string]int{}}, names: map[string]*name{},
 			byWord: map[string][]*name{}, apart: map[[2]string]bool{},
-			stated: map[[2]string]bool{},
+			stated: map[[2]string]bool{}, narrated: map[[2]string]int{},
 		}
 	}
 	for i := len(b.scenes); i < len(scenes); i++ {
@@ -101,6 +105,62 @@ func (b *book) add(s scene) {
 			b.apart[former] = true
 		case b.statesOne(mentions[i-1], m):
 			b.stated[former] = true
+		}
+	}
+	b.narrate(mentions)
+}
+
+// narrate counts the paragraphs of narration in which both a first name and Mr. with a surname are.
+func (b *book) narrate(mentions []mention) {
+	var first, formal []string
+	flush := func() {
+		for _, one := range first {
+			for _, other := range formal {
+				b.narrated[[2]string{one, other}]++
+			}
+		}
+		first, formal = nil, nil
+	}
+	text, paragraph := -1, -1
+	for _, m := range mentions {
+		before := b.texts[m.text].body[:m.start]
+		if at := strings.LastIndex(before, "\n\n"); m.text != text || at != paragraph {
+			flush()
+			text, paragraph = m.text, at
+		}
+		id := identity.Read(b.texts[m.text].in(m.span))
+		switch {
+		case len(id.Words) > 1 || spoken(before):
+		case id.Title == "" && !slices.Contains(first, id.Key()):
+			first = append(first, id.Key())
+		case id.OfFather() && !slices.Contains(formal, id.Key()):
+			formal = append(formal, id.Key())
+		}
+	}
+	flush()
+}
+
+// minNarrated is how many paragraphs of narration have two names of two people. A story calls one man Mr. Marrow or
+// Avery, and has him called by the other name.
+const minNarrated = 2
+
+// partNarrated keeps Mr. with a surname apart from the full names whose first name the story has near it.
+func (b *book) partNarrated(set *identity.Set, n *name, entries []*entry) {
+	if !n.OfFather() {
+		return
+	}
+	var written []string
+	for _, other := range b.byWord[n.Words[0]] {
+		written = append(written, other.written()...)
+	}
+	for _, e := range entries {
+		written = append(written, e.names()...)
+	}
+	for _, full := range written {
+		id := identity.Read(full)
+		if len(id.Words) > 1 && id.Words[len(id.Words)-1] == n.Words[0] &&
+			b.narrated[[2]string{identity.Read(id.Words[0]).Key(), n.Key()}] >= minNarrated {
+			set.Part(n.written()[0], full)
 		}
 	}
 }

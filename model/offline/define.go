@@ -83,6 +83,9 @@ func spoken(before string) bool {
 	if cut := strings.LastIndex(before, "\n\n"); cut >= 0 {
 		before = before[cut:]
 	}
+	if strings.Count(before, `"`)%2 == 1 {
+		return true
+	}
 	opens := max(strings.LastIndex(before, "“"), strings.LastIndex(before, "«"))
 	closes := max(strings.LastIndex(before, "”"), strings.LastIndex(before, "»"))
 	return opens > closes

@@ -136,6 +136,7 @@ func (b *book) resolve(g *glossary, present []*name) (found *identity.Groups, ow
 			continue
 		}
 		b.partDistant(set, owners, n, entries)
+		b.partNarrated(set, n, entries)
 		for _, written := range n.written() {
 			set.Add(written, b.kindOf([]*name{n}), n.gender())
 			set.Count(written, n.forms[written])
