@@ -165,6 +165,8 @@ func sameWords(a, b *Name) Evidence {
 		return Untitled
 	case a.stage == maiden && b.neutral(), b.stage == maiden && a.neutral(): // Miss Marrow, and Dr. Marrow
 		return None
+	case a.high() && b.high(): // General Marrow, and Captain Marrow
+		return None
 	}
 	return Part
 }

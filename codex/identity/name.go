@@ -192,8 +192,11 @@ func fold(text string) []string {
 // the Duke of Balmoral.
 func (n *Name) OwnName() bool { return n.stage != wife && !n.Office }
 
-// OfFamily reports whether a name is a title with one word that several of a family may bear: Mr. Marrow, Miss Marrow.
-func (n *Name) OfFamily() bool { return len(n.Words) == 1 && (n.stage == mister || n.stage == maiden) }
+// OfFamily reports whether a name is a title with one word that several of a family may bear: Mr. Marrow, Miss Marrow,
+// Captain Marrow.
+func (n *Name) OfFamily() bool {
+	return len(n.Words) == 1 && (n.stage == mister || n.stage == maiden || n.high())
+}
 
 // OfFather reports whether a name is a man's title with one word, which may be the father's of others of the name.
 func (n *Name) OfFather() bool { return n.OfFamily() && n.stage == mister }

@@ -300,16 +300,23 @@ func (s *Set) evidence(m, longer *member) Evidence {
 }
 
 // headOfFamily reports whether a title with a last name may be that of another one of the family than a full name. Then
-// the story also has the Marrows, or Mrs. Marrow and does not show the gender of Avery Marrow.
+// the story also has the Marrows or Mrs. Marrow, and for General Marrow also Mr. Marrow or another officer.
 func (s *Set) headOfFamily(m, longer *member) bool {
-	if !m.OfFather() || len(longer.Words) < 2 || longer.last() != m.last() {
+	officer := m.high() && longer.Title != m.Title
+	if !m.OfFather() && !officer || len(m.Words) > 1 || len(longer.Words) < 2 || longer.last() != m.last() {
 		return false
 	}
 	if s.byWord[m.last()+"s"] != nil || s.byWord[m.last()+"es"] != nil {
 		return true
 	}
 	return slices.ContainsFunc(s.byWord[m.last()], func(other *member) bool {
-		return len(other.Words) == 1 && other.stage == wife
+		switch {
+		case other.stage == wife: // Mrs. John Marrow has a husband of that name, Mrs. Marrow some man
+			return len(other.Words) == 1 && longer.Gender != Man || slices.Equal(other.Words, longer.Words)
+		case officer:
+			return len(other.Words) == 1 && other.Title != m.Title && (other.stage == mister || other.high())
+		}
+		return false
 	})
 }
 

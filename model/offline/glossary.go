@@ -85,7 +85,7 @@ func (b *book) groups(g *glossary, scene int) (all []*group) {
 		if gr == nil {
 			gr = b.group(names, owners)
 			if len(gr.entries) == 1 {
-				gr.lost = b.lost(g, gr.entries[0], found)
+				gr.lost = b.lost(gr.entries[0], found)
 			}
 			things[names[0]] = gr
 			all = append(all, gr)
@@ -188,10 +188,10 @@ func (b *book) join(set *identity.Set, owners map[string][]*entry, present []*na
 func (b *book) unsure(id *identity.Name) bool { return id.OfFamily() && b.names[id.Key()] != nil }
 
 // lost returns the names of an entry that were judged anew and are not its own.
-func (b *book) lost(g *glossary, e *entry, found *identity.Groups) (lost []string) {
+func (b *book) lost(e *entry, found *identity.Groups) (lost []string) {
 	own := found.Of(e.names()[0])
 	for _, alias := range e.Aliases {
-		if b.unsure(identity.Read(alias)) && g.byForm[normal(alias)] == e && !slices.Contains(own, alias) {
+		if b.unsure(identity.Read(alias)) && !slices.Contains(own, alias) {
 			lost = append(lost, alias)
 		}
 	}
