@@ -86,6 +86,15 @@ func TestResolve(t *testing.T) {
 		"Miss Elizabeth Bennet; Mrs. Bennet",
 		"Captain Morrel = M. Morrel; Madame Morrel",
 		"Admiral Croft; Mrs. Croft",
+		"General Marrow; Henry Marrow = Mr. Marrow",
+		"Captain Marrow = Captain Ysolde Marrow = Ysolde Marrow",
+		"Colonel Fussell; Dolly Fussell",
+		"Ali; Ali Begum",
+		"Josiah Marrow = Mr. Marrow; Mrs. Marrow",
+		"Avery Marrow; Mr. Marrow; Mrs. Marrow",
+		"John Marrow; Mr. Marrow; Mrs. John Marrow",
+		"Sir Thomas Bertram; Tom Bertram",
+		"Flora Jane; Jane",
 		"Mrs. Robert Ferrars; Robert = Robert Marrow",
 		"Mrs. Toller; Toller",
 		"Comte de Morcerf; Vicomte de Morcerf",
@@ -185,9 +194,9 @@ func (f told) tell(s *identity.Set) {
 func tellings() *rapid.Generator[[]told] {
 	oneOf := func(t *rapid.T, what string, choice ...string) string { return rapid.SampledFrom(choice).Draw(t, what) }
 	name := rapid.Custom(func(t *rapid.T) string {
-		return oneOf(t, "title", "", "", "Mr. ", "Mrs. ", "Miss ", "Dr. ", "Count of ", "Old ", "Young ") +
+		return oneOf(t, "title", "", "", "Mr. ", "Mrs. ", "Miss ", "Dr. ", "General ", "Captain ", "Count of ", "Old ", "Young ") +
 			oneOf(t, "first", "", "", "John ", "Jack ", "J. ", "Elizabeth ", "Lizzy ", "Jane ", "John H. ") +
-			oneOf(t, "last", "Marrow", "Watson", "Jane", "101", "102")
+			oneOf(t, "last", "Marrow", "Watson", "Jane", "Begum", "101", "102")
 	})
 	gender := rapid.SampledFrom([]identity.Gender{identity.Unknown, identity.Man, identity.Woman})
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) told {

@@ -52,6 +52,16 @@ func TestNames(t *testing.T) {
 			"She wrote to d'Artagnan. Everyone loved d'Artagnan and Harun al-Rashid.",
 			[]string{"Harun al-Rashid", "d'Artagnan"},
 		},
+		"father and son": {
+			"Mr. Marrow came late. George Marrow waited.\n\nMr. Marrow spoke, and George sat down." +
+				"\n\nThey left George with Mr. Marrow.",
+			[]string{"George Marrow|George", "Mr. Marrow"},
+		},
+		"a man and how he is addressed": {
+			"George Marrow came late. They left George Marrow.\n\n“Do sit down, Mr. Marrow,” they said, and George " +
+				"sat down.\n\nThey left George. “Go, Mr. Marrow,” they said.",
+			[]string{"George Marrow|George|Mr. Marrow"},
+		},
 		"husband and wife": {"There was Mr. Bennet, and there was Mrs. Bennet.", []string{"Mr. Bennet", "Mrs. Bennet"}},
 		"other letters": {
 			"Он увидел Наташу Ростову. They met Éloïse Brûlé near Þingvellir.",

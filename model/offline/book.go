@@ -19,8 +19,7 @@ type book struct {
 	byWord map[string][]*name // by each word of it
 	apart  map[[2]string]bool // written names that a sentence has as two things
 	stated map[[2]string]bool // written names that a sentence says are of one thing
-	// narrated has in how many paragraphs the story, and nobody who speaks, has a first name and Mr. with a surname. The
-	// names are given by their keys.
+	// narrated counts the paragraphs that have a first name and Mr. with a surname in narration, by the keys of both.
 	narrated map[[2]string]int
 }
 
