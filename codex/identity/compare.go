@@ -59,7 +59,8 @@ func veto(a, b *Name) Veto {
 		return Titles
 	case a.Title == commoner && b.noble() || b.Title == commoner && a.noble():
 		return Titles
-	case sameLast && len(a.Words)+len(b.Words) == 2 && (a.Title == commoner && b.high() || a.high() && b.Title == commoner):
+	case sameLast && len(a.Words)+len(b.Words) == 2 &&
+		(a.Title == commoner && b.high() || a.high() && b.Title == commoner):
 		return Titles
 	case sameLast && a.rank && b.rank && a.Title != b.Title && min(len(a.Words), len(b.Words)) == 1:
 		return Titles

@@ -194,7 +194,8 @@ func (f told) tell(s *identity.Set) {
 func tellings() *rapid.Generator[[]told] {
 	oneOf := func(t *rapid.T, what string, choice ...string) string { return rapid.SampledFrom(choice).Draw(t, what) }
 	name := rapid.Custom(func(t *rapid.T) string {
-		return oneOf(t, "title", "", "", "Mr. ", "Mrs. ", "Miss ", "Dr. ", "General ", "Captain ", "Count of ", "Old ", "Young ") +
+		return oneOf(t, "title", "", "", "Mr. ", "Mrs. ", "Miss ", "Dr. ", "General ", "Captain ",
+			"Count of ", "Old ", "Young ") +
 			oneOf(t, "first", "", "", "John ", "Jack ", "J. ", "Elizabeth ", "Lizzy ", "Jane ", "John H. ") +
 			oneOf(t, "last", "Marrow", "Watson", "Jane", "Begum", "101", "102")
 	})
