@@ -69,8 +69,9 @@ type seedEntry struct {
 }
 
 type seedFact struct {
-	text            string
-	state, identity bool
+	text             string
+	state, identity  bool
+	relation, object string
 }
 
 func (r *seedReader) leave(line int, format string, args ...any) {
@@ -141,6 +142,7 @@ func (r *seedReader) create(e *seedEntry, isHint bool) annotator.Operation {
 			facts += size + 1
 			op.Parts = append(op.Parts, annotator.Operation{
 				Do: annotator.DeedAdd, Text: f.text, Kind: annotator.Noted, State: f.state, Identity: f.identity,
+				Relation: f.relation, Object: f.object,
 			})
 		}
 	}
@@ -218,7 +220,9 @@ func seedOf(e *exporters.Entry, line int) seedEntry {
 		if origin := c.Origin(); origin != "" && c.Kind != annotator.Noted {
 			text += " (" + origin + ")"
 		}
-		s.facts = append(s.facts, seedFact{text, c.State, c.Identity})
+		s.facts = append(s.facts, seedFact{
+			text, c.State, c.Identity, codex.CleanName(c.Relation), codex.CleanName(c.Object),
+		})
 	}
 	return s
 }

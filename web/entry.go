@@ -16,24 +16,25 @@ import (
 // entryPage is the page of an entry.
 type entryPage struct {
 	*annotator.Entry
-	AsOf     annotator.Position // of the present statement
-	Now      []span             // the present statement
-	Opening  []*fact            // they say who or what it is
-	Passages []passage
-	Listed   claimRange // of the facts in passages
-	Names    []name     // other names
-	Seen     seen
-	Merged   *annotator.Entry // that it was merged into; nil if it was not
-	Linked   []linked         // entries that its facts name, by kind
-	Holds    []*fact          // states that hold, the newest first
-	Held     []*fact          // states that have ended, the last first
-	Events   []datedEvent
-	LinkedBy []*annotator.Entry // with the most mentions first
-	NamedAll bool               // there are more facts that name the entry
-	Mentions *mentionLine
-	Record   bool // ids, kinds and histories are shown
-	Switch   string
-	Edits    *entryEdits // nil: the reader may not edit
+	AsOf      annotator.Position // of the present statement
+	Now       []span             // the present statement
+	Opening   []*fact            // they say who or what it is
+	Passages  []passage
+	Listed    claimRange // of the facts in passages
+	Names     []name     // other names
+	Seen      seen
+	Merged    *annotator.Entry // that it was merged into; nil if it was not
+	Linked    []linked         // entries that its facts name, by kind
+	Relations []relation
+	Holds     []*fact // states that hold, the newest first
+	Held      []*fact // states that have ended, the last first
+	Events    []datedEvent
+	LinkedBy  []*annotator.Entry // with the most mentions first
+	NamedAll  bool               // there are more facts that name the entry
+	Mentions  *mentionLine
+	Record    bool // ids, kinds and histories are shown
+	Switch    string
+	Edits     *entryEdits // nil: the reader may not edit
 }
 
 // seen is where the story mentions an entry first and last; nil for nowhere.
@@ -119,8 +120,8 @@ func showEntry(r *request, id int64) (*page, error) {
 		}
 	}
 	for _, fill := range []func(*request) error{
-		shown.fillFacts, shown.fillNames, shown.fillLinks, shown.fillSeen,
-		shown.fillEdits,
+		shown.fillFacts, shown.fillNames, shown.fillLinks, shown.fillRelations,
+		shown.fillSeen, shown.fillEdits,
 	} {
 		if err := fill(r); err != nil {
 			return nil, err

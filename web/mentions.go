@@ -115,6 +115,10 @@ type castPage struct {
 	Found  [][]*annotator.Entry // groups of entries that are mentioned together
 	Nodes  []node
 	Edges  []edge
+
+	Told     []toldTie // relations between entries, in the order of the story
+	MoreTold int       // that are not listed
+	Labels   int       // relations in the picture
 }
 
 // castRow is an entry of the heat map.
@@ -156,7 +160,7 @@ type edge struct {
 // The sizes of the heat map and the graph.
 const (
 	castRows, castColumns = 24, 60
-	castGraph, castTies   = 20, 3 // entries of the graph; lines that each of them has at least
+	castGraph, castLines  = 20, 3 // entries of the graph; lines that each of them has at least
 	castLeft, castWidth   = 200, 900
 	castStep              = 22
 	castTop, castBottom   = 8, 26
@@ -174,7 +178,10 @@ func showCast(r *request) (*page, error) {
 		return nil, err
 	}
 	c.Height = float64(castTop + len(c.Rows)*castStep + castBottom)
-	return &page{template: "cast", Title: "Cast", Section: "cast", Data: c}, c.fillGraph(ctx, r.view)
+	if err := c.fillGraph(ctx, r.view); err != nil {
+		return nil, err
+	}
+	return &page{template: "cast", Title: "Cast", Section: "cast", Data: c}, c.fillTold(ctx, r.view)
 }
 
 // fillRows makes the heat map.
@@ -254,7 +261,7 @@ func (c *castPage) fillGraph(ctx context.Context, v *codexView) error {
 			First: titles[p.Threads[0]], Last: titles[p.Threads[len(p.Threads)-1]],
 			Width: 0.5 + 7*float64(p.Scenes)/float64(pairs[0].Scenes),
 		}
-		if e.Drawn = ties[p.A] < castTies || ties[p.B] < castTies; e.Drawn {
+		if e.Drawn = ties[p.A] < castLines || ties[p.B] < castLines; e.Drawn {
 			ties[p.A]++
 			ties[p.B]++
 		}

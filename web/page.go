@@ -143,6 +143,13 @@ func (p *page) RunTab() tab {
 	return run
 }
 
+// CastTab returns the link to the pages of people and events, which have sections of their own.
+func (p *page) CastTab() tab {
+	cast := p.Tab("cast", "Cast", "cast")
+	cast.Current = slices.Contains([]string{"cast", "timeline", "standing"}, p.Section)
+	return cast
+}
+
 // plural counts things: "1 scene", "2 entries".
 func plural(n int, noun string) string { return groupDigits(n) + " " + annotator.Plural(n, noun) }
 

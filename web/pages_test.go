@@ -54,6 +54,8 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 		fmt.Sprintf("/lanterns/entry/%d/claim/%d", e.ID, e.Claims[0].ID): {"oldest first"},
 		fmt.Sprintf("/lanterns/revision/%d", e.Revision):                 {"Made by"},
 		"/lanterns/cast":          {"<svg", "Who appears with whom", "The same as a table"},
+		"/lanterns/timeline":      {"<h1>Timeline", "Where things stand"},
+		"/lanterns/standing":      {"<h1>Where things stand", "Timeline"},
 		"/lanterns/story":         {"scene"},
 		"/lanterns/snapshots":     {"checkpoint"},
 		"/lanterns/snapshot/5":    {"No endpoint is configured"},

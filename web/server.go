@@ -161,6 +161,8 @@ func (s *Server) Handler() http.Handler {
 		"GET /{db}/entry/{id}/claim/{claim}": numbered(showClaim),
 		"GET /{db}/revision/{id}":            numbered(showRevision),
 		"GET /{db}/cast":                     showCast,
+		"GET /{db}/timeline":                 showTimeline,
+		"GET /{db}/standing":                 showStanding,
 		"GET /{db}/run":                      showRun,
 		"GET /{db}/snapshots":                showSnapshots,
 		"GET /{db}/snapshot/{id}":            numbered(showSnapshot),

@@ -24,6 +24,7 @@ func (s *site) everyPage() []string {
 		"/lanterns/", "/lanterns/entries", "/lanterns/entries?q=lamp", "/lanterns/entry/1",
 		"/lanterns/entry/1?format=json", "/lanterns/entry/1/history",
 		"/lanterns/entry/1/claim/1", "/lanterns/entry/1/named", "/lanterns/revision/1", "/lanterns/cast",
+		"/lanterns/timeline", "/lanterns/standing",
 		"/lanterns/names", "/lanterns/names?sort=weight", "/lanterns/names?sort=first",
 		"/lanterns/story", fmt.Sprintf("/lanterns/chapter/%d", first.Thread.ID), "/lanterns/scene/1",
 		"/lanterns/run", "/lanterns/where", "/lanterns/entry/1/mentions", "/lanterns/entry/1/card?at=2",

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,8 @@ import (
 
 	"annotator"
 	"annotator/internal/scripted"
+	"annotator/storage"
+	"annotator/web"
 )
 
 // tiesStory has three chapters, each of a scene.
@@ -141,5 +145,45 @@ func TestRelationsStandingTimeline(t *testing.T) {
 	}
 	if text := tiesAnswer(t, db, "show", "Maren", "--as-of", "scene:1"); strings.Contains(text, "child of") {
 		t.Errorf("at scene 1: %s", text)
+	}
+}
+
+// TestRelationsOnPages: pages have the relations of an entry from either side, the events and where things stand, and
+// under a limit nothing that comes later.
+func TestRelationsOnPages(t *testing.T) {
+	t.Parallel()
+	path := tiesRun(t)
+	db, err := storage.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	server, err := web.New(web.Options{
+		Databases: []web.Database{{Name: "story", DB: db}}, Now: time.Now,
+		Log: func(err error) { t.Error(err) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(page string) string {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/story/"+page, nil)
+		r.Host = "localhost"
+		w := httptest.NewRecorder()
+		server.Handler().ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: status %d: %.300s", page, w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	hasInOrder(t, get("entry/1?as-of=all"), "<dt>Relations", "sister of", "Maren", "promised", "until scene 3",
+		"← hunts", "Marrow")
+	hasInOrder(t, get("entry/2?as-of=all"), "<dt>Relations", "sibling of", "Sorrel", "child of", "Marrow")
+	hasInOrder(t, get("cast?as-of=all"), `class="told"`, "Who is what to whom", "sister of", "father of")
+	hasInOrder(t, get("timeline?as-of=all"), "burning of the mill", "of an earlier time", "fight at the ford", "Maren")
+	hasInOrder(t, get("standing?as-of=all"), "Promises", "Then: Sorrel gave Maren the bell.", "Conflicts")
+	for _, page := range []string{"entry/2", "cast", "timeline", "standing"} {
+		if text := get(page + "?as-of=scene:1"); strings.Contains(text, "Marrow") || strings.Contains(text, "ford") {
+			t.Errorf("%s at scene 1: %s", page, text)
+		}
 	}
 }
