@@ -16,6 +16,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/model/endpoint"
 	"annotator/model/openai"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 		tellPeak(os.Stdout)
 		os.Exit(status)
 	}
+	longtest.SampleCases()
 	os.Exit(m.Run())
 }
 

@@ -26,7 +26,7 @@ const (
 // is written anew.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	a, out, replayed := replayDemo(t)
+	replayed := replayDemo(t)
 	if *update {
 		packDemo(t, replayed)
 	}
@@ -37,7 +37,8 @@ func TestDemo(t *testing.T) {
 	if !*update && !bytes.Equal(archive, demoArchive) {
 		t.Error("the program has another archive than the folder")
 	}
-	a.now = time.Now
+	a, out := newTestApp(nil)
+	a.now, a.err = time.Now, io.Discard
 	folder := t.TempDir()
 	a.cacheDir = func() (string, error) { return folder, nil }
 	o := &demoOptions{serveOptions: serveOptions{app: a, settings: newSettings()}}
@@ -62,37 +63,39 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// replayDemo replays the recording of the sample story. The clock is that of the recording.
-func replayDemo(t *testing.T) (a *app, out *bytes.Buffer, db string) {
+// demoMade is a replay of the recording of the sample story.
+var demoMade madeRun
+
+// replayDemo returns the database of a replay of the recording of the sample story. The clock is that of the recording.
+func replayDemo(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	text, err := os.ReadFile("../../testdata/lanterns/lanterns.jsonl")
-	source := filepath.Join(folder, "lanterns.jsonl")
-	if err = errors.Join(err, os.WriteFile(source, text, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	recording, err := replay.Load(demoRecording)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, out = newTestApp(nil)
-	a.err = io.Discard
-	o := &runOptions{app: a, settings: newSettings(), quiet: true}
-	o.source, o.corpus, o.db = source, filepath.Join(folder, demoCorpus), filepath.Join(folder, demoDatabase)
-	o.recording.path = demoRecording
-	a.now = func() time.Time {
-		if o.recording.replayer == nil {
-			return recording.Made
+	folder := demoMade.copy(t, func(folder string) {
+		text, err := os.ReadFile("../../testdata/lanterns/lanterns.jsonl")
+		source := filepath.Join(folder, "lanterns.jsonl")
+		if err = errors.Join(err, os.WriteFile(source, text, 0o600)); err != nil {
+			t.Fatal(err)
 		}
-		return o.recording.replayer.Now()
-	}
-	if err := o.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	tally := o.recording.tally()
-	t.Logf("%+v", *tally)
-	out.Reset()
-	return a, out, o.db
+		recording, err := replay.Load(demoRecording)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := newTestApp(nil)
+		a.err = io.Discard
+		o := &runOptions{app: a, settings: newSettings(), quiet: true}
+		o.source, o.corpus, o.db = source, filepath.Join(folder, demoCorpus), filepath.Join(folder, demoDatabase)
+		o.recording.path = demoRecording
+		a.now = func() time.Time {
+			if o.recording.replayer == nil {
+				return recording.Made
+			}
+			return o.recording.replayer.Now()
+		}
+		if err := o.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%+v", *o.recording.tally())
+	})
+	return filepath.Join(folder, demoDatabase)
 }
 
 // packDemo writes the archive. It names neither this machine nor its folders.

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,25 +17,27 @@ import (
 	"annotator/storage"
 )
 
-// lanternsRun runs the sample with the embedded model and returns the database.
+// lanternsMade is a run of the sample with the embedded model.
+var lanternsMade madeRun
+
+// lanternsRun returns the database of a run of the sample with the embedded model.
 func lanternsRun(t *testing.T) (a *app, out *bytes.Buffer, db string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "lanterns", "lanterns.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source := filepath.Join(t.TempDir(), "lanterns.jsonl")
-	if err := os.WriteFile(source, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	folder := lanternsMade.copy(t, func(folder string) {
+		source := filepath.Join(folder, "lanterns.jsonl")
+		text, err := os.ReadFile("../../testdata/lanterns/lanterns.jsonl")
+		if err = errors.Join(err, os.WriteFile(source, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		a, out := newTestApp(nil)
+		a.now, a.err = time.Now, io.Discard
+		if status := a.run(t.Context(), []string{"run", source, "--quiet"}); status != exitDone {
+			t.Fatalf("the run ends with %d: %s", status, out)
+		}
+	})
 	a, out = newTestApp(nil)
 	a.now, a.err = time.Now, io.Discard
-	if status := a.run(t.Context(), []string{"run", source, "--quiet"}); status != exitDone {
-		t.Fatalf("the run ends with %d: %s", status, out)
-	}
-	db = strings.TrimSpace(out.String())
-	out.Reset()
-	return a, out, db
+	return a, out, filepath.Join(folder, "lanterns.annotator.db")
 }
 
 // TestExportsHaveNothingBeyondTheLimit: no format contains a name or a quotation that occurs only after the limit.

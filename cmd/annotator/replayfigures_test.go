@@ -62,7 +62,7 @@ var replayFigures = []replayFigure{
 // TestReplayFigures replays the recording of the sample story, and prints what it shows without a judge.
 func TestReplayFigures(t *testing.T) {
 	t.Parallel()
-	_, _, path := replayDemo(t)
+	path := replayDemo(t)
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
 	if err != nil {
 		t.Fatal(err)

@@ -72,6 +72,7 @@ func reach(ctx context.Context, t *testing.T, selector string) {
 
 // TestEditByKeyboard opens the form of a fact by the keyboard, puts the fact in other words, and takes that back.
 func TestEditByKeyboard(t *testing.T) {
+	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
 	database := filepath.Join(t.TempDir(), "lanterns.annotator.db")
@@ -95,6 +96,7 @@ func TestEditByKeyboard(t *testing.T) {
 
 // TestReviewByKeyboard answers questions of a review by their letters, and takes the last answer back.
 func TestReviewByKeyboard(t *testing.T) {
+	longtest.Only(t, "one walk through the pages is in the sample")
 	t.Parallel()
 	ctx := tab(t)
 	base := serve(t, demo(t), "--allow-edits")
