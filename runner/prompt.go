@@ -33,6 +33,9 @@ func (s *session) promptSettings() map[string]string {
 	if kinds := s.config.Kinds; kinds != nil {
 		settings["kinds"] = strings.Join(kinds, ", ")
 	}
+	if fields := s.config.Fields; fields != nil {
+		settings["schema"] = annotator.EncodeJSON(fields)
+	}
 	if s.config.Governance != policy.Off {
 		settings["governance"] = "on"
 	}
@@ -47,7 +50,9 @@ func (s *session) promptSettings() map[string]string {
 
 // SystemPrompt returns the system prompt for a story of a title.
 func (c *Config) SystemPrompt(title string) string {
-	return prompt.Compose(c.Identity, prompt.Runtime{Title: title, Kinds: c.Kinds, Intents: c.intents()})
+	return prompt.Compose(c.Identity, prompt.Runtime{
+		Title: title, Kinds: c.Kinds, Fields: c.Fields, Intents: c.intents(),
+	})
 }
 
 // findPrompt sets the system prompt and the tools, and reports whether they have changed. If the user's choices are the

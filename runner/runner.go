@@ -12,6 +12,7 @@ import (
 
 	"annotator"
 	"annotator/budget"
+	"annotator/codex"
 	"annotator/context/compaction"
 	"annotator/context/prompt"
 	"annotator/context/tokens"
@@ -28,10 +29,12 @@ import (
 type Config struct {
 	Identity prompt.Identity
 	Kinds    []string // of entries that the codex may have, as tags; nil: all
+	// Fields are those that the user wants entries to have; nil: none.
+	Fields []codex.UserField
 	// Seed is the entries that the run begins with, an operation of annotator.DeedSeed; nil: none.
 	Seed     *annotator.Operation
-	Endpoint string   // as the user named it
-	Model    string   // as the endpoint names it; empty: the first that the endpoint lists
+	Endpoint string // as the user named it
+	Model    string // as the endpoint names it; empty: the first that the endpoint lists
 	// tokens of prompt and reply together; 0: those that the run began with, at first by the model's context
 	ContextBudget      int
 	MaxContext         map[string]int     // by model: its context in tokens, if that is less than the endpoint says

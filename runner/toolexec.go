@@ -126,6 +126,7 @@ func (r *toolRunner) runInTransaction(ctx context.Context, t *toolRun) error {
 	return r.Store.Journal.RunTool(ctx, t.row, t.decision, func(g *storage.Glossary, _ *annotator.Trace) error {
 		result, err := r.perform(ctx, t, &tools.Env{
 			Glossary: view.Glossary{Glossary: g}, CheckEdit: r.rules(g).Check, Kinds: r.config.Kinds,
+			Fields:  r.config.Fields,
 			Support: r.support, Settles: r.settles, Repeats: r.repeats, General: r.general, Snapshots: r.snapshots(),
 		})
 		t.fill(result)

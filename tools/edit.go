@@ -179,12 +179,25 @@ func (ed *editor) support(f *groundedFact) []string {
 	return lacks
 }
 
+// checkField checks a fact that gives the value of a user's field.
+func (ed *editor) checkField(f *groundedFact) error {
+	field := codex.FieldOf(ed.env.Fields, &f.Fact)
+	if field == nil {
+		return nil
+	}
+	return field.Check(ed.entry.Tags, &f.Fact)
+}
+
 // addFacts takes facts, and closes those whose place they take, which is then dated as they are.
 func (ed *editor) addFacts(facts []groundedFact, given int, closings []closeArguments) {
 	ed.facts = make([]int64, given)
 	ed.tooMany("facts", given)
 	for i := range facts {
 		f := &facts[i]
+		if err := ed.checkField(f); err != nil {
+			ed.refuse(refusedPart{Fact: i + 1}, err)
+			continue
+		}
 		id := ed.index.Known(f.Fact)
 		if id != 0 {
 			ed.known = append(ed.known, id)

@@ -77,7 +77,9 @@ func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groun
 			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity,
 			Earlier: f.Earlier, Relation: f.Relation, Quotes: g.quotes,
 		}
-		if fact.Object, err = env.object(ctx, f.Object); err != nil {
+		if codex.FieldOf(env.Fields, &fact) != nil { // a number is a value
+			fact.Object = strings.TrimPrefix(string(f.Object), "#")
+		} else if fact.Object, err = env.object(ctx, f.Object); err != nil {
 			return nil, err
 		}
 		list = append(list, groundedFact{fact, g})

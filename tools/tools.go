@@ -71,6 +71,9 @@ type Env struct {
 	// Kinds are the tags of which an entry needs one. Nil allows all entries.
 	Kinds []string
 
+	// Fields are those that the user wants entries to have.
+	Fields []codex.UserField
+
 	// MaxAnswer is how many characters an answer may have. There is a limit without it, and a least length of an answer
 	// that a model can use; 0: that limit.
 	MaxAnswer int

@@ -111,12 +111,12 @@ var adviceFor = map[annotator.Reason]string{
 		"database with --no-resume",
 	annotator.ReasonRunIsEmbedded: "leave --endpoint out, agree with --accept model, or start a new database with " +
 		"--no-resume",
-	annotator.ReasonPromptChanged: "agree with --accept prompt, or start a new database with --no-resume",
+	annotator.ReasonPromptChanged:  "agree with --accept prompt, or start a new database with --no-resume",
 	annotator.ReasonUnfinishedBook: "read it with `annotator run` first, then begin the next one",
 	annotator.ReasonOtherSeed: "leave --seed out to resume, or start a new database with --no-resume; entries are " +
 		"added to a run that has begun with `annotator create` or `annotator import-edits`",
-	annotator.ReasonStoryChanged:  "put the corpus back and run again, or start a new database with --no-resume",
-	annotator.ReasonNoPrompts:     "`annotator prompts init %q` makes one",
+	annotator.ReasonStoryChanged: "put the corpus back and run again, or start a new database with --no-resume",
+	annotator.ReasonNoPrompts:    "`annotator prompts init %q` makes one",
 	annotator.ReasonInvalidPrompt: "the file is a template; `annotator prompts init` writes the default into " +
 		"another folder",
 	annotator.ReasonEmptyPolicy:     "`annotator tools --policy` prints the default policy",

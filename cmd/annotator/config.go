@@ -40,6 +40,7 @@ type Config struct {
 	Thresholds       map[string]*string // of compaction, by flag
 	Prompts          string
 	Guidance         string
+	Schema           string
 	KindList         string
 	SnapshotTools    bool
 	GovernancePolicy string
@@ -128,6 +129,8 @@ func (c *Config) declare(s *pflag.FlagSet) {
 func (c *Config) scopeFlags(s *pflag.FlagSet) {
 	s.StringVar(&c.Guidance, "guidance", "", "`FILE` that says in your own words what the codex is to hold; it is put "+
 		"into the prompt")
+	s.StringVar(&c.Schema, "schema", "", "`FILE` with fields that you want entries to have, as YAML; it is put into "+
+		"the prompt, and values are checked")
 	s.StringVar(&c.KindList, "kinds", "", "`KIND,...`: entries of these kinds only, such as person,place; empty: all")
 }
 
@@ -174,6 +177,9 @@ func (c *Config) check() (err error) {
 		return err
 	}
 	if c.Kinds, err = parseKinds(c.KindList); err != nil {
+		return err
+	}
+	if c.Fields, err = readSchema(c.Schema); err != nil {
 		return err
 	}
 	c.Policy, err = c.readPolicy()

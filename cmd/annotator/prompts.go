@@ -81,6 +81,9 @@ func (a *app) composePrompt(c *Config, title string) (_ *shownPrompt, err error)
 	if c.Kinds, err = parseKinds(c.KindList); err != nil {
 		return nil, err
 	}
+	if c.Fields, err = readSchema(c.Schema); err != nil {
+		return nil, err
+	}
 	record, err := encodeTools(tools.All())
 	if err != nil {
 		return nil, err

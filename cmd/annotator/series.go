@@ -58,7 +58,8 @@ func (o *runOptions) checkSeries(ctx context.Context, db *corpus.DB) error {
 			WithAdvice("name another file with --corpus, and another with --db")
 	case o.after != "" && series.After != o.former.title:
 		return annotator.Errorf(annotator.Misused, "%s follows %q, and not %q", db.Path(), series.After,
-			o.former.title).WithAdvice("leave --after out to resume, or name another file with --corpus, and another with --db")
+			o.former.title).
+			WithAdvice("leave --after out to resume, or name another file with --corpus, and another with --db")
 	}
 	o.series = series
 	return nil

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"annotator"
+	"annotator/codex"
 )
 
 //go:embed identity/*.md
@@ -190,9 +191,10 @@ func create(path, text string) error {
 // Runtime is what the prompt says of the story. It stays the same while the story is read, because model servers cache
 // what requests begin with.
 type Runtime struct {
-	Title   string   // of the story; may be empty
-	Kinds   []string // of entries that the codex may have; nil: all
-	Intents *Intents // that the model has to declare before it calls tools; nil if it need not
+	Title   string            // of the story; may be empty
+	Kinds   []string          // of entries that the codex may have; nil: all
+	Fields  []codex.UserField // that the user wants entries to have; nil: none
+	Intents *Intents          // that the model has to declare before it calls tools; nil if it need not
 }
 
 // Intents names the intents that a block of codex updates needs. A model that writes a block may not be shown the tool
@@ -213,6 +215,45 @@ as < and & are written there as &lt; and &amp;. Write facts in the language in w
 const scope = `The glossary holds entries of these kinds only, and each has its kind among its tags: %s. What a scene
 tells of anything else belongs, if it matters, to the facts of an entry that it concerns.
 `
+
+const fieldsIntroduction = `The user wants these fields of entries. Where a scene tells one, give a fact with the
+field's name as its relation and the value alone as its object, with the quote that tells it. Leave out what the story
+does not tell; examples show the form of a value, and are not of the story.
+`
+
+// fieldsText says which fields a user wants entries to have; empty for none.
+func fieldsText(fields []codex.UserField) string {
+	if fields == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(fieldsIntroduction)
+	for i := range fields {
+		f := &fields[i]
+		fmt.Fprintf(&b, "- %s", Escape(f.Name))
+		about := []string{}
+		if f.Kinds != nil {
+			about = append(about, "of "+strings.Join(f.Kinds, ", "))
+		}
+		if f.Type == "number" {
+			about = append(about, "a number")
+		}
+		if f.OneOf != nil {
+			about = append(about, "one of "+strings.Join(f.OneOf, ", "))
+		}
+		if len(about) > 0 {
+			fmt.Fprintf(&b, " (%s)", Escape(strings.Join(about, "; ")))
+		}
+		if f.Description != "" {
+			b.WriteString(": " + Escape(f.Description))
+		}
+		if f.Examples != nil {
+			b.WriteString("; for example " + Escape(strings.Join(f.Examples, ", ")))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
 
 // text is in the prompt if intents have to be declared.
 func (i *Intents) text() string {
@@ -249,6 +290,7 @@ func Compose(parts Identity, runtime Runtime) string {
 	if runtime.Kinds != nil {
 		fmt.Fprintf(&b, scope, Escape(strings.Join(runtime.Kinds, ", ")))
 	}
+	b.WriteString(fieldsText(runtime.Fields))
 	if runtime.Intents != nil {
 		b.WriteString(runtime.Intents.text() + "\n")
 	}
