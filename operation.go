@@ -30,7 +30,7 @@ const (
 // taken literally.
 type Operation struct {
 	Do    Deed  `json:"do"`
-	Entry int64 `json:"entry,omitempty"`
+	Entry int64 `json:"entry,omitempty"` // of create and revert: set when it is applied
 	Other int64 `json:"other,omitempty"` // of merge, never and unlock: the other entry
 	Fact  int64 `json:"fact,omitempty"`  // its number; of lock and unlock: 0 for the entry
 	// of create: its name; of rename: the new name; of add and reject: the name, if it is about one

@@ -93,6 +93,9 @@ func inverse(r *annotator.Revision) annotator.Revision {
 	return back
 }
 
+// TakenBack is the reason for which an entry is retired when the operation that made it is taken back.
+const TakenBack = "taken back"
+
 // takeBack takes revisions back, the newest first. It refuses what was changed since. A part that a revert changes is
 // locked, because the model would change it again.
 func (p *performer) takeBack(isRevert bool) ([]annotator.Revision, error) {
@@ -150,7 +153,7 @@ func (r *reviser) unmake(last *annotator.Revision) {
 	if r.entry.Revision != last.ID {
 		r.fail(refuse(Changed, "entry %d was changed since; hide it instead", r.entry.ID))
 	}
-	r.add(annotator.FieldRetired, string(r.entry.Status), "taken back")
+	r.add(annotator.FieldRetired, string(r.entry.Status), TakenBack)
 }
 
 // inverse is the function inverse, also for a status that was one of an entry that is not in the codex.

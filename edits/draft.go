@@ -16,6 +16,7 @@ type Draft struct {
 
 	entries map[int64]*annotator.Entry // after the operations so far
 	past    map[int64][]annotator.Revision
+	made    int64 // entries that are new
 }
 
 // entry returns an entry after the operations so far; nil if there is none.
@@ -52,9 +53,11 @@ func (d *Draft) history(id int64) ([]annotator.Revision, error) {
 
 // try applies an operation to the draft. The error is a *codex.Refusal if the rules reject it.
 func (d *Draft) try(op *annotator.Operation) error {
-	if op.Do == annotator.DeedCreate { // it has no number yet, so that nothing rests on it
-		_, err := codex.Perform(op, &codex.Subject{})
-		return err
+	switch op.Do {
+	case annotator.DeedCreate:
+		return d.create(op)
+	case annotator.DeedAnswer:
+		return nil // it changes no entry
 	}
 	e, err := d.entry(op.Entry)
 	if err != nil {
@@ -90,6 +93,27 @@ func (d *Draft) try(op *annotator.Operation) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// create makes an entry on the draft. Its number is negative, -1 for the first, as in a batch.
+func (d *Draft) create(op *annotator.Operation) error {
+	revisions, err := codex.Perform(op, &codex.Subject{})
+	if err != nil {
+		return err
+	}
+	d.made++
+	e := &annotator.Entry{ID: -d.made, Status: annotator.Tentative}
+	for i := range revisions {
+		revisions[i].Entry = e.ID
+		if err := codex.Apply(e, &revisions[i]); err != nil {
+			return err
+		}
+	}
+	if d.entries == nil {
+		d.entries = map[int64]*annotator.Entry{}
+	}
+	d.entries[e.ID] = e
 	return nil
 }
 

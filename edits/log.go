@@ -1,6 +1,7 @@
 package edits
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -30,7 +31,7 @@ type Log struct {
 // LogEdit is an operation. See annotator.Operation for its fields.
 type LogEdit struct {
 	Do         annotator.Deed      `json:"do"`
-	Entry      LogEntry            `json:"entry"`
+	Entry      LogEntry            `json:"entry,omitzero"`
 	Other      *LogEntry           `json:"other,omitempty"`
 	Fact       *LogFact            `json:"fact,omitempty"`
 	Name       string              `json:"name,omitempty"`
@@ -46,8 +47,20 @@ type LogEdit struct {
 	Ended      annotator.Ending    `json:"ended,omitempty"`
 	ReplacedBy *LogFact            `json:"replaced_by,omitempty"`
 	From       *annotator.Position `json:"from,omitempty"`
+	Hint       bool                `json:"hint,omitempty"`
+	Parts      []LogEdit           `json:"parts,omitempty"`    // of create: what is added; their entry is not named
+	Question   string              `json:"question,omitempty"` // of answer: its words
+	Change     *LogChange          `json:"change,omitempty"`   // of revert: what was taken back
+	By         string              `json:"by,omitempty"`
 
 	isMerged bool // the entry is part of another one now
+}
+
+// LogChange is a change of an entry: a value and what it became, empty where there is none.
+type LogChange struct {
+	Field annotator.Field `json:"field"`
+	Old   string          `json:"old,omitempty"`
+	New   string          `json:"new,omitempty"`
 }
 
 // LogEntry tells which entry is meant.
@@ -75,6 +88,7 @@ type LogQuotation struct {
 type History struct {
 	Past     func(entry int64) ([]annotator.Revision, error)
 	Position func(annotator.Order) annotator.Position // of a scene
+	Question func(number int64) (string, error)       // of the model; empty for none
 }
 
 // NewLog returns operations as a log, in their order, and what is left out of it with the reason. Of several that set
@@ -86,8 +100,12 @@ func NewLog(story exporters.Story, ops []annotator.Operation, h *History) (*Log,
 	for i := range ops {
 		if !ops[i].IsList() {
 			flat = append(flat, ops[i])
+			continue
 		}
-		flat = append(flat, ops[i].Parts...)
+		for _, part := range ops[i].Parts {
+			part.By = cmp.Or(part.By, ops[i].By)
+			flat = append(flat, part)
+		}
 	}
 	last := map[string]int{}
 	for i := range flat {
@@ -145,9 +163,6 @@ func settingOf(op *annotator.Operation) string {
 // newEdit returns an operation without ids; nil if it cannot be told without. It reports whether the codex still has
 // the name that the operation sets, or does not have it.
 func (h *History) newEdit(op *annotator.Operation) (edit *LogEdit, isSo bool, err error) {
-	if op.Do == annotator.DeedUndo || op.Do == annotator.DeedAnswer || op.Do == annotator.DeedRevert {
-		return nil, true, nil
-	}
 	past, err := h.Past(op.Entry)
 	if err != nil || len(past) == 0 {
 		return nil, true, err
@@ -158,24 +173,37 @@ func (h *History) newEdit(op *annotator.Operation) (edit *LogEdit, isSo bool, er
 			return nil, true, err
 		}
 	}
-	if op.Name != "" && op.Do != annotator.DeedRename && hasName(&e, op.Name) != (op.Do == annotator.DeedAdd) {
+	isAdd := op.Do == annotator.DeedAdd
+	if op.Name != "" && (isAdd || op.Do == annotator.DeedReject) && hasName(&e, op.Name) != isAdd {
 		return nil, false, nil
 	}
 	edit = &LogEdit{
 		Do: op.Do, Entry: logEntry(past), Name: op.Name, Text: op.Text, Tags: op.Tags, Kind: op.Kind,
 		Speaker: op.Speaker, State: op.State, Identity: op.Identity, Relation: op.Relation, Object: op.Object,
-		Ended:    op.Ended,
+		Ended: op.Ended,
+		Hint:  op.Hint, By: op.By,
 		isMerged: e.Status == annotator.Merged,
+	}
+	switch op.Do {
+	case annotator.DeedAnswer:
+		edit.Question, err = h.Question(op.Question)
+	case annotator.DeedRevert:
+		at := slices.IndexFunc(past, func(r annotator.Revision) bool { return r.ID == op.Revision })
+		if at < 0 || past[at].Actor == annotator.ActorPerson {
+			return nil, true, nil
+		}
+		edit.Change = new(changeOf(&past[at]))
+	}
+	for i := range op.Parts {
+		edit.Parts = append(edit.Parts, h.newPart(&op.Parts[i]))
+	}
+	if err != nil {
+		return nil, true, err
 	}
 	if op.Do == annotator.DeedRetag {
 		edit.Tags = e.Tags
 	}
-	if v := op.Evidence; v != nil {
-		edit.Evidence = &LogQuotation{v.Post, v.Quote}
-	}
-	if op.From != 0 {
-		edit.From = new(h.Position(op.From))
-	}
+	edit.Evidence, edit.From = h.where(op)
 	other := op.Other
 	if op.Do == annotator.DeedSplit {
 		other = mergedInto(past)
@@ -194,6 +222,48 @@ func (h *History) newEdit(op *annotator.Operation) (edit *LogEdit, isSo bool, er
 	return edit, true, nil
 }
 
+// newPart returns what a new entry has as an edit without its entry.
+func (h *History) newPart(op *annotator.Operation) LogEdit {
+	part := LogEdit{
+		Do: op.Do, Name: op.Name, Text: op.Text, Kind: op.Kind, Speaker: op.Speaker, State: op.State,
+		Identity: op.Identity, Relation: op.Relation, Object: op.Object,
+	}
+	part.Evidence, part.From = h.where(op)
+	return part
+}
+
+// where returns the quotation of an operation and the scene from which it is seen; nil for none.
+func (h *History) where(op *annotator.Operation) (quotation *LogQuotation, from *annotator.Position) {
+	if v := op.Evidence; v != nil {
+		quotation = &LogQuotation{v.Post, v.Quote}
+	}
+	if op.From != 0 {
+		from = new(h.Position(op.From))
+	}
+	return quotation, from
+}
+
+// changeOf returns a revision without numbers.
+func changeOf(r *annotator.Revision) LogChange {
+	return LogChange{r.Field, wordsOf(r.Field, r.Old), wordsOf(r.Field, r.New)}
+}
+
+// wordsOf returns a value of an entry without numbers: the words of a fact and how it ended, of a quotation, of a name.
+func wordsOf(field annotator.Field, value string) string {
+	var v struct {
+		Text, Quote, Name string
+		Ended             annotator.Ending
+	}
+	if field == annotator.FieldMerge || json.Unmarshal([]byte(value), &v) != nil {
+		return value
+	}
+	words := v.Text + v.Quote + v.Name
+	if v.Ended != "" {
+		words += " (" + string(v.Ended) + ")"
+	}
+	return words
+}
+
 // hasName reports whether an entry has a name.
 func hasName(e *annotator.Entry, name string) bool {
 	return slices.ContainsFunc(e.Aliases, func(a annotator.Alias) bool {
@@ -201,18 +271,25 @@ func hasName(e *annotator.Entry, name string) bool {
 	})
 }
 
-// logEntry returns the names of an entry from its history.
+// logEntry returns the names of an entry from its history. Of those that people gave, only its first and its present
+// term tell where it is found.
 func logEntry(past []annotator.Revision) LogEntry {
 	var terms, names []string
+	persons := false // the newest term is a person's
 	for i := range past {
-		switch r := &past[i]; r.Field {
-		case annotator.FieldTerm:
-			terms = append(terms, r.New)
-		case annotator.FieldAlias:
-			var alias annotator.Alias
-			if json.Unmarshal([]byte(r.New), &alias) == nil && r.New != "" {
-				names = append(names, alias.Name)
+		r := &past[i]
+		if isPersons := r.Actor == annotator.ActorPerson; r.Field == annotator.FieldTerm {
+			if isPersons && len(terms) > 1 && persons {
+				terms = terms[:len(terms)-1]
 			}
+			terms, persons = append(terms, r.New), isPersons
+			continue
+		} else if r.Field != annotator.FieldAlias || isPersons {
+			continue
+		}
+		var alias annotator.Alias
+		if json.Unmarshal([]byte(r.New), &alias) == nil && r.New != "" {
+			names = append(names, alias.Name)
 		}
 	}
 	if terms == nil {

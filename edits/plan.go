@@ -32,13 +32,20 @@ type Note struct {
 	Text  string `json:"text"`
 }
 
-// Batch returns the changes as one operation.
-func (p *Plan) Batch() annotator.Operation {
+// Operations returns the changes as one operation, and the answers to questions, which are each one.
+func (p *Plan) Operations() (all []annotator.Operation) {
 	batch := annotator.Operation{Do: annotator.DeedBatch}
 	for i := range p.Changes {
-		batch.Parts = append(batch.Parts, p.Changes[i].Operation)
+		if op := p.Changes[i].Operation; op.Do == annotator.DeedAnswer {
+			all = append(all, op)
+		} else {
+			batch.Parts = append(batch.Parts, op)
+		}
 	}
-	return batch
+	if batch.Parts != nil {
+		all = append([]annotator.Operation{batch}, all...)
+	}
+	return all
 }
 
 // wanted is an operation that a line of a file asks for.

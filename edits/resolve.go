@@ -13,8 +13,10 @@ import (
 type Target struct {
 	*Codex
 	Order func(annotator.Position) (annotator.Order, error) // of a scene
-	terms map[string][]int64                                // entries by full names, live ones first
-	names map[string][]int64                                // live entries by all names
+	// Question returns the number of a question of the model about an entry, and its answer; 0 for none.
+	Question func(entry int64, text string) (number int64, answer string, err error)
+	terms    map[string][]int64 // entries by full names, live ones first
+	names    map[string][]int64 // live entries by all names
 }
 
 // SetEntries sets the entries in which those of a log are looked for.
@@ -48,15 +50,105 @@ func Resolve(log *Log, lines []int, t *Target) (*Plan, error) {
 	asked := map[string]int{}
 	for i := range log.Edits {
 		r := &resolver{t, p, &log.Edits[i], lines[i], asked}
-		op, err := r.resolve()
-		if err == nil && op != nil {
-			err = p.tryAll(t.Draft, []wanted{{lines[i], *op}})
-		}
-		if err != nil {
+		if err := r.take(); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// take puts the operations of an edit in the plan.
+func (r *resolver) take() error {
+	if r.edit.Do == annotator.DeedCreate {
+		return r.create()
+	}
+	op, err := r.resolve()
+	if err == nil && op != nil {
+		op.By = r.edit.By
+		err = r.plan.tryAll(r.Draft, []wanted{{r.line, *op}})
+	}
+	return err
+}
+
+// create makes an entry, unless there is one with its name: then that gets what the new one would have.
+func (r *resolver) create() error {
+	there, err := r.entry(r.named(&r.edit.Entry))
+	if err != nil {
+		return err
+	}
+	isUndone, err := r.isUndone(there)
+	if err != nil {
+		return err
+	}
+	if there != nil && !isUndone {
+		for i := range r.edit.Parts {
+			part := r.edit.Parts[i]
+			part.Entry = r.edit.Entry
+			if err := (&resolver{r.Target, r.plan, &part, r.line, r.asked}).take(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	op := annotator.Operation{
+		Do: annotator.DeedCreate, Name: r.edit.Name, Tags: r.edit.Tags, Hint: r.edit.Hint, By: r.edit.By,
+	}
+	if err := r.date(&op, r.edit); err != nil {
+		return err
+	}
+	for i := range r.edit.Parts {
+		part := &r.edit.Parts[i]
+		added := operationOf(part)
+		fits, err := r.quote(&added, part.Evidence, nil)
+		if err == nil {
+			err = r.date(&added, part)
+		}
+		if err != nil {
+			return err
+		}
+		if fits {
+			op.Parts = append(op.Parts, added)
+		}
+	}
+	before := r.made
+	err = r.plan.tryAll(r.Draft, []wanted{{r.line, op}})
+	if err == nil && r.made > before {
+		name := codex.Normalize(op.Name)
+		r.terms[name] = append(r.terms[name], -r.made)
+	}
+	return err
+}
+
+// isUndone reports whether the operation that made an entry was undone. Then no edit finds it any longer.
+func (r *resolver) isUndone(e *annotator.Entry) (bool, error) {
+	if e == nil || e.Status != annotator.Retired {
+		return false, nil
+	}
+	past, err := r.history(e.ID)
+	isUndone := slices.ContainsFunc(past, func(rev annotator.Revision) bool {
+		return rev.Field == annotator.FieldRetired && rev.New == codex.TakenBack
+	})
+	for name := range r.terms {
+		r.terms[name] = slices.DeleteFunc(r.terms[name], func(id int64) bool { return isUndone && id == e.ID })
+	}
+	return isUndone, err
+}
+
+// operationOf returns what an edit of a log says without the entry and its facts.
+func operationOf(edit *LogEdit) annotator.Operation {
+	return annotator.Operation{
+		Do: edit.Do, Name: edit.Name, Text: edit.Text, Tags: edit.Tags, Kind: edit.Kind,
+		Speaker: edit.Speaker, State: edit.State, Identity: edit.Identity, Relation: edit.Relation,
+		Object: edit.Object, Ended: edit.Ended,
+	}
+}
+
+// date sets the scene from which an operation is seen.
+func (r *resolver) date(op *annotator.Operation, edit *LogEdit) (err error) {
+	if edit.From != nil {
+		op.From, err = r.Order(*edit.From)
+	}
+	return err
 }
 
 // resolver finds what an edit of a log is about.
@@ -92,15 +184,16 @@ func (r *resolver) resolve() (*annotator.Operation, error) {
 	if err != nil || e == nil {
 		return nil, err
 	}
-	op := &annotator.Operation{
-		Do: edit.Do, Entry: e.ID, Name: edit.Name, Text: edit.Text, Tags: edit.Tags, Kind: edit.Kind,
-		Speaker: edit.Speaker, State: edit.State, Identity: edit.Identity, Relation: edit.Relation,
-		Object: edit.Object, Ended: edit.Ended,
+	op := new(operationOf(edit))
+	op.Entry = e.ID
+	if err := r.date(op, edit); err != nil {
+		return nil, err
 	}
-	if edit.From != nil {
-		if op.From, err = r.Order(*edit.From); err != nil {
-			return nil, err
-		}
+	switch edit.Do {
+	case annotator.DeedAnswer:
+		return r.answer(op)
+	case annotator.DeedRevert:
+		return r.revert(op)
 	}
 	var other *annotator.Entry
 	if edit.Other != nil {
@@ -154,19 +247,75 @@ func (r *resolver) complete(op *annotator.Operation, e *annotator.Entry) (*annot
 		}
 		*f.number, *f.was = claim.ID, claim.Text
 	}
-	if edit.Evidence == nil {
-		return op, nil
+	if fits, err := r.quote(op, edit.Evidence, e); !fits {
+		return nil, err
 	}
-	found, err := r.Ground(edit.Evidence.Post, edit.Evidence.Quote)
+	return op, nil
+}
+
+// quote sets the quotation of an operation. It reports false, and notes it, if the story does not have it.
+func (r *resolver) quote(op *annotator.Operation, want *LogQuotation, e *annotator.Entry) (fits bool, err error) {
+	if want == nil {
+		return true, nil
+	}
+	found, err := r.Ground(want.Post, want.Quote)
 	switch annotator.KindOf(err) {
 	case "":
 		op.Evidence = &found
-		return op, nil
+		return true, nil
 	case annotator.NotFound, annotator.Misused:
 		r.plan.leave(e, r.line, "%s: %v", op.Do, err)
+		return false, nil
+	}
+	return false, err
+}
+
+// answer finds the question that is answered.
+func (r *resolver) answer(op *annotator.Operation) (*annotator.Operation, error) {
+	number, answer, err := r.Question(op.Entry, r.edit.Question)
+	switch {
+	case err != nil || number != 0 && answer == op.Text:
+		return nil, err
+	case number == 0:
+		r.leave("the model has not asked: %s", r.edit.Question)
 		return nil, nil
 	}
-	return nil, err
+	op.Question = number
+	return op, nil
+}
+
+// revert finds the newest revision of others than people that makes the change which was taken back. It returns nil if
+// people have taken it back as often as the log asks for.
+func (r *resolver) revert(op *annotator.Operation) (*annotator.Operation, error) {
+	past, err := r.history(op.Entry)
+	if err != nil {
+		return nil, err
+	}
+	change := *r.edit.Change
+	back := LogChange{change.Field, change.New, change.Old}
+	key := fmt.Sprint("revert\n", op.Entry, change)
+	r.asked[key]++
+	takenBack := 0
+	for i := range past {
+		switch isPersons := past[i].Actor == annotator.ActorPerson; changeOf(&past[i]) {
+		case back:
+			if isPersons {
+				takenBack++
+			}
+		case change:
+			if !isPersons {
+				op.Revision = past[i].ID
+			}
+		}
+	}
+	switch {
+	case takenBack >= r.asked[key]:
+		return nil, nil
+	case op.Revision == 0:
+		r.leave("%q was not changed so here", r.edit.Entry.Term)
+		return nil, nil
+	}
+	return op, nil
 }
 
 // live returns an entry, or the one that it was merged into.
@@ -229,10 +378,8 @@ func (r *resolver) settle(op *annotator.Operation, e *annotator.Entry) (isSo boo
 // find returns the entry that a log means: that with its name, with a name it had, or that shares the most names. It
 // notes where there is none.
 func (r *resolver) find(want *LogEntry) (*annotator.Entry, error) {
-	for _, term := range append([]string{want.Term}, want.Former...) {
-		if ids := r.terms[codex.Normalize(term)]; len(ids) > 0 {
-			return r.entry(ids[0])
-		}
+	if id := r.named(want); id != 0 {
+		return r.entry(id)
 	}
 	shared := map[int64]int{}
 	for _, name := range codex.OtherNames(append(slices.Clone(want.Names), append(want.Former, want.Term)...)) {
@@ -259,6 +406,20 @@ func (r *resolver) find(want *LogEntry) (*annotator.Entry, error) {
 		r.leave("several entries have the names of %q", want.Term)
 	}
 	return nil, nil
+}
+
+// named returns the entry with the term that a log names, or with a former one; 0 for none. An entry that the log has
+// renamed before is none with its former term.
+func (r *resolver) named(want *LogEntry) int64 {
+	for _, term := range append([]string{want.Term}, want.Former...) {
+		for _, id := range r.terms[codex.Normalize(term)] {
+			e, err := r.entry(id)
+			if term != want.Term || err != nil || codex.Normalize(e.Name()) == codex.Normalize(term) {
+				return id
+			}
+		}
+	}
+	return 0
 }
 
 func (r *resolver) leave(format string, args ...any) {

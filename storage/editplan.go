@@ -95,8 +95,11 @@ func (e *edit) readSubject() (err error) {
 	if e.on.Entries, err = e.Entries(e.ctx, ids, Whole); err != nil {
 		return err
 	}
-	if e.op.Do == annotator.DeedCreate {
+	switch {
+	case e.op.Do == annotator.DeedCreate:
 		e.on.Entries[0] = &annotator.Entry{}
+	case e.op.Do == annotator.DeedRevert && len(e.on.Former) > 0:
+		e.op.Entry = e.on.Former[0].Entry
 	}
 	if source := e.on.Entries[e.op.Entry]; e.op.Do == annotator.DeedSplit && source != nil && source.MergedInto != 0 {
 		if ids, err = append(ids, source.MergedInto), e.readMerge(source); err != nil {

@@ -205,13 +205,23 @@ func (tx *tx) perform(op *annotator.Operation) ([]annotator.Revision, error) {
 	if err == nil {
 		err = g.reviseAll(tx.ctx, revisions)
 	}
+	if err == nil && op.Do == annotator.DeedCreate {
+		op.Entry = revisions[0].Entry
+	}
 	return revisions, err
 }
 
 // performAll makes the revisions of some operations, each after the one before. Those that change nothing are left out.
+// Entries that the batch makes have negative numbers in it, -1 for the first, until they are made.
 func (tx *tx) performAll(parts []annotator.Operation) (all []annotator.Revision, err error) {
 	err = &codex.Refusal{Code: codex.Already, Message: "all of it is so already"}
+	var made []int64
 	for i := range parts {
+		for _, id := range []*int64{&parts[i].Entry, &parts[i].Other} {
+			if n := -*id; n > 0 && n <= int64(len(made)) && parts[i].Do != annotator.DeedCreate {
+				*id = made[n-1]
+			}
+		}
 		switch do := parts[i].Do; do { // each of these is found by a row of its own
 		case annotator.DeedAnswer, annotator.DeedUndo, annotator.DeedBatch, annotator.DeedSeed:
 			return nil, &codex.Refusal{Code: "NOT_FOUND", Message: fmt.Sprintf("%s is no part of a batch", do)}
@@ -220,7 +230,9 @@ func (tx *tx) performAll(parts []annotator.Operation) (all []annotator.Revision,
 		refusal := (*codex.Refusal)(nil)
 		switch {
 		case failed == nil:
-			all, err = append(all, revisions...), nil
+			if all, err = append(all, revisions...), nil; parts[i].Do == annotator.DeedCreate {
+				made = append(made, parts[i].Entry)
+			}
 		case !errors.As(failed, &refusal):
 			return nil, failed
 		case refusal.Code != codex.Already:

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -64,6 +65,7 @@ func (r *request) apply(op annotator.Operation) (row int64, err error) {
 
 // submit is apply without a look at the limit.
 func (r *request) submit(op *annotator.Operation) (row int64, err error) {
+	op.By = cmp.Or(op.By, r.db.server.By)
 	return r.db.server.Editor.Edit(r.Context(), r.db.DB, op)
 }
 

@@ -68,6 +68,7 @@ type Options struct {
 	Hosts      []string         // names of this server, in addition to localhost and addresses
 	Asker      Asker            // nil: no questions can be asked
 	Editor     Editor           // nil: pages change nothing
+	By         string           // who edits; empty: nobody says
 	FormToken  string           // a secret that forms send with an edit; empty: none is needed
 	Log        func(error)      // receives internal errors of the server
 	Now        func() time.Time // the clock

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/edits"
 	"annotator/exporters"
 	"annotator/storage"
@@ -29,8 +30,9 @@ func newEditLogExport(a *app) *cobra.Command {
 		Short: "Write the edits of people to a file",
 		Long: longHelp(`
 Write the edits of people that were not undone to a file, for other runs of the same story. Of several edits that set
-the same, such as the name of an entry, the last one is written. What is about this run only, such as a revision that
-was taken back, is left out, and listed.`, exitMisused, exitHalted, exitInterrupted),
+the same, such as the name of an entry, the last one is written. Entries that people made, changes that they took back
+and answers to the model's questions are among them. What is about this run only is left out, and listed.`,
+			exitMisused, exitHalted, exitInterrupted),
 		Example: "  annotator edits export -o edits.json\n  annotator edits export --db book.annotator.db",
 		PreRunE: func(*cobra.Command, []string) error { return refuseDatabase(out) },
 	}
@@ -69,7 +71,16 @@ func editLog(ctx context.Context, db *storage.DB) (*edits.Log, []string, error) 
 	c := &run.Corpus
 	story := exporters.Story{Title: c.Title, CorpusHash: c.Hash, Threads: c.Threads, Scenes: c.Scenes}
 	log, left, err := edits.NewLog(story, ops, &edits.History{
-		Past:     func(id int64) ([]annotator.Revision, error) { return v.Revisions(ctx, id) },
+		Past: func(id int64) ([]annotator.Revision, error) { return v.Revisions(ctx, id) },
+		Question: func(number int64) (string, error) {
+			questions, err := v.Questions(ctx)
+			for i := range questions {
+				if questions[i].ID == number {
+					return questions[i].Text, err
+				}
+			}
+			return "", err
+		},
 		Position: func(scene annotator.Order) annotator.Position { return positions.At(annotator.PlaceAt(scene, 0)) },
 	})
 	if err == nil {
@@ -85,8 +96,9 @@ func newEditLogApply(a *app) *cobra.Command {
 		Short: "Apply the edits of a file that another run has written",
 		Long: longHelp(`
 Apply the edits of a file that `+"`annotator edits export`"+` has written in another run of the same story. It shows
-them, asks, and applies them as one decision, which one `+"`annotator undo`"+` takes back. What does not fit is listed:
-entries and facts that this run does not have. To apply a file again changes nothing more. FILE - is standard input.`,
+them, asks, and applies them as one decision, which one `+"`annotator undo`"+` takes back. Each answer to a question of
+the model is another one. What does not fit is listed: what this run does not have, and what its model has not asked.
+To apply a file again changes nothing more. FILE - is standard input.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator edits apply edits.json
   annotator edits apply --db second.annotator.db --dry-run edits.json`,
@@ -126,6 +138,17 @@ func (o *fileEdits) resolve(ctx context.Context, db *storage.DB, log *edits.Log,
 			moment, err := view.MomentAt(ctx, db, view.Point{Kind: view.PointPost, ID: p.Post})
 			return moment.Place.Order(), err
 		}}
+		target.Question = func(entry int64, text string) (number int64, answer string, err error) {
+			questions, err := view.At(db, view.Moment{}).Questions(ctx)
+			for i := range questions {
+				if q := &questions[i]; q.Entry == entry && codex.Normalize(q.Text) == codex.Normalize(text) {
+					if number = q.ID; q.Answer != nil {
+						answer = q.Answer.Text
+					}
+				}
+			}
+			return number, answer, err
+		}
 		target.SetEntries(entries)
 		plan, err = edits.Resolve(log, lines, target)
 		return err

@@ -28,6 +28,7 @@ type fileEdits struct {
 }
 
 func (o *fileEdits) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.by, "by", "", "the `NAME` of who edits, which the history keeps; empty: nobody says")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "apply without a question")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be changed, and change nothing")
 	jsonFlag(flags, &o.asJSON)
@@ -245,11 +246,18 @@ func (o *fileEdits) offer(ctx context.Context, path string, plan *edits.Plan) (b
 		them = "it"
 	}
 	if len(plan.Changes) > 0 && !o.dryRun && (o.yes || !o.asJSON && o.agrees("apply "+n)) {
-		applied, err := o.submit(ctx, path, plan.Batch())
+		by, err := editor(o.by)
 		if err != nil {
-			return false, refused(err)
+			return false, err
 		}
-		done.Applied, done.Pending, done.Row = !applied.Pending, applied.Pending, applied.Row
+		for _, op := range plan.Operations() {
+			op.By = cmp.Or(by, op.By)
+			applied, err := o.submit(ctx, path, op)
+			if err != nil {
+				return false, refused(err)
+			}
+			done.Applied, done.Pending, done.Row = !applied.Pending, applied.Pending, cmp.Or(done.Row, applied.Row)
+		}
 	}
 	switch {
 	case o.asJSON:
@@ -295,6 +303,14 @@ func (t *takenEdits) print(w io.Writer) {
 	printNotes(w, "left as it is:", t.Left)
 }
 
+// numbered returns the number of an entry; empty for one that is made only now.
+func numbered(id int64) string {
+	if id < 0 {
+		return ""
+	}
+	return fmt.Sprintf("#%d", id)
+}
+
 // printNotes prints notes by entry.
 func printNotes(w io.Writer, heading string, notes []edits.Note) {
 	if heading != "" && len(notes) > 0 {
@@ -304,7 +320,7 @@ func printNotes(w io.Writer, heading string, notes []edits.Note) {
 	for i := range notes {
 		n := &notes[i]
 		if n.Entry != last && n.Entry != 0 {
-			fmt.Fprintf(w, "#%d %s\n", n.Entry, oneLine(n.Name))
+			fmt.Fprintln(w, strings.TrimSpace(numbered(n.Entry)+" "+oneLine(n.Name)))
 		}
 		last = n.Entry
 		line := ""

@@ -34,6 +34,7 @@ type serveOptions struct {
 	share     string
 	open      bool
 	edits     bool
+	by        string // who edits
 }
 
 func newServe(a *app) *cobra.Command {
@@ -84,6 +85,7 @@ func (o *serveOptions) addressFlags(flags *pflag.FlagSet) {
 		"`FILE` with the token that readers must know, at least 16 characters")
 	flags.BoolVar(&o.edits, "allow-edits", false,
 		"take edits from forms on pages; whoever may open them without a shared link may send them")
+	flags.StringVar(&o.by, "by", "", "the `NAME` of who edits on pages, which the history keeps; empty: nobody says")
 	flags.StringSliceVar(&o.hosts, "host", nil,
 		"a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
 }
@@ -112,6 +114,9 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	}
 	if o.edits {
 		options.Editor, options.FormToken = o, rand.Text()
+		if options.By, err = editor(o.by); err != nil {
+			return err
+		}
 	}
 	for _, path := range paths {
 		database, err := o.openForWeb(ctx, path, &open)
