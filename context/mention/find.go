@@ -57,6 +57,8 @@ type Match struct {
 	Words int // of its longest name that occurs; adjacent characters of a script without word boundaries are one
 	Count int // occurrences of all its names
 	First int // offset of the first occurrence, in bytes
+	// Shared says that the text has only a part of its names, which may mean others, too.
+	Shared bool
 }
 
 // Find returns the entries whose names the text contains, best first: by words, count, first occurrence and id. A name

@@ -64,7 +64,10 @@ func (m *matches) addShared(parts []sharedPart) {
 			meant = p.holders
 		}
 		for _, id := range meant {
+			_, known := m.rank[id]
 			m.add(id, p.words, p.at)
+			at := &m.list[m.rank[id]]
+			at.Shared = len(meant) > 1 && (!known || at.Shared)
 		}
 	}
 }

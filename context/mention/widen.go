@@ -27,9 +27,8 @@ func (w *Wording) Support(f *codex.Fact, known []annotator.Evidence, posts []ann
 	quotes []annotator.Evidence, lacks []string,
 ) {
 	for _, q := range f.Quotes {
-		if q = w.widen(postOf(posts, q.Post).Body, q); !slices.Contains(quotes, q) {
-			quotes = append(quotes, q)
-		}
+		body := postOf(posts, q.Post).Body
+		quotes = withQuote(quotes, body, w.widen(body, q))
 	}
 	if quotes == nil {
 		return nil, nil
@@ -55,13 +54,13 @@ func (w *Wording) naming(post *annotator.Post, of annotator.Evidence, quotes []a
 ) {
 	has := make([]bool, len(w.parts))
 	for i := range quotes {
-		include(has, w.in(quotes[i].Quote))
+		include(has, w.named(quotes[i].Quote))
 	}
 	for _, c := range around(post.Body, of) {
 		if len(naming) == maxNaming {
 			break
 		}
-		if in := w.in(post.Body[c.Start:c.End]); w.newNames(has, in) {
+		if in := w.named(post.Body[c.Start:c.End]); w.newNames(has, in) {
 			naming = append(naming, quoted(post.Body, c, annotator.Evidence{Post: post.ID}))
 			include(has, in)
 		}
@@ -93,6 +92,23 @@ func around(body string, q annotator.Evidence) (near []codex.Range) {
 	near = slices.DeleteFunc(near, func(c codex.Range) bool { return cost(c) > maxNear })
 	slices.SortStableFunc(near, func(a, b codex.Range) int { return cost(a) - cost(b) })
 	return near
+}
+
+// withQuote adds a quotation of a post to others. It takes the place of those that it contains, and is left out if one
+// contains it. One that overlaps it is made longer instead, unless that would be too long.
+func withQuote(quotes []annotator.Evidence, body string, q annotator.Evidence) []annotator.Evidence {
+	for i, o := range quotes {
+		start, end := min(o.Start, q.Start), max(o.End, q.End)
+		if o.Post != q.Post || end-start >= o.End-o.Start+q.End-q.Start {
+			continue
+		}
+		if end-start <= max(maxPassage, o.End-o.Start, q.End-q.Start) {
+			quotes[i].Start, quotes[i].End = start, end
+			quotes[i].Quote = string([]rune(body)[start:end])
+			return quotes
+		}
+	}
+	return append(quotes, q)
 }
 
 // postOf returns the post of a quotation, which is one of those in which it was found.

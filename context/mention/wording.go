@@ -80,10 +80,25 @@ func (w *Wording) add(part wordingPart) {
 	}
 }
 
-// in reports for each part whether a text has it.
+// in reports for each part whether a text has it, be it by a part of a name.
 func (w *Wording) in(text string) []bool {
+	return w.with(text, append(w.own.Named(text, w.usage), w.index.Named(text, w.usage)...))
+}
+
+// named is in without the parts of names that may mean others. An entry of the present call has none of these.
+func (w *Wording) named(text string) []bool {
+	found := slices.DeleteFunc(w.index.Named(text, w.usage), func(m Match) bool { return m.Shared })
+	for _, m := range w.own.Named(text, w.usage) {
+		if w.index.names[m.ID] == nil {
+			found = append(found, m)
+		}
+	}
+	return w.with(text, found)
+}
+
+// with reports for each part whether a text has it, given the names in the text.
+func (w *Wording) with(text string, named []Match) []bool {
 	has := w.wordsIn(text)
-	named := append(w.own.Named(text, w.usage), w.index.Named(text, w.usage)...)
 	if w.addressed != 0 && Addresses(text) {
 		named = append(named, Match{ID: w.addressed})
 	}

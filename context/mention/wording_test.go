@@ -129,10 +129,14 @@ func TestNamesOfPronouns(t *testing.T) {
 		{"Mira lit the beacon.", "Mira was there. " + far + lit, "[She lit the beacon.]"},
 		{"Mira lit the beacon.", filler + lit + " " + filler + "So did Mira.", "[She lit the beacon. So did Mira.]"},
 		{"Mira lit the beacon.", filler + lit + " " + filler + "\nMira was there.", "[She lit the beacon.]"},
-		{"Mira lit the beacon.", "Mira was. " + filler + "Mira was there. " + filler + lit,
-			"[She lit the beacon. Mira was there.]"},
-		{"Mira lit the beacon for [[Tobin]].", "Tobin was there. " + filler + "Mira was. " + filler + lit,
-			"[She lit the beacon. Mira was. Tobin was there.]"},
+		{
+			"Mira lit the beacon.", "Mira was. " + filler + "Mira was there. " + filler + lit,
+			"[She lit the beacon. Mira was there.]",
+		},
+		{
+			"Mira lit the beacon for [[Tobin]].", "Tobin was there. " + filler + "Mira was. " + filler + lit,
+			"[She lit the beacon. Mira was. Tobin was there.]",
+		},
 		{"Mira lit the beacon of [[Skerry]].", "Skerry was there. " + filler + lit, // which has no entry yet
 			"[She lit the beacon. Skerry was there.]"},
 		{"Mira lit the beacon for her.", "Mira was there. " + filler + "You lit the beacon.", "[You lit the beacon.]"},
@@ -152,6 +156,41 @@ func TestNamesOfPronouns(t *testing.T) {
 		if got := fmt.Sprint(quotes); got != test.want {
 			t.Errorf("%q: %s, not %s", test.fact, got, test.want)
 		}
+	}
+}
+
+// TestASurnameNamesNobody: a part of a name that others have, too, does not say who it is.
+func TestASurnameNamesNobody(t *testing.T) {
+	t.Parallel()
+	usage := spoken("She was there and he said that it is so in the way for the of a at.")
+	x := mention.New()
+	x.SetNames(1, []string{"Leslie Oakley", "Leslie"})
+	x.SetNames(2, []string{"Maurice Oakley", "Mr. Oakley"})
+	leslie := namedEntry(1, "Leslie Oakley", "Leslie")
+	body := "Leslie was there. " + strings.Repeat("It was so and so, and so it was there. ", 5) +
+		"She refused an Oakley."
+	got, _ := support(t, x, codex.Fact{Text: "Leslie Oakley refused."}, leslie, body, "She refused", usage)
+	if want := []string{"She refused an Oakley.", "Leslie was there."}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	x.SetNames(2, nil) // nobody else has it
+	got, _ = support(t, x, codex.Fact{Text: "Leslie Oakley refused."}, leslie, body, "She refused", usage)
+	if want := []string{"She refused an Oakley."}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestQuotationsDoNotOverlap: words of one passage that are given as several quotations are one quotation of it.
+func TestQuotationsDoNotOverlap(t *testing.T) {
+	t.Parallel()
+	usage := spoken("She was there and he said that it is so in the way for the of a at.")
+	x, mira := mention.New(), namedEntry(1, "Mira")
+	x.SetNames(1, []string{"Mira"})
+	const body = "Mira lit the beacon at dusk. The gale rose. She rowed to the skerry. He was there."
+	const fact = "Mira lit the beacon in the gale and rowed to the skerry."
+	got, _ := support(t, x, codex.Fact{Text: fact}, mira, body, "lit the beacon … rowed to the skerry", usage)
+	if want := "Mira lit the beacon at dusk. The gale rose. She rowed to the skerry."; len(got) != 1 || got[0] != want {
+		t.Errorf("%q", got)
 	}
 }
 
