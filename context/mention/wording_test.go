@@ -187,10 +187,16 @@ func TestQuotationsDoNotOverlap(t *testing.T) {
 	x, mira := mention.New(), namedEntry(1, "Mira")
 	x.SetNames(1, []string{"Mira"})
 	const body = "Mira lit the beacon at dusk. The gale rose. She rowed to the skerry. He was there."
-	const fact = "Mira lit the beacon in the gale and rowed to the skerry."
-	got, _ := support(t, x, codex.Fact{Text: fact}, mira, body, "lit the beacon … rowed to the skerry", usage)
-	if want := "Mira lit the beacon at dusk. The gale rose. She rowed to the skerry."; len(got) != 1 || got[0] != want {
-		t.Errorf("%q", got)
+	posts := []annotator.Post{{ID: 1, Body: body}}
+	fact := codex.Fact{Text: "Mira lit the beacon in the gale and rowed to the skerry."}
+	for _, quote := range []string{"the gale rose", "Mira lit the beacon at dusk. The gale", "rowed to the skerry"} {
+		found, _ := codex.FindQuotes(posts, quote)
+		fact.Quotes = append(fact.Quotes, found...)
+	}
+	got, _ := x.Wording(fact.Text, mira, usage).Support(&fact, nil, posts)
+	want := "Mira lit the beacon at dusk. The gale rose. She rowed to the skerry."
+	if len(got) != 1 || got[0].Quote != want || got[0].Start != 0 || got[0].End != len(want) {
+		t.Errorf("%+v", got)
 	}
 }
 
