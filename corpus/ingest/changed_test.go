@@ -17,6 +17,12 @@ import (
 	"pgregory.net/rapid"
 )
 
+// TestMain has the properties try a quarter of their cases, unless the long tests are selected.
+func TestMain(m *testing.M) {
+	longtest.SampleCases()
+	os.Exit(m.Run())
+}
+
 // A source that is written to while it is imported gives no corpus.
 func TestChangedWhileImported(t *testing.T) {
 	t.Parallel()

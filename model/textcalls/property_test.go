@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,12 @@ import (
 	"annotator/internal/longtest"
 	"annotator/model/textcalls"
 )
+
+// TestMain has the properties try a quarter of their cases, unless the long tests are selected.
+func TestMain(m *testing.M) {
+	longtest.SampleCases()
+	os.Exit(m.Run())
+}
 
 // writers render calls as the models of a family do.
 var writers = map[string]func(calls []annotator.ToolCall) string{
