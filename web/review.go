@@ -173,30 +173,36 @@ func decide(r *request) (*page, error) {
 	if r.PostFormValue("all") != "" && letter != review.LetterEdit && letter != review.LetterSplit {
 		like = slices.DeleteFunc(open, func(s review.Suggestion) bool { return !s.IsLike(&like[0]) })
 	}
+	allowed := true
 	for i := range like {
-		if err := r.decideOne(&like[i], letter); err != nil {
+		all, err := r.decideOne(&like[i], letter)
+		if err != nil {
 			return nil, err
 		}
+		allowed = allowed && all
+	}
+	if !allowed { // the reason may be what is told later
+		return r.refused("The answer is noted, but the codex does not allow the change. Without a limit, it says why."), nil
 	}
 	http.Redirect(r.w, r.Request, r.Link("review", "?", "kind", r.PostFormValue("kind")), http.StatusSeeOther)
 	return nil, nil
 }
 
-// decideOne applies an answer to a question, and stores the decision.
-func (r *request) decideOne(s *review.Suggestion, letter string) error {
+// decideOne applies an answer to a question, and stores the decision. It reports whether the codex allows all of it.
+func (r *request) decideOne(s *review.Suggestion, letter string) (allowed bool, err error) {
 	verdict, choice, ok := s.Answer(letter)
 	if !ok {
-		return annotator.Errorf(annotator.Misused, "this is no answer to the question")
+		return false, annotator.Errorf(annotator.Misused, "this is no answer to the question")
 	}
 	operations, err := r.chosen(choice)
 	if err != nil {
-		return err
+		return false, err
 	}
-	d, _, err := s.Decide(r.Context(), r.view.View, verdict, operations, r.submit)
+	d, refusal, err := s.Decide(r.Context(), r.view.View, verdict, operations, r.submit)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return storage.FileDecision(r.Context(), r.db.DB.Path(), r.db.server.Now, d)
+	return refusal == nil, storage.FileDecision(r.Context(), r.db.DB.Path(), r.db.server.Now, d)
 }
 
 // chosen returns the operations of a choice with what the form says.
