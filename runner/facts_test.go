@@ -64,7 +64,7 @@ func reader(r scripted.Request) scripted.Reply {
 func TestFact01_CompactionInsideTheToolLoop(t *testing.T) {
 	t.Parallel()
 	inside := 0
-	for budget := 10_400; budget < 11_400; budget += 200 {
+	for budget := 10_400; budget < 12_400; budget += 200 {
 		rec := &recording{}
 		s := newTale(t, [][]string{evenScenes(12)}, budget, scripted.Options{Script: reader, OnRequest: rec.take})
 		s.config.MaxTokens = 1_000
