@@ -54,7 +54,9 @@ func TestFiguresCountWhatTheySay(t *testing.T) {
 	entries := []eval.Entry{
 		{
 			ID: 1, Names: []string{"Anna Bell", "Warden", "Tom Bell"}, Kinds: []string{"character"},
-			Facts: []eval.Statement{{Text: "She is a smith.", Quotes: quote}, {Text: "She sings."}},
+			Facts: []eval.Statement{
+				{Text: "She is a smith.", Quotes: quote}, {Text: "She sings.", Relation: "sings with", Object: "Zed"},
+			},
 		},
 		{ID: 2, Names: []string{"Forge"}, Kinds: []string{"unknown"}},
 		{ID: 3, Names: []string{"Zed"}},
@@ -76,6 +78,29 @@ func TestFiguresCountWhatTheySay(t *testing.T) {
 	} {
 		if got := value(t, figures, name); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: %.3f, want %.3f", name, got, want)
+		}
+	}
+}
+
+// TestRelationsAreCountedFromEitherSide: a relation of the list is found by the names of its two things. Its words may be
+// those of the inverse.
+func TestRelationsAreCountedFromEitherSide(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		entry, relation, object string
+		joined, worded          float64
+	}{
+		{"Anna", "sister of", "the tom bell", 1, 1}, {"Tom Bell", "brother of", "Anna Bell", 1, 0},
+		{"Tom Bell", "sister: is", "Anna", 1, 1}, {"Tom Bell", "sister of", "Zed", 0, 0},
+		{"Anna", "", "Tom Bell", 0, 0},
+		{"Anna", "owns", "Tom Bell", 1, 0},
+	} {
+		figures := eval.Compare(read(t, list), []eval.Entry{{
+			ID: 1, Names: []string{test.entry}, Facts: []eval.Statement{{Relation: test.relation, Object: test.object}},
+		}}, nil)
+		joined := value(t, figures, "relations of the list, as relations of the codex")
+		if worded := value(t, figures, "– in words of the list"); joined != test.joined || worded != test.worded {
+			t.Errorf("%+v: %g, %g", test, joined, worded)
 		}
 	}
 }

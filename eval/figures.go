@@ -103,7 +103,73 @@ func Compare(gold *Gold, entries []Entry, weights map[string]float64) []Figure {
 	figures := p.recall()
 	figures = append(figures, p.ofEntries()...)
 	figures = append(figures, p.ofNames()...)
-	return append(figures, p.ofFacts()...)
+	figures = append(figures, p.ofFacts()...)
+	return append(figures, p.ofRelations()...)
+}
+
+// tie is a relation of the codex, with the names of its two sides in the form in which they are compared.
+type tie struct {
+	relation string
+	from, to []string
+}
+
+// ofRelations returns the shares of the list's relations that the codex has as relations, from either side, and of those
+// with a word of it or of its inverse. A list without relations has no such figures.
+func (p *pairing) ofRelations() []Figure {
+	var ties []tie
+	for i := range p.entries {
+		for _, s := range p.entries[i].Facts {
+			if s.Relation != "" {
+				ties = append(ties, tie{s.Relation, p.names[i], comparable([]string{s.Object})})
+			}
+		}
+	}
+	var joined, worded []unit
+	for _, want := range p.gold.Relations {
+		a, b := p.namesOf(want.A), p.namesOf(want.B)
+		joins, says := false, false
+		for _, t := range ties {
+			if meet(t.from, a) && meet(t.to, b) || meet(t.from, b) && meet(t.to, a) {
+				joins = true
+				says = says || sharesWord(t.relation, want.Relation) ||
+					sharesWord(codex.Inverse(t.relation), want.Relation)
+			}
+		}
+		joined, worded = append(joined, one(joins)), append(worded, one(says))
+	}
+	if joined == nil {
+		return nil
+	}
+	return []Figure{
+		figure("relations of the list, as relations of the codex", joined), figure("– in words of the list", worded),
+	}
+}
+
+// namesOf returns the names of a thing of the list, given by one of them, and those of the entries that it has.
+func (p *pairing) namesOf(thing string) []string {
+	all := comparable([]string{thing})
+	for i := range p.gold.Entities {
+		if own := p.gold.Entities[i].names(); meet(all[:min(1, len(all))], own) {
+			all = append(all, own...)
+			for _, e := range p.of[i] {
+				all = append(all, p.names[e]...)
+			}
+		}
+	}
+	return all
+}
+
+// meet reports whether two lists have a name in common.
+func meet(a, b []string) bool {
+	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
+}
+
+// sharesWord reports whether two relations have a word of more than three letters in common, or their only word.
+func sharesWord(a, b string) bool {
+	other := words(b)
+	return slices.ContainsFunc(words(a), func(word string) bool {
+		return slices.Contains(other, word) && (len(word) > 3 || len(other) == 1)
+	})
 }
 
 // recall returns the shares of things with an entry, by importance.

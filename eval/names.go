@@ -29,6 +29,8 @@ type Statement struct {
 	Quotes   []Quote
 	Position string // where the story tells it
 	Open     bool   // it holds
+	Relation string // what the entry is to Object; empty for none
+	Object   string
 }
 
 // Quote is a quotation of a statement.

@@ -35,6 +35,16 @@ func NewRelation(entry int64, c *Claim, object int64, names func(int64) string) 
 	return r
 }
 
+// NamesOf returns a function that returns the full names of entries by their ids; empty for others.
+func NamesOf(entries map[int64]*annotator.Entry) func(int64) string {
+	return func(id int64) string {
+		if entries[id] == nil {
+			return ""
+		}
+		return entries[id].Name()
+	}
+}
+
 // relations returns the relations of the entries of a document, in the order of the story.
 func (d *Document) relations() []Relation {
 	directory, byID := codex.NewDirectory(), map[int64]string{}

@@ -24,9 +24,10 @@ func (s *server) addTools() error {
 			"Find entries by words in their names and facts; without words, list them by name.", s.search),
 		addTool(s, "show", "Show an entry",
 			"Everything that the codex knows of an entry: what it is now, names, facts and quotations."+entry, s.show),
-		addTool(s, "timeline", "Timeline of an entry",
-			"The facts of an entry in the order of the story, with the scenes at which they begin and end."+entry,
-			s.timeline),
+		addTool(s, "timeline", "Timeline of an entry, or of the story",
+			"The facts of an entry in the order of the story, with the scenes at which they begin and end, and the "+
+				"events in which it has a part; without an entry, all events of the story and where things stand: "+
+				"promises, conflicts, who knows what and questions, with what settled them."+entry, s.timeline),
 		addTool(s, "evidence", "Evidence for facts",
 			"The quotations that the facts of an entry rest on, with their posts and scenes."+entry, s.evidence),
 		addTool(s, "history", "History of an entry",
@@ -137,14 +138,35 @@ func (s *server) entry(ctx context.Context, a entryArguments) (*view.View, *anno
 	return shown, &found[0], nil
 }
 
-func (s *server) show(ctx context.Context, a entryArguments) (exporters.Entry, error) {
-	_, e, err := s.entry(ctx, a)
+// shownEntry is an entry with its relations.
+type shownEntry struct {
+	exporters.Entry
+	Relations []exporters.Relation `json:"relations,omitempty"` // from either side
+}
+
+func (s *server) show(ctx context.Context, a entryArguments) (shownEntry, error) {
+	shown, e, err := s.entry(ctx, a)
 	if err != nil {
-		return exporters.Entry{}, err
+		return shownEntry{}, err
 	}
 	e.Claims = shownClaims(e)
 	at := view.NewPositions(ctx, s.DB)
-	return exporters.NewEntry(e, at.Named), at.Err
+	ties, err := shown.TiesOf(ctx, e.ID)
+	if err != nil {
+		return shownEntry{}, err
+	}
+	var ids []int64
+	for i := range ties {
+		ids = append(ids, ties[i].Entry, ties[i].Object)
+	}
+	entries, err := shown.Headings(ctx, ids)
+	result := shownEntry{Entry: exporters.NewEntry(e, at.Named)}
+	for i := range ties {
+		claim := exporters.NewClaim(ties[i].Claim, at.Named)
+		result.Relations = append(result.Relations,
+			exporters.NewRelation(ties[i].Entry, &claim, ties[i].Object, exporters.NamesOf(entries)))
+	}
+	return result, cmp.Or(err, at.Err)
 }
 
 // shownClaims returns the claims of an entry that are not only in its history.
@@ -152,9 +174,34 @@ func shownClaims(e *annotator.Entry) []annotator.Claim {
 	return slices.DeleteFunc(slices.Clone(e.Claims), func(c annotator.Claim) bool { return !codex.Shown(&c) })
 }
 
+type timelineArguments struct {
+	limited
+	Entry string `json:"entry,omitempty" jsonschema:"any name of the entry, or its id; none: the whole story"`
+}
+
 type timelineResult struct {
-	Name  string         `json:"name"`
-	Facts []timelineFact `json:"facts" jsonschema:"in the order of the story"`
+	Name     string           `json:"name,omitempty" jsonschema:"of the entry"`
+	Facts    []timelineFact   `json:"facts" jsonschema:"in the order of the story"`
+	Events   []timelineEvent  `json:"events" jsonschema:"in the order of the story"`
+	Standing []standingMatter `json:"standing,omitempty" jsonschema:"of the whole story only"`
+}
+
+// timelineEvent is an event with the entries that have a part in it.
+type timelineEvent struct {
+	Entry   int64              `json:"entry"`
+	Name    string             `json:"name"`
+	At      annotator.Position `json:"at"`
+	Earlier bool               `json:"earlier,omitempty" jsonschema:"of an earlier time than its scene"`
+	Text    string             `json:"text" jsonschema:"what came of it, shortened"`
+	With    []string           `json:"with,omitempty" jsonschema:"entries that have a part in it"`
+}
+
+// standingMatter is what a fact leaves open, or has settled.
+type standingMatter struct {
+	Sort    codex.Matter       `json:"sort" jsonschema:"promise, conflict, knowledge or question"`
+	Fact    exporters.Relation `json:"fact"`
+	Text    string             `json:"text"`
+	Settled string             `json:"settled,omitempty" jsonschema:"the fact that settled it"`
 }
 
 // timelineFact is a fact with the positions at which it begins and ends.
@@ -164,20 +211,89 @@ type timelineFact struct {
 	Fact  exporters.Claim     `json:"fact"`
 }
 
-func (s *server) timeline(ctx context.Context, a entryArguments) (timelineResult, error) {
-	_, e, err := s.entry(ctx, a)
+// maxEvents is the maximum number of events of a timeline, and of matters: the newest.
+const maxEvents = 200
+
+func (s *server) timeline(ctx context.Context, a timelineArguments) (timelineResult, error) {
+	result := timelineResult{Facts: []timelineFact{}, Events: []timelineEvent{}}
+	shown, err := s.view(ctx, a.limited)
 	if err != nil {
-		return timelineResult{Facts: []timelineFact{}}, err
+		return result, err
 	}
-	claims := shownClaims(e)
-	slices.SortStableFunc(claims, codex.CompareTold)
-	at := view.NewPositions(ctx, s.DB)
-	result := timelineResult{Name: e.Term, Facts: []timelineFact{}}
-	for i := range claims {
-		c := exporters.NewClaim(claims[i], at.Named)
-		result.Facts = append(result.Facts, timelineFact{c.From, c.Until, c})
+	at, entry := view.NewPositions(ctx, s.DB), int64(0)
+	if strings.TrimSpace(a.Entry) != "" {
+		_, e, err := s.entry(ctx, entryArguments{a.limited, a.Entry})
+		if err != nil {
+			return result, err
+		}
+		result.Name, entry = e.Term, e.ID
+		claims := shownClaims(e)
+		slices.SortStableFunc(claims, codex.CompareTold)
+		for i := range claims {
+			c := exporters.NewClaim(claims[i], at.Named)
+			result.Facts = append(result.Facts, timelineFact{c.From, c.Until, c})
+		}
 	}
-	return result, at.Err
+	events, err := shown.Events(ctx)
+	if err != nil {
+		return result, err
+	}
+	if entry != 0 {
+		events = slices.DeleteFunc(events, func(e view.Event) bool {
+			return e.ID != entry && !slices.Contains(e.With, entry)
+		})
+	}
+	events = events[max(0, len(events)-maxEvents):]
+	var ids []int64
+	for i := range events {
+		ids = append(ids, events[i].With...)
+	}
+	with, err := shown.Headings(ctx, ids)
+	if err != nil {
+		return result, err
+	}
+	for i := range events {
+		e := &events[i]
+		told := timelineEvent{
+			Entry: e.ID, Name: e.Name(), At: at.Named(e.At), Earlier: e.Earlier, Text: shortened(codex.Gist(e.Entry)),
+		}
+		for _, id := range e.With {
+			if with[id] != nil {
+				told.With = append(told.With, with[id].Name())
+			}
+		}
+		result.Events = append(result.Events, told)
+	}
+	if entry == 0 {
+		result.Standing, err = standing(ctx, shown, at)
+	}
+	return result, cmp.Or(err, at.Err)
+}
+
+// standing returns promises, conflicts, knowledge and questions; an agent reads other states with their entries.
+func standing(ctx context.Context, shown *view.View, at *view.Positions) (list []standingMatter, err error) {
+	matters, err := shown.Standing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	matters = slices.DeleteFunc(matters, func(m view.Matter) bool { return m.Sort == codex.OpenState })
+	var ids []int64
+	for i := range matters {
+		ids = append(ids, matters[i].Object, matters[i].Entry.ID)
+	}
+	entries, err := shown.Headings(ctx, ids)
+	for _, m := range matters[max(0, len(matters)-maxEvents):] {
+		claim := exporters.NewClaim(m.Claim, at.Named)
+		matter := standingMatter{
+			Sort: m.Sort, Text: claim.Text,
+			Fact: exporters.NewRelation(m.Entry.ID, &claim, m.Object, exporters.NamesOf(entries)),
+		}
+		if m.Settled != nil {
+			matter.Settled = m.Settled.Text
+		}
+		list = append(list, matter)
+	}
+	return list, err
 }
 
 type evidenceArguments struct {

@@ -244,6 +244,7 @@ func evalEntry(e *annotator.Entry, v *codexView) eval.Entry {
 		s := eval.Statement{
 			Entry: e.ID, ID: c.ID, Term: e.Name(), Text: c.Text, Kind: string(c.Kind), Speaker: c.Speaker,
 			Position: v.at(v.positions.At(c.From)), Open: c.Until == 0,
+			Relation: c.Relation, Object: c.Object,
 		}
 		for _, q := range c.Evidence {
 			s.Quotes = append(s.Quotes, eval.Quote{Post: q.Post, Text: q.Quote, Weak: q.Weak})

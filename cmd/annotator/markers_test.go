@@ -405,6 +405,8 @@ func (l *lookThrough) agents(a *app, path string) {
 	if err != nil {
 		l.Fatal(err)
 	}
+	whole, _ := call(l.T, session, "timeline", map[string]any{})
+	l.look("timeline", whole)
 	for _, tool := range tools.Tools {
 		for _, name := range l.names() {
 			for _, argument := range []string{"entry", "query", "question", "thread", "scene", "snapshot"} {

@@ -187,3 +187,21 @@ func TestRelationsOnPages(t *testing.T) {
 		}
 	}
 }
+
+// TestRelationsForAgents: an agent gets the relations of an entry from either side, and the events and what is open.
+func TestRelationsForAgents(t *testing.T) {
+	t.Parallel()
+	db := tiesRun(t)
+	a, _ := newTestApp(nil)
+	a.now = time.Now
+	session := agent(t, a, db, "")
+	text, _ := call(t, session, "show", map[string]any{"entry": "Maren"})
+	hasInOrder(t, text, `"relations"`, `"sister of"`, `"Sorrel"`, `"father of"`, `"Marrow"`)
+	text, _ = call(t, session, "timeline", map[string]any{})
+	hasInOrder(t, text, `"earlier":true`, "burning of the mill", "fight at the ford", `"standing"`,
+		"Sorrel gave Maren the bell.", `"promise"`, `"conflict"`)
+	text, _ = call(t, session, "timeline", map[string]any{"entry": "Maren"})
+	if strings.Contains(text, "mill") || !strings.Contains(text, "fight at the ford") {
+		t.Errorf("of Maren: %s", text)
+	}
+}

@@ -89,9 +89,7 @@ func (s *shownEntry) relate(ctx context.Context, v *codexView) error {
 	names, failed := v.namesOf(ctx, ids)
 	for i := range ties {
 		claim := exporters.NewClaim(ties[i].Claim, v.positions.At)
-		relation := exporters.NewRelation(ties[i].Entry, &claim, ties[i].Object, names)
-		relation.From = v.positions.At(ties[i].Claim.From)
-		s.Relations = append(s.Relations, relation)
+		s.Relations = append(s.Relations, exporters.NewRelation(ties[i].Entry, &claim, ties[i].Object, names))
 	}
 	return cmp.Or(err, failed)
 }

@@ -82,12 +82,7 @@ func readStanding(ctx context.Context, v *codexView, sort codex.Matter) (*standi
 // namesOf returns the full names of entries by their ids.
 func (v *codexView) namesOf(ctx context.Context, ids []int64) (func(int64) string, error) {
 	entries, err := v.Headings(ctx, ids)
-	return func(id int64) string {
-		if entries[id] == nil {
-			return ""
-		}
-		return entries[id].Name()
-	}, err
+	return exporters.NamesOf(entries), err
 }
 
 // matterHeadings are the headings of the sorts.
