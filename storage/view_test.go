@@ -59,6 +59,30 @@ func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 	page, err := v.Find(ctx, annotator.Query{Statuses: anyStatus})
 	ok(err)
 	s.Entries = page.Entries
+	for set := 1; set < 1<<len(anyStatus); set++ { // each list by status has those with one of the statuses
+		isIn := func(status annotator.Status) bool { return set>>slices.Index(anyStatus, status)&1 == 1 }
+		query, want := annotator.Query{Limit: 3}, 0
+		for _, status := range anyStatus {
+			if isIn(status) {
+				query.Statuses = append(query.Statuses, status)
+			}
+		}
+		for i := range s.Entries {
+			if isIn(s.Entries[i].Status) {
+				want++
+			}
+		}
+		page, err := v.Find(ctx, query)
+		ok(err)
+		if page.Total != want || len(page.Entries) != min(want, query.Limit) {
+			t.Errorf("%v: %d entries of %d listed, not of %d", query.Statuses, len(page.Entries), page.Total, want)
+		}
+		for i := range page.Entries {
+			if !isIn(page.Entries[i].Status) {
+				t.Errorf("%v: an entry that is %s", query.Statuses, page.Entries[i].Status)
+			}
+		}
+	}
 	ids := []int64{}
 	for id := range int64(40) {
 		ids = append(ids, id)

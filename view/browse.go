@@ -88,6 +88,6 @@ func (v *View) Weights(ctx context.Context, entries []int64) (map[int64]int, err
 		err := rows.Scan(&entry, &n)
 		weights[entry] += n
 		return err
-	}, `SELECT entry_id, mentions FROM (`+v.blocks(ofListed)+`)`, v.r.Limit.Bound(), storage.List(entries))
+	}, `SELECT entry_id, mentions FROM (`+v.blocks()+`)`, v.r.Limit.Bound(), storage.List(entries))
 	return weights, sqlite.Wrap(err, "count the mentions in %s", v.db.Path())
 }

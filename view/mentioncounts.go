@@ -17,28 +17,24 @@ import (
 	"annotator/storage"
 )
 
-// The entries whose mentions View.blocks counts, as the source of a table's rows t.
-const (
-	ofAll    = `%s t`
-	ofListed = `json_each(?2) c CROSS JOIN %s t ON t.entry_id = c.value`
-)
-
-// blocks is a query for how often mentions mean entries in a block, and in which of its scenes. Its columns are
+// blocks is a query for how often mentions mean the entries ?2 in a block, and in which of its scenes. Its columns are
 // entry_id, block, mentions and scenes. An entry and a block may have several rows, one for each name. In the block of
 // the limit, it counts only the posts within the limit. A block that the limit cuts is of the thread of the limit: what
 // comes between two scenes of a block is of their thread.
-func (v *View) blocks(entries string) string {
-	columns := `SELECT t.entry_id, t.block, t.mentions, t.scenes FROM ` + fmt.Sprintf(entries, "mention_count")
+func (v *View) blocks() string {
+	const columns = `SELECT t.entry_id, t.block, t.mentions, t.scenes FROM json_each(?2) c
+		CROSS JOIN mention_count t ON t.entry_id = c.value`
 	if v.m.IsZero() {
 		return columns + ` WHERE ` + v.r.Limit.Counted("t")
 	}
 	return fmt.Sprintf(columns+` WHERE t.block < %[1]d AND %[2]s
-		UNION ALL SELECT t.entry_id, s.block, count(*), sum(DISTINCT %[6]s) FROM %[3]s
+		UNION ALL SELECT t.entry_id, s.block, count(*), sum(DISTINCT %[5]s)
+		FROM json_each(?2) c CROSS JOIN mention t ON t.entry_id = c.value
 		CROSS JOIN scene s ON s.ord = t.place / 1000000 CROSS JOIN scene l ON l.ord = s.block
 		WHERE t.place BETWEEN 1000000 *
-		    (SELECT ord FROM scene WHERE thread_id = %[7]d AND block >= %[1]d ORDER BY ord LIMIT 1)
-		  AND %[5]d AND s.block >= %[1]d AND t.meant AND %[4]s GROUP BY t.entry_id, s.block`,
-		v.lastScene(), v.r.Limit.Counted("t"), fmt.Sprintf(entries, "mention"), v.visible("t"), v.lastPlace(),
+		    (SELECT ord FROM scene WHERE thread_id = %[6]d AND block >= %[1]d ORDER BY ord LIMIT 1)
+		  AND %[4]d AND s.block >= %[1]d AND t.meant AND %[3]s GROUP BY t.entry_id, s.block`,
+		v.lastScene(), v.r.Limit.Counted("t"), v.visible("t"), v.lastPlace(),
 		storage.SceneBit, v.m.thread)
 }
 
@@ -140,7 +136,7 @@ func (v *View) readBlocks(ctx context.Context, entries []int64, first, last anno
 		blocks, err := parseBlocks(text)
 		found[entry] = blocks
 		return err
-	}, `SELECT entry_id, group_concat(block || ' ' || mentions || ' ' || scenes, ' ') FROM (`+v.blocks(ofListed)+`)
+	}, `SELECT entry_id, group_concat(block || ' ' || mentions || ' ' || scenes, ' ') FROM (`+v.blocks()+`)
 		WHERE block BETWEEN ?3 AND ?4 GROUP BY entry_id`,
 		v.r.Limit.Bound(), storage.List(entries), first, last)
 	return found, sqlite.Wrap(err, "count the mentions in %s", v.db.Path())
@@ -183,21 +179,24 @@ func scanEntryCount(rows *sql.Rows, c *EntryCount) error { return rows.Scan(&c.E
 // MostMentioned returns the entries with the most mentions, at most limit of them. It counts those of entries that have
 // the most in the whole story, until no other can have more within the limit.
 func (v *View) MostMentioned(ctx context.Context, limit int) ([]EntryCount, error) {
-	const query = `SELECT entry_id, sum(mentions) FROM (%s) GROUP BY entry_id ORDER BY 2 DESC, entry_id LIMIT ?3`
-	for _, candidates := range []int{2 * limit, 8 * limit} {
-		likely, err := v.everMentioned(ctx, 0, candidates)
+	var most []EntryCount
+	for counted, next := 0, 2*limit; ; counted, next = counted+next, max(limit, counted/2) {
+		likely, err := v.everMentioned(ctx, counted, next)
 		if err != nil {
 			return nil, err
 		}
-		most, err := readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofListed)),
-			v.r.Limit.Bound(), storage.List(ids(likely)), limit)
-		if err != nil || len(likely) < candidates ||
-			len(most) == limit && compareCounts(most[limit-1], likely[candidates-1]) <= 0 {
-			return most, err
+		more, err := readAll(ctx, v, "count the mentions", scanEntryCount, `SELECT entry_id, sum(mentions)
+			FROM (`+v.blocks()+`) GROUP BY entry_id`, v.r.Limit.Bound(), storage.List(ids(likely)))
+		if err != nil {
+			return nil, err
+		}
+		most = append(most, more...)
+		slices.SortFunc(most, compareCounts)
+		most = most[:min(limit, len(most))]
+		if len(likely) < next || len(most) == limit && compareCounts(most[limit-1], likely[next-1]) <= 0 {
+			return most, nil
 		}
 	}
-	return readAll(ctx, v, "count the mentions", scanEntryCount, fmt.Sprintf(query, v.blocks(ofAll)),
-		v.r.Limit.Bound(), "", limit)
 }
 
 // everMentioned returns the entries with the most mentions in the whole story. Within a limit, none has more.

@@ -36,11 +36,10 @@ func (v *View) records(ctx context.Context) (records, error) {
 }
 
 func (v *View) findRecords(ctx context.Context) (records, error) {
-	r := records{anyScene, math.MaxInt64, math.MaxInt64}
+	r := records{v.lastWhole(), math.MaxInt64, math.MaxInt64}
 	if v.m.IsZero() {
 		return r, nil
 	}
-	r.scene = v.m.whole
 	const before = `SELECT coalesce((SELECT min(id) - 1 FROM trace INDEXED BY trace_opening
 		WHERE turn > 0 AND seq = 0 AND scene IN (SELECT n FROM scene WHERE ord > ?1)), ?2),
 		coalesce((SELECT min(id) - 1 FROM call INDEXED BY call_scene
@@ -52,6 +51,14 @@ func (v *View) findRecords(ctx context.Context) (records, error) {
 			r.trace, r.call).Scan(&r.call)
 	}
 	return r, sqlite.Wrap(err, "read the journal in %s", v.db.Path())
+}
+
+// lastWhole returns the order of the last scene that is wholly within the limit.
+func (v *View) lastWhole() annotator.Order {
+	if v.m.IsZero() {
+		return anyScene
+	}
+	return v.m.whole
 }
 
 // SceneCost is what the calls for some consecutive scenes have cost.
@@ -291,11 +298,8 @@ func (v *View) Snapshot(ctx context.Context, id int64) (annotator.Snapshot, erro
 
 // Outcomes counts the scenes within the limit that are recorded, and those that are quarantined.
 func (v *View) Outcomes(ctx context.Context) (recorded, quarantined int, err error) {
-	x, err := v.records(ctx)
-	if err == nil {
-		err = v.r.Row(ctx, `SELECT count(*) FILTER (WHERE state = 'recorded'),
-			count(*) FILTER (WHERE state = 'quarantined') FROM scene WHERE ord <= ?`, x.scene).
-			Scan(&recorded, &quarantined)
-	}
+	err = v.r.Row(ctx, `SELECT count(*) FILTER (WHERE state = 'recorded'),
+		count(*) FILTER (WHERE state = 'quarantined') FROM scene WHERE ord <= ?`, v.lastWhole()).
+		Scan(&recorded, &quarantined)
 	return recorded, quarantined, sqlite.Wrap(err, "count the scenes in %s", v.db.Path())
 }

@@ -81,28 +81,35 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 		return nil, 0, err
 	}
 	const from = ` FROM value e WHERE `
-	if query.Letter != "" {
-		args = append(args, query.Letter, query.Letter+string(unicode.MaxRune))
-		clause += fmt.Sprintf(` AND e.key BETWEEN ?%d AND ?%d`, len(args)-1, len(args))
-	}
-	count := `SELECT count(*)` + from + clause
-	if len(query.Tags) == 0 { // else SQLite would read the values of all fields, because that index has all columns
+	count, many := `SELECT count(*)`+from+clause, clause // many finds the first by term without sorting all
+	if len(query.Tags) == 0 {                            // else SQLite would read the values of all fields, because that index has all columns
 		count = `SELECT count(*) FROM value e INDEXED BY value_term WHERE ` + clause
 	}
-	simple := query.Letter == "" && len(query.Statuses) == 0
-	if simple && len(query.Tags) == 1 { // nearly all entries that have the tag are live
+	switch {
+	case query.Letter != "":
+		args = append(args, query.Letter, query.Letter+string(unicode.MaxRune))
+		initial := fmt.Sprintf(` AND e.key BETWEEN ?%d AND ?%d`, len(args)-1, len(args))
+		clause, many, count = clause+initial, many+initial, count+initial
+	case len(query.Tags) == 1 && len(query.Statuses) == 0: // nearly all entries that have the tag are live
 		tag := `v.field = 'tag' AND v.key = ?3 AND ` + s.Limit.InForce("v")
 		tagged := ` AND EXISTS (SELECT 1 FROM value v WHERE v.entry_id = e.entry_id AND ` + tag + `)`
 		count = `SELECT (SELECT count(*) FROM value v WHERE ` + tag + `) - (SELECT count(*)` + from +
 			s.Limit.Gone("e") + tagged + `)`
-		if err := s.Row(ctx, count, args...).Scan(&total); err != nil {
-			return nil, 0, err
+		many = named(s.Limit, "e") + tagged
+	case len(query.Tags) == 0 && len(query.Statuses) > 0: // what has a status has a term
+		count = `SELECT count(*) FROM value s INDEXED BY value_status WHERE ` + s.status()
+		if _, without := statuses(query); without {
+			count = `SELECT (SELECT count(*) FROM value e INDEXED BY value_term
+				WHERE e.field = 'term' AND ` + s.Limit.InForce("e") + `) - (` + count + `)`
+		} else {
+			clause += ` AND e.entry_id IN (SELECT s.entry_id FROM value s WHERE ` + s.status() + `)`
 		}
-		if total > commonWord { // the first by term are found without sorting all that have the tag
-			clause = named(s.Limit, "e") + tagged
-		}
-	} else if err := s.Row(ctx, count, args...).Scan(&total); err != nil {
+	}
+	if err := s.Row(ctx, count, args...).Scan(&total); err != nil || total == 0 {
 		return nil, 0, err
+	}
+	if total > commonWord {
+		clause = many
 	}
 	order, rows := `e.key, e.entry_id`, from
 	switch {
@@ -124,6 +131,24 @@ func named(l storage.Limit, table string) string {
 		AND %[1]s.entry_id NOT IN (SELECT g.entry_id FROM value g WHERE %[3]s)`, table, l.InForce(table), l.Gone("g"))
 }
 
+// statuses returns those of which an entry of a query has one, or has none: an entry without a status is tentative.
+func statuses(query annotator.Query) (list []annotator.Status, without bool) {
+	if !slices.Contains(query.Statuses, annotator.Tentative) {
+		return query.Statuses, false
+	}
+	for _, status := range []annotator.Status{annotator.Confirmed, annotator.Retired, annotator.Merged} {
+		if !slices.Contains(query.Statuses, status) {
+			list = append(list, status)
+		}
+	}
+	return list, true
+}
+
+// status is a condition on values s that are one of the statuses ?2.
+func (s *search) status() string {
+	return `s.field = 'status' AND s.key IN (SELECT value FROM json_each(?2)) AND ` + s.Limit.InForce("s")
+}
+
 // filter returns a condition on values e that are the term of an entry, and its arguments. The first argument is the
 // limit.
 func (s *search) filter(query annotator.Query) (clause string, args []any, err error) {
@@ -131,13 +156,13 @@ func (s *search) filter(query annotator.Query) (clause string, args []any, err e
 	if err != nil {
 		return "", nil, err
 	}
-	args = []any{s.Limit.Bound(), storage.List(query.Statuses)}
+	wanted, without := statuses(query)
+	args = []any{s.Limit.Bound(), storage.List(wanted)}
 	clause = named(s.Limit, "e")
 	if len(query.Statuses) > 0 {
-		clause = `e.field = 'term' AND ` + s.Limit.InForce("e") + `
-			AND coalesce((SELECT s.key FROM value s WHERE s.entry_id = e.entry_id
-			  AND s.field = 'status' AND ` + s.Limit.InForce("s") + `), 'tentative')
-			IN (SELECT value FROM json_each(?2))`
+		has := map[bool]string{false: "EXISTS", true: "NOT EXISTS"}[without]
+		clause = `e.field = 'term' AND ` + s.Limit.InForce("e") + ` AND ` + has + `
+			(SELECT 1 FROM value s WHERE s.entry_id = e.entry_id AND ` + s.status() + `)`
 	}
 	for _, tag := range tags {
 		args = append(args, tag)

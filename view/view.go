@@ -241,9 +241,9 @@ func (v *View) find(ctx context.Context, query annotator.Query,
 
 // outline is a condition on values. It leaves out evidence, claims that no longer hold, and present statements that are
 // older than the end of a state. codex.Present could not recognize such a statement, because the ended claim is
-// missing.
+// missing. A list of fields, unlike <>, lets an index skip the evidence.
 func (v *View) outline() string {
-	return ` AND v.holds = 1 AND v.field <> 'evidence' AND NOT (v.field = 'present' AND EXISTS (SELECT 1 FROM value c
+	return ` AND v.holds = 1 AND v.field IN ('term', 'alias', 'tag', 'claim', 'present', 'status', 'lock') AND NOT (v.field = 'present' AND EXISTS (SELECT 1 FROM value c
 		WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.set_by > v.set_by
 		AND ` + v.r.Limit.InForce("c") + `
 		  AND c.json ->> 'state'))`

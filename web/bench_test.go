@@ -62,6 +62,8 @@ func BenchmarkPages(b *testing.B) {
 		{"entries by first appearance", "/long/entries?sort=first"},
 		{"entries, far behind", "/long/entries?sort=name&page=600"},
 		{"entries of a tag", "/long/entries?sort=name&tag=place"},
+		{"entries by certainty", "/long/entries?status=confirmed"},
+		{"entries taken out", "/long/entries?status=retired"},
 		{"search of a name", "/long/entries?q=name77"},
 		{"search of common words", "/long/entries?q=the+captain+of+the+ship"},
 		{"entry", "/long/entry/777"},
