@@ -90,8 +90,9 @@ type fact struct {
 
 // name is a name of an entry, and the position from which it is known.
 type name struct {
-	Name string
-	From annotator.Position
+	Name  string
+	From  annotator.Position
+	Later bool // than the entry itself
 }
 
 func showEntry(r *request, id int64) (*page, error) {
@@ -170,7 +171,8 @@ func (shown *entryPage) fillNames(r *request) error {
 	})
 	for _, a := range e.Aliases {
 		if a.Name != e.Term {
-			shown.Names = append(shown.Names, name{a.Name, r.view.place(a.From)})
+			later := a.From.Order() > e.First.Order()
+			shown.Names = append(shown.Names, name{a.Name, r.view.place(a.From), later})
 		}
 	}
 	return nil
@@ -391,18 +393,20 @@ func present(ids []int64, entries map[int64]*annotator.Entry) (list []*annotator
 // Holds reports whether a fact can be edited: it is not over, and was not found false.
 func (f *fact) Holds() bool { return f.Until == 0 }
 
-// Source says who says so, of a claim; or that it is a guess.
-func (f *fact) Source() string {
-	switch f.Kind {
+// Source says who says so, of a claim; or that it is a guess. It is "" if the story tells the fact.
+func (f *fact) Source() string { return sourceOf(&f.Claim) }
+
+func sourceOf(c *annotator.Claim) string {
+	switch c.Kind {
 	case annotator.Claimed:
-		source := exporters.Claim{Speaker: f.Speaker, Document: f.Document}
-		return cmp.Or(source.Source(), "somebody") + " says"
+		source := exporters.Claim{Speaker: c.Speaker, Document: c.Document}
+		return cmp.Or(source.Source(), "somebody") + " says so"
 	case annotator.Inferred:
 		return "a guess"
 	case annotator.Noted:
 		return "a person’s note"
 	}
-	return "told"
+	return ""
 }
 
 // OtherQuotes returns the quotations that say more than the text of the fact.

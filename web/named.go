@@ -19,7 +19,10 @@ type namingFact struct {
 	ID    int64
 	Text  []span
 	From  annotator.Position
-	of    int64
+
+	Kind   annotator.ClaimKind
+	Source string // see sourceOf
+	of     int64
 }
 
 func showNaming(r *request, id int64) (*page, error) {
@@ -74,7 +77,7 @@ func (r *request) naming(e *annotator.Entry, after int64) (*namingPage, error) {
 		if linker.links(c.Text, text, e.ID) {
 			shown.Facts = append(shown.Facts, namingFact{
 				ID: c.ID, Text: text, From: r.view.place(c.From),
-				of: found[i].Entry,
+				Kind: c.Kind, Source: sourceOf(c), of: found[i].Entry,
 			})
 		}
 	}

@@ -28,7 +28,7 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 	for path, texts := range map[string][]string{
 		"/lanterns/": {
 			"The Lanterns of Hallowmere", "You have read to the end", "People", "Places", "The last chapters",
-			"scenes annotated",
+			"The codex covers",
 		},
 		"/lanterns/run":                               {"Latest scenes", "The story is read to its end"},
 		"/lanterns/where":                             {"I have not begun", "Now: to the end"},
