@@ -43,7 +43,7 @@ func (v *View) Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, er
 func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scenes []annotator.Order, err error) {
 	within, bound := v.writtenWithin(`?1`)
 	episodes, err = readAll(ctx, v, "read the summaries", storage.ScanEpisode,
-		`SELECT `+storage.EpisodeColumns+` FROM episode WHERE kind <> 'chunk' AND summary <> ?2 AND `+within+`
+		`SELECT `+storage.EpisodeColumns+` FROM episode WHERE kind <> 'chunk' AND instr(summary, ?2) <> 1 AND `+within+`
 		ORDER BY id`, bound, annotator.NoStory)
 	if err != nil {
 		return nil, nil, err

@@ -82,7 +82,8 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 	}
 	const from = ` FROM value e WHERE `
 	count, many := `SELECT count(*)`+from+clause, clause // many finds the first by term without sorting all
-	if len(query.Tags) == 0 {                            // else SQLite would read the values of all fields, because that index has all columns
+	// Without tags, SQLite would read the values of all fields, because that index has all columns.
+	if len(query.Tags) == 0 {
 		count = `SELECT count(*) FROM value e INDEXED BY value_term WHERE ` + clause
 	}
 	switch {

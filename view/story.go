@@ -217,8 +217,8 @@ func (v *View) episodes(ctx context.Context, kind annotator.EpisodeKind, thread 
 	within, bound := v.writtenWithin(`?3`)
 	return readAll(ctx, v, "read the summaries", storage.ScanEpisode, `SELECT `+storage.EpisodeColumns+` FROM episode
 		WHERE id IN
-		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2) AND summary <> ?4 AND `+within+`
-		 GROUP BY thread_id)
+		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2)
+		   AND instr(summary, ?4) <> 1 AND `+within+` GROUP BY thread_id)
 		ORDER BY (SELECT ord FROM scene WHERE n = from_scene), id`, kind, thread, bound, annotator.NoStory)
 }
 

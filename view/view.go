@@ -243,7 +243,8 @@ func (v *View) find(ctx context.Context, query annotator.Query,
 // older than the end of a state. codex.Present could not recognize such a statement, because the ended claim is
 // missing. A list of fields, unlike <>, lets an index skip the evidence.
 func (v *View) outline() string {
-	return ` AND v.holds = 1 AND v.field IN ('term', 'alias', 'tag', 'claim', 'present', 'status', 'lock') AND NOT (v.field = 'present' AND EXISTS (SELECT 1 FROM value c
+	return ` AND v.holds = 1 AND v.field IN ('term', 'alias', 'tag', 'claim', 'present', 'status', 'lock')
+		AND NOT (v.field = 'present' AND EXISTS (SELECT 1 FROM value c
 		WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.set_by > v.set_by
 		AND ` + v.r.Limit.InForce("c") + `
 		  AND c.json ->> 'state'))`

@@ -59,7 +59,9 @@ func (r *request) snapshot(id int64) (*snapshotPage, error) {
 		return nil, err
 	}
 	memory, err := r.db.DB.Episodes.At(r.Context(), &s)
-	memory = slices.DeleteFunc(memory, func(e annotator.Episode) bool { return e.Summary == annotator.NoStory })
+	memory = slices.DeleteFunc(memory, func(e annotator.Episode) bool {
+		return strings.HasPrefix(e.Summary, annotator.NoStory)
+	})
 	return &snapshotPage{Snapshot: s, Memory: memory, CanAsk: r.db.server.Asker != nil}, err
 }
 

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"annotator"
+	"annotator/codex"
 	"annotator/storage"
 	"annotator/view"
 )
@@ -283,11 +285,22 @@ func (p *page) Place() (place struct{ Chapter, Scene string }, err error) {
 		if scene, err = p.view.Scene(p.Context(), n); err == nil {
 			place.Scene = "scene " + groupDigits(n)
 			if scene.Thread.Title != "" {
-				place.Chapter = view.ChapterLabel(&scene.Thread)
+				place.Chapter, err = p.withoutTitle(view.ChapterLabel(&scene.Thread))
 			}
 		}
 	}
 	return place, err
+}
+
+// withoutTitle returns a chapter's name without the title of the story before it, as threads of a forum have it.
+func (p *page) withoutTitle(chapter string) (string, error) {
+	title, err := p.StoryTitle()
+	if rest, found := strings.CutPrefix(chapter, title); found && codex.HasWord(rest) {
+		chapter = strings.TrimLeftFunc(rest, func(r rune) bool {
+			return unicode.IsSpace(r) || strings.ContainsRune(":,-–—", r)
+		})
+	}
+	return chapter, err
 }
 
 // AskedFrom returns the page that asks how far the reader has read, and then returns to this one.

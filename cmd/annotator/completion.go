@@ -25,6 +25,8 @@ func completeFlags(cmd *cobra.Command) {
 				cobra.FixedCompletions(toolNames(), cobra.ShellCompDirectiveNoFileComp))
 		case f.Name == "as-of":
 			err = cmd.RegisterFlagCompletionFunc(f.Name, completeFrom(listPoints))
+		case f.Name == "chapter":
+			err = cmd.RegisterFlagCompletionFunc(f.Name, completeFrom(listChapters))
 		case f.Name == "thread":
 			err = cmd.RegisterFlagCompletionFunc(f.Name, completeFrom(listThreads))
 		case c != nil && c.words != nil:
@@ -89,6 +91,19 @@ func listPoints(ctx context.Context, db *storage.DB) (words []string, err error)
 			point = view.Point{Kind: view.PointThread, ID: chapters[i].ID}
 		}
 		words = append(words, fmt.Sprintf("%s\t%s", point, shorten(chapters[i].Title, 60)))
+	}
+	return words, err
+}
+
+// listChapters lists the names of the chapters. A shell would break those that are titles.
+func listChapters(ctx context.Context, db *storage.DB) (words []string, err error) {
+	chapters, err := view.At(db, view.Moment{}).Chapters(ctx)
+	for i := range chapters {
+		name := chapters.Name(i)
+		if strings.ContainsAny(name, "\" ") {
+			name = fmt.Sprintf("#%d", i+1)
+		}
+		words = append(words, fmt.Sprintf("%s\t%s", name, shorten(chapters[i].Title, 60)))
 	}
 	return words, err
 }

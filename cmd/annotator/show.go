@@ -22,7 +22,7 @@ func newShow(a *app) *cobra.Command {
 		Short: "Show an entry with its evidence",
 		Long: longHelp(`
 Show an entry: its names and where each is first used, its claims, and the quotations that support them. TERM is any of
-its names. --history lists every change: when and where in the story it was made, and by whom.`,
+its names. --json also has the posts of the quotations, and where in them they are. --history lists every change: when and where in the story it was made, and by whom.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator show "Ysolde Marrow"
   annotator show 12 --history
@@ -46,7 +46,8 @@ type shownEntry struct {
 	Relations []exporters.Relation `json:"relations,omitempty"`
 	Alike     []lookAlike          `json:"look_alikes,omitempty"`
 	name      string
-	target    *annotator.Entry // that it was merged into; nil if it was not
+	places    map[int64]annotator.Position // of the posts of quotations
+	target    *annotator.Entry             // that it was merged into; nil if it was not
 }
 
 func readEntry(ctx context.Context, v *codexView, name string, history bool) (*shownEntry, error) {
@@ -64,6 +65,9 @@ func readEntry(ctx context.Context, v *codexView, name string, history bool) (*s
 		if shown.target, err = v.Entry(ctx, e.MergedInto); err != nil {
 			return nil, err
 		}
+	}
+	if shown.places, err = v.placesOf(ctx, &shown.Entry); err != nil {
+		return nil, err
 	}
 	if history {
 		revisions, err := v.Revisions(ctx, e.ID)
@@ -115,6 +119,27 @@ func (s *shownEntry) printRelations(w io.Writer) {
 	}
 }
 
+// placesOf returns where the posts that an entry quotes are. A post that is in no scene any more is left out.
+func (v *codexView) placesOf(ctx context.Context, e *exporters.Entry) (map[int64]annotator.Position, error) {
+	places := map[int64]annotator.Position{}
+	for i := range e.Claims {
+		for _, quoted := range e.Claims[i].Evidence {
+			if _, ok := places[quoted.Post]; ok {
+				continue
+			}
+			place, err := v.PlaceOf(ctx, quoted.Post)
+			if annotator.KindOf(err) == annotator.NotFound {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			places[quoted.Post] = v.positions.At(place)
+		}
+	}
+	return places, nil
+}
+
 func (s *shownEntry) print(w io.Writer) {
 	s.printAsOf(w)
 	if s.History != nil {
@@ -124,14 +149,14 @@ func (s *shownEntry) print(w io.Writer) {
 	if s.target != nil {
 		fmt.Fprintf(w, "merged into #%d %s\n", s.target.ID, oneLine(s.target.Name()))
 	}
-	printEntry(w, &s.Entry, s.titles)
+	printEntry(w, &s.Entry, s.titles, s.places)
 	s.printRelations(w)
 	printLookAlikes(w, s.Alike)
 }
 
 // printEntry prints an entry for people, in the order in which it is read. It opens with who or what it is and what it
-// is now. The other facts follow by thread, with the given titles.
-func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles) {
+// is now. The other facts follow by thread, with the given titles. A quotation has its place if that is not the fact's.
+func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles, places map[int64]annotator.Position) {
 	at := func(p annotator.Position) string { return oneLine(titles.Label(p)) }
 	title, locked := e.Term, ""
 	if e.Disambiguator != "" {
@@ -153,7 +178,12 @@ func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles) {
 		printIndented(w, "  ", oneLine(a.Name)+", from "+at(a.From))
 	}
 	reading := e.Reading(titles)
-	printClaims(w, e.ID, reading.Opening, at)
+	printClaims := func(claims []exporters.Claim) {
+		for i := range claims {
+			printClaim(w, e.ID, &claims[i], at, places)
+		}
+	}
+	printClaims(reading.Opening)
 	if e.Present != nil {
 		fmt.Fprintln(w)
 		printIndented(w, "", oneLine(e.Present.Text))
@@ -166,17 +196,13 @@ func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles) {
 				printIndented(w, "-- ", oneLine(heading))
 			}
 		}
-		printClaims(w, e.ID, p.Claims, at)
+		printClaims(p.Claims)
 	}
 }
 
-func printClaims(w io.Writer, entry int64, claims []exporters.Claim, at func(annotator.Position) string) {
-	for i := range claims {
-		printClaim(w, entry, &claims[i], at)
-	}
-}
-
-func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.Position) string) {
+func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.Position) string,
+	places map[int64]annotator.Position,
+) {
 	about := fmt.Sprintf("%d:%d, %s", entry, c.ID, c.Kind)
 	if source := c.Source(); source != "" {
 		about += " by " + oneLine(source)
@@ -210,11 +236,16 @@ func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.
 		if v.Former {
 			weak += " (the source no longer has this text)"
 		}
-		quote := ""
-		if !saysItself {
-			quote = fmt.Sprintf(": \"%s\"", oneLine(v.Quote))
+		var parts []string
+		if place, ok := places[v.Post]; ok && place.Scene != c.From.Scene {
+			parts = append(parts, at(place))
 		}
-		printIndented(w, "  ", fmt.Sprintf("post %d, %d to %d%s%s", v.Post, v.Start, v.End, quote, weak))
+		if !saysItself {
+			parts = append(parts, fmt.Sprintf("\"%s\"", oneLine(v.Quote)))
+		}
+		if len(parts) > 0 || weak != "" {
+			printIndented(w, "  ", strings.TrimSpace(strings.Join(parts, ": ")+weak))
+		}
 	}
 }
 

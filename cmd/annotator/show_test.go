@@ -38,7 +38,7 @@ func TestEntryIsPrintedAsItIsRead(t *testing.T) {
 		return annotator.Position{Thread: 1 + int64(p/at(5, 0)), Scene: int(p.Order()), Post: int64(p.Rank())}
 	})
 	var out bytes.Buffer
-	printEntry(&out, &exported, view.Titles{1: "The Weir", 2: "III: The Quay"})
+	printEntry(&out, &exported, view.Titles{1: "The Weir", 2: "III: The Quay"}, nil)
 	const want = `Tirzah  #3, confirmed, 8 revisions
 first: The Weir, scene 1
 last: Chapter III, scene 9

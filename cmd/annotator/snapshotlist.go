@@ -8,26 +8,31 @@ import (
 
 	"annotator"
 	"annotator/storage"
+	"annotator/view"
 
 	"github.com/spf13/cobra"
 )
 
 func newSnapshotList(a *app) *cobra.Command {
 	var query storage.SnapshotQuery
+	var chapter string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the snapshots, newest first",
 		Long: longHelp("List the snapshots of a run, newest first, with the position of each.", exitMisused, exitHalted,
 			exitInterrupted),
 		Example: `  annotator snapshot list
-  annotator snapshot list --thread 4711 --limit 0 --json`,
+  annotator snapshot list --chapter XX --limit 0 --json`,
 	}
 	flags := cmd.Flags()
 	types := annotator.SnapshotKinds()
 	wordFlag(flags, &query.Kind, "type", types, "", "only snapshots of this `TYPE`: "+alternatives(types))
-	flags.Int64Var(&query.Thread, "thread", 0, "only snapshots in the thread with this `ID`")
+	chapterFlags(cmd, &chapter, &query.Thread, "only snapshots in")
 	limitFlag(flags, &query.Limit, 20, "maximum `SNAPSHOTS`; 0: all")
 	return a.answers(cmd, func(ctx context.Context, db *storage.DB, _ []string) (result, error) {
+		if err := findChapter(ctx, view.At(db, view.Moment{}), chapter, &query.Thread); err != nil {
+			return nil, err
+		}
 		return listSnapshots(ctx, db, query)
 	})
 }
