@@ -182,7 +182,8 @@ func decide(r *request) (*page, error) {
 		allowed = allowed && all
 	}
 	if !allowed { // the reason may be what is told later
-		return r.refused("The answer is noted, but the codex does not allow the change. Without a limit, it says why."), nil
+		return r.refused("The answer is noted, but the codex does not allow the change. " +
+			"Without a limit, the page says why."), nil
 	}
 	http.Redirect(r.w, r.Request, r.Link("review", "?", "kind", r.PostFormValue("kind")), http.StatusSeeOther)
 	return nil, nil
