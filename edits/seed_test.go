@@ -44,33 +44,47 @@ func described(s *edits.Seed) (lines []string) {
 func TestSeedsOfAllForms(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ file, text, want, left string }{
-		{"names.txt", "Ysolde Marrow | the Warden | Marrow\n\nGallows Quay\nGallows  quay | the Quay\n",
-			"Ysolde Marrow = the Warden = Marrow\nGallows Quay = the Quay", ""},
-		{"names.csv", "term;names;tags;definition\nDawn (ship);\"the Dawn\nOld Dawn\";ship;She sails. She leaks.\n",
-			"Dawn (ship) = the Dawn = Old Dawn [ship] / She sails. / She leaks.", ""},
-		{"mine.yaml", "entries:\n- term: Dawn\n  aliases: [{name: Old Dawn}]\n  tags: [ship]\n  claims:\n" +
-			"  - {text: She sails., kind: claimed, speaker: Mik}\n  - {text: She is lost., until: {scene: 9}}\n" +
-			"- {term: Gone, status: retired}\n",
-			"Dawn = Old Dawn [ship] / She sails. (according to Mik)", `"Gone": an entry that is retired`},
+		{
+			"names.txt", "Ysolde Marrow | the Warden | Marrow\n\nGallows Quay\nGallows  quay | the Quay\n",
+			"Ysolde Marrow = the Warden = Marrow\nGallows Quay = the Quay", "",
+		},
+		{
+			"names.csv", "term;names;tags;definition\nDawn (ship);\"the Dawn\nOld Dawn\";ship;She sails. She leaks.\n",
+			"Dawn (ship) = the Dawn = Old Dawn [ship] / She sails. / She leaks.", "",
+		},
+		{
+			"mine.yaml", "entries:\n- term: Dawn\n  aliases: [{name: Old Dawn}]\n  tags: [ship]\n  claims:\n" +
+				"  - {text: She sails., kind: claimed, speaker: Mik}\n  - {text: She is lost., until: {scene: 9}}\n" +
+				"- {term: Gone, status: retired}\n",
+			"Dawn = Old Dawn [ship] / She sails. (according to Mik)", `"Gone": an entry that is retired`,
+		},
 		{"list.json", `["Dawn", "Mik"]`, "Dawn\nMik", ""},
-		{"info.json", `{"entries": {"0": {"uid": 0, "key": ["dawn", "/d.wn/i"], "comment": "The Dawn", ` +
-			`"content": "@@depth 4\n{{char}} is a ship. She leaks."}, "1": {"uid": 1, "key": ["Mik"], "comment": "", ` +
-			`"content": "A boy."}, "2": {"comment": "Off", "disable": true}, "3": {"content": "Rules."}}}`,
+		{
+			"info.json", `{"entries": {"0": {"uid": 0, "key": ["dawn", "/d.wn/i"], "comment": "The Dawn", ` +
+				`"content": "@@depth 4\n{{char}} is a ship. She leaks."}, "1": {"uid": 1, "key": ["Mik"], "comment": "", ` +
+				`"content": "A boy."}, "2": {"comment": "Off", "disable": true}, "3": {"content": "Rules."}}}`,
 			"The Dawn = dawn / The Dawn is a ship. / She leaks.\nMik / A boy.",
 			"The Dawn: the key \"/d.wn/i\" is a pattern\n" +
-				"\"Off\": it is switched off\nan entry without a name: \"Rules.\""},
+				"\"Off\": it is switched off\nan entry without a name: \"Rules.\"",
+		},
 		{"book.json", `{"spec": "lorebook_v3", "data": {"entries": [{"keys": ["Dawn"], "name": "Dawn", ` +
 			`"content": "A ship.", "enabled": true}]}}`, "Dawn / A ship.", ""},
-		{"card.json", `{"spec": "chara_card_v2", "data": {"name": "Mik", "description": "{{char}} is a boy.", ` +
-			`"personality": "", "character_book": {"entries": [{"keys": ["Dawn"], "content": "A ship."}]}}}`,
-			"Mik / Mik is a boy.\nDawn / A ship.", ""},
-		{"novel.lorebook", `{"lorebookVersion": 6, "categories": [{"id": "c", "name": "ships"}], "entries": [` +
-			`{"text": "Dawn: A ship.", "displayName": "Dawn", "keys": ["the Dawn"], "enabled": true, "category": "c"}]}`,
-			"Dawn = the Dawn [ships] / A ship.", ""},
+		{
+			"card.json", `{"spec": "chara_card_v2", "data": {"name": "Mik", "description": "{{char}} is a boy.", ` +
+				`"personality": "", "character_book": {"entries": [{"keys": ["Dawn"], "content": "A ship."}]}}}`,
+			"Mik / Mik is a boy.\nDawn / A ship.", "",
+		},
+		{
+			"novel.lorebook", `{"lorebookVersion": 6, "categories": [{"id": "c", "name": "ships"}], "entries": [` +
+				`{"text": "Dawn: A ship.", "displayName": "Dawn", "keys": ["the Dawn"], "enabled": true, "category": "c"}]}`,
+			"Dawn = the Dawn [ships] / A ship.", "",
+		},
 		{"agnai.json", `{"kind": "memory", "name": "n", "entries": [{"name": "Dawn", "entry": "A ship.", ` +
 			`"keywords": ["Old Dawn"], "enabled": true}]}`, "Dawn = Old Dawn / A ship.", ""},
-		{"risu.json", `{"type": "risu", "data": [{"key": "Dawn, Old Dawn", "comment": "", "content": "A ship."}]}`,
-			"Dawn = Old Dawn / A ship.", ""},
+		{
+			"risu.json", `{"type": "risu", "data": [{"key": "Dawn, Old Dawn", "comment": "", "content": "A ship."}]}`,
+			"Dawn = Old Dawn / A ship.", "",
+		},
 	} {
 		seed, err := edits.ReadSeed(test.file, []byte(test.text), false)
 		if err != nil {
@@ -126,8 +140,10 @@ func TestSeedsOfExports(t *testing.T) {
 			for i := range rapid.IntRange(0, 3).Draw(t, "facts") {
 				c := annotator.Claim{
 					ID: int64(i + 1), Ord: i, Text: rapid.StringMatching(`[A-Z][a-z /@:]{3,20}\.`).Draw(t, "text"),
-					Kind: rapid.SampledFrom([]annotator.ClaimKind{annotator.Narrated, annotator.Claimed,
-						annotator.Inferred, annotator.Noted}).Draw(t, "kind"),
+					Kind: rapid.SampledFrom([]annotator.ClaimKind{
+						annotator.Narrated, annotator.Claimed,
+						annotator.Inferred, annotator.Noted,
+					}).Draw(t, "kind"),
 					From: annotator.PlaceAt(annotator.Order(rapid.IntRange(1, 9).Draw(t, "from")), 0),
 				}
 				if rapid.Bool().Draw(t, "over") {

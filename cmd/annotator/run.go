@@ -116,16 +116,21 @@ case.`,
 	atLeast(flags, &o.fromSnapshot, "from-snapshot", 0)
 	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
 	flags.BoolVar(&o.noResume, "no-resume", false, "start a new database; the existing one is kept")
-	flags.StringVar(&o.after, "after", "",
-		"begin the next book of a series after `BOOK`, a story or the database of its run")
-	flags.StringVar(&o.seed, "seed", "", "begin a new run with the entries of `FILE`")
-	wordFlag(flags, &o.seedAs, "seed-as", []string{"locked", "hints"}, "locked",
-		"`WHAT` the entries of the seed are: locked, or hints that the model may change")
+	o.beginFlags(flags)
 	o.commonFlags(flags)
 	o.recording.addTo(flags)
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings and their sources, and exit")
 	o.addTo(flags, flagNames(o.flags)...)
 	return cmd
+}
+
+// beginFlags declares the flags of what a run begins with.
+func (o *runOptions) beginFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.after, "after", "",
+		"begin the next book of a series after `BOOK`, a story or the database of its run")
+	flags.StringVar(&o.seed, "seed", "", "begin a new run with the entries of `FILE`")
+	wordFlag(flags, &o.seedAs, "seed-as", []string{"locked", "hints"}, "locked",
+		"`WHAT` the entries of the seed are: locked, or hints that the model may change")
 }
 
 // commonFlags declares the flags that run and retry have in common.

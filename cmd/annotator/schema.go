@@ -64,11 +64,11 @@ func parseSchema(text []byte) ([]codex.UserField, error) {
 		if err := checkField(f); err != nil {
 			return nil, annotator.Errorf(annotator.Misused, "field %d: %w", i+1, err)
 		}
-		if key := codex.Normalize(f.Name); seen[key] {
+		key := codex.Normalize(f.Name)
+		if seen[key] {
 			return nil, annotator.Errorf(annotator.Misused, "the field %q comes twice", f.Name)
-		} else {
-			seen[key] = true
 		}
+		seen[key] = true
 	}
 	return schema.Fields, nil
 }
