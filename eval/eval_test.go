@@ -82,16 +82,18 @@ func TestFiguresCountWhatTheySay(t *testing.T) {
 	}
 }
 
-// TestRelationsAreCountedFromEitherSide: a relation of the list is found by the names of its two things. Its words may be
-// those of the inverse.
+// TestRelationsAreCountedFromEitherSide: a relation of the list is found by the names of its two things. Its
+// words may be those of the inverse.
 func TestRelationsAreCountedFromEitherSide(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		entry, relation, object string
 		joined, worded          float64
 	}{
-		{"Anna", "sister of", "the tom bell", 1, 1}, {"Tom Bell", "brother of", "Anna Bell", 1, 0},
-		{"Tom Bell", "sister: is", "Anna", 1, 1}, {"Tom Bell", "sister of", "Zed", 0, 0},
+		{"Anna", "sister of", "the tom bell", 1, 1},
+		{"Tom Bell", "brother of", "Anna Bell", 1, 0},
+		{"Tom Bell", "sister: is", "Anna", 1, 1},
+		{"Tom Bell", "sister of", "Zed", 0, 0},
 		{"Anna", "", "Tom Bell", 0, 0},
 		{"Anna", "owns", "Tom Bell", 1, 0},
 	} {

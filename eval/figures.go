@@ -113,8 +113,8 @@ type tie struct {
 	from, to []string
 }
 
-// ofRelations returns the shares of the list's relations that the codex has as relations, from either side, and of those
-// with a word of it or of its inverse. A list without relations has no such figures.
+// ofRelations returns the share of the list's relations that the codex has as relations, from either side. The second
+// figure is that of those in words of the list. A list without relations has no figures.
 func (p *pairing) ofRelations() []Figure {
 	var ties []tie
 	for i := range p.entries {

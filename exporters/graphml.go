@@ -49,10 +49,14 @@ type graphML struct {
 // from and until which it holds.
 func writeGraphML(w io.Writer, doc *Document) error {
 	g := graphML{Keys: []graphKey{
-		{"label", "node", "label", "string"}, {"tags", "node", "tags", "string"},
-		{"first", "node", "first_scene", "int"}, {"relation", "edge", "label", "string"},
-		{"kind", "edge", "kind", "string"}, {"from", "edge", "from_scene", "int"},
-		{"until", "edge", "until_scene", "int"}, {"earlier", "edge", "earlier", "boolean"},
+		{"label", "node", "label", "string"},
+		{"tags", "node", "tags", "string"},
+		{"first", "node", "first_scene", "int"},
+		{"relation", "edge", "label", "string"},
+		{"kind", "edge", "kind", "string"},
+		{"from", "edge", "from_scene", "int"},
+		{"until", "edge", "until_scene", "int"},
+		{"earlier", "edge", "earlier", "boolean"},
 	}}
 	g.Graph.ID, g.Graph.Default = "codex", "directed"
 	tied := map[int64]bool{}
@@ -78,7 +82,8 @@ func writeGraphML(w io.Writer, doc *Document) error {
 	for i := range doc.Entries {
 		if e := &doc.Entries[i]; tied[e.ID] {
 			g.Graph.Nodes = append(g.Graph.Nodes, graphNode{nodeID(e.ID), []graphData{
-				{"label", nameOf(e)}, {"tags", strings.Join(e.Tags, ", ")},
+				{"label", nameOf(e)},
+				{"tags", strings.Join(e.Tags, ", ")},
 				{"first", strconv.Itoa(e.First.Scene)},
 			}})
 		}

@@ -222,7 +222,7 @@ func (s *server) timeline(ctx context.Context, a timelineArguments) (timelineRes
 	}
 	at, entry := view.NewPositions(ctx, s.DB), int64(0)
 	if strings.TrimSpace(a.Entry) != "" {
-		_, e, err := s.entry(ctx, entryArguments{a.limited, a.Entry})
+		_, e, err := s.entry(ctx, entryArguments(a))
 		if err != nil {
 			return result, err
 		}
