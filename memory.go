@@ -47,8 +47,8 @@ type Episode struct {
 	Trace      int64   `json:"trace"`                // id of the journal row it was made with
 }
 
-// NoStory is the summary of a story so far by a model that tells none. A summary that begins with it is not for readers:
-// what follows was added by rules.
+// NoStory is the summary of a story so far by a model that tells none. A summary that begins with it is not for
+// readers: what follows was added by rules.
 const NoStory = "This model tells no story so far."
 
 // Scenes names the scenes that it covers: "12-15".

@@ -22,7 +22,8 @@ func newShow(a *app) *cobra.Command {
 		Short: "Show an entry with its evidence",
 		Long: longHelp(`
 Show an entry: its names and where each is first used, its claims, and the quotations that support them. TERM is any of
-its names. --json also has the posts of the quotations, and where in them they are. --history lists every change: when and where in the story it was made, and by whom.`,
+its names. --json also has the posts of the quotations, and where in them they are. --history
+lists every change: when and where in the story it was made, and by whom.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator show "Ysolde Marrow"
   annotator show 12 --history

@@ -21,8 +21,8 @@ func newStory(a *app) *cobra.Command {
 		Short: "Print the story so far, or the summary of a chapter",
 		Long: longHelp(`
 Print the story so far as the newest summary tells it, with the scenes that it covers; with --chapter, the summary of
-one chapter. A chapter is summarised at its end, or a few chapters later. With --as-of, print the newest summary that was made
-when no later scene had been read.`, exitMisused, exitHalted, exitInterrupted),
+one chapter. A chapter is summarised at its end, or a few chapters later. With --as-of, print the newest summary that was
+made when no later scene had been read.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator story
   annotator story --db book.annotator.db --as-of scene:40
   annotator story --chapter XX
@@ -39,8 +39,8 @@ when no later scene had been read.`, exitMisused, exitHalted, exitInterrupted),
 
 // chapterFlags are flags that select a chapter of a book, or a thread of a forum.
 func chapterFlags(cmd *cobra.Command, chapter *string, thread *int64, what string) {
-	cmd.Flags().StringVar(chapter, "chapter", "", what+" the chapter with this `NAME`: 20, XX, \"TITLE\", or #20 for the "+
-		"twentieth")
+	cmd.Flags().StringVar(chapter, "chapter", "", what+" the chapter with this `NAME`: 20, XX, \"TITLE\", or "+
+		"#20 for the twentieth")
 	cmd.Flags().Int64Var(thread, "thread", 0, what+" the thread of a forum with this `ID`")
 	cmd.MarkFlagsMutuallyExclusive("chapter", "thread")
 }
