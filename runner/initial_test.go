@@ -187,7 +187,7 @@ func TestContextTooSmallByCounts(t *testing.T) {
 	for _, found := range []string{"with the preflight", "in a scene", "by a refusal"} {
 		t.Run(found, func(t *testing.T) {
 			t.Parallel()
-			const context = 7_000
+			const context = 8_000
 			small, counted := true, func(r scripted.Request) int { return 2 * r.Tokens }
 			s := newTale(t, [][]string{evenScenes(6)}, 60_000, scripted.Options{})
 			s.serve(scripted.Options{MaxModelLen: 60_000, Script: func(r scripted.Request) scripted.Reply {
@@ -211,7 +211,7 @@ func TestContextTooSmallByCounts(t *testing.T) {
 			}
 			for range 2 {
 				if err := s.run("small"); !errors.Is(err, annotator.Halted) ||
-					!strings.Contains(err.Error(), "a context of 7000 tokens leaves ") {
+					!strings.Contains(err.Error(), "a context of 8000 tokens leaves ") {
 					t.Fatal(err)
 				}
 				s.verify("small")
