@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"annotator"
@@ -90,7 +91,7 @@ func (s *Edits) Seed(ctx context.Context, op *annotator.Operation) error {
 			coalesce((SELECT arguments FROM trace WHERE kind = 'edit' AND tool = 'seed'), ''),
 			EXISTS (SELECT 1 FROM scene WHERE attempts > 0 OR recorded_at IS NOT NULL)`)
 		switch {
-		case tx.err != nil || former == annotator.EncodeJSON(op):
+		case tx.err != nil || isSeed(former, op):
 		case former != "":
 			tx.fail(annotator.Errorf(annotator.Misused, "the run began with another seed").
 				WithReason(annotator.ReasonOtherSeed))
@@ -98,9 +99,23 @@ func (s *Edits) Seed(ctx context.Context, op *annotator.Operation) error {
 			tx.fail(annotator.Errorf(annotator.Misused, "the run began without a seed").
 				WithReason(annotator.ReasonOtherSeed))
 		default:
-			tx.applyEdit(&AppliedEdit{Operation: *op})
+			seed := *op
+			seed.Parts = slices.Clone(op.Parts) // the numbers of the entries are set in them
+			tx.applyEdit(&AppliedEdit{Operation: seed})
 		}
 	})
+}
+
+// isSeed reports whether a row's operation is a seed that was applied, with the numbers of its entries.
+func isSeed(row string, seed *annotator.Operation) bool {
+	var applied annotator.Operation
+	if json.Unmarshal([]byte(row), &applied) != nil {
+		return false
+	}
+	for i := range applied.Parts {
+		applied.Parts[i].Entry = 0
+	}
+	return annotator.EncodeJSON(applied) == annotator.EncodeJSON(seed)
 }
 
 // Apply applies an operation in one transaction with its row of the journal. It works between scenes only. If the rules
