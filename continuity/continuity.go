@@ -27,12 +27,11 @@ var System string
 
 // How much a question shows, in code points and entries. With the answer it fits a context of 32,768 tokens.
 const (
-	maxPart    = 12_000 // of the chapter
-	maxFacts   = 40_000 // of entries
-	maxEntry   = 6_000  // of one entry
-	maxEntries = 40
-	// How many of the entries that the story names most are shown in any case.
-	mainEntries = 5
+	maxPart     = 12_000 // of the chapter
+	maxFacts    = 40_000 // of entries
+	maxEntry    = 6_000  // of one entry
+	maxEntries  = 40
+	mainEntries = 5  // those with the most facts, which are shown in any case
 	maxWith     = 12 // persons that are listed with a scene
 
 	maxReason = 500 // of an answer
@@ -43,6 +42,13 @@ type Codex struct {
 	view  *view.View
 	at    *view.Positions
 	index *mention.Index
+	main  []size // the entries with the most facts, at most mainEntries
+}
+
+// size is an entry with its number of facts.
+type size struct {
+	id    int64
+	facts int
 }
 
 // Open reads the names of a view, which ends before the chapter.
@@ -54,8 +60,13 @@ func Open(ctx context.Context, v *view.View, at *view.Positions) (*Codex, error)
 		}
 		if e.Status.Live() {
 			c.index.SetNames(e.ID, e.Names())
+			c.main = append(c.main, size{e.ID, len(e.Claims)})
 		}
 	}
+	slices.SortFunc(c.main, func(a, b size) int {
+		return cmp.Or(cmp.Compare(b.facts, a.facts), cmp.Compare(a.id, b.id))
+	})
+	c.main = slices.Clip(c.main[:min(len(c.main), mainEntries)])
 	return c, nil
 }
 
@@ -121,8 +132,8 @@ func (c *Codex) Ask(ctx context.Context, posts []annotator.Post) (*Question, err
 	return q, nil
 }
 
-// named returns the entries that posts name, those that are named most first. Behind them are those that the story
-// names most: a narrator, and whoever is told as you, are seldom named.
+// named returns the entries that posts name, those that are named most first. Behind them are those with the most
+// facts: a narrator, and whoever is told as you, are seldom named.
 func (c *Codex) named(ctx context.Context, posts []annotator.Post) ([]*annotator.Entry, error) {
 	counts := map[int64]int{}
 	for i := range posts {
@@ -141,13 +152,9 @@ func (c *Codex) named(ctx context.Context, posts []annotator.Post) ([]*annotator
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	main, err := c.view.MostMentioned(ctx, mainEntries)
-	if err != nil {
-		return nil, err
-	}
-	for i := range main {
-		if !slices.Contains(ids, main[i].Entry) {
-			ids = append(ids, main[i].Entry)
+	for _, e := range c.main {
+		if !slices.Contains(ids, e.id) {
+			ids = append(ids, e.id)
 		}
 	}
 	found, err := c.view.EntriesByID(ctx, ids)
