@@ -174,8 +174,12 @@ func TestOtherSeedsAreRefused(t *testing.T) {
 		op   *annotator.Operation
 		want bool
 	}{
-		{"seeded", seed(), true}, {"seeded", seed(), true}, {"seeded", other, false}, {"seeded", nil, true},
-		{"bare", nil, true}, {"bare", seed(), false},
+		{"seeded", seed(), true},
+		{"seeded", seed(), true},
+		{"seeded", other, false},
+		{"seeded", nil, true},
+		{"bare", nil, true},
+		{"bare", seed(), false},
 	} {
 		if err := run(test.name, test.op); (err == nil) != test.want ||
 			err != nil && annotator.KindOf(err) != annotator.Misused {

@@ -21,8 +21,8 @@ func newStory(a *app) *cobra.Command {
 		Short: "Print the story so far, or the summary of a chapter",
 		Long: longHelp(`
 Print the story so far as the newest summary tells it, with the scenes that it covers; with --chapter, the summary of
-one chapter. A chapter is summarised at its end, or a few chapters later. With --as-of, print the newest summary that was
-made when no later scene had been read.`, exitMisused, exitHalted, exitInterrupted),
+one chapter. A chapter is summarised at its end, or a few chapters later. With --as-of, print the newest summary
+that was made when no later scene had been read.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator story
   annotator story --db book.annotator.db --as-of scene:40
   annotator story --chapter XX
