@@ -151,6 +151,14 @@ func (e *Entry) MarkFormer(posts map[int64]bool) {
 	}
 }
 
+// note says in parentheses that the source no longer has the quotation; "" if it has.
+func (v *Evidence) note() string {
+	if v.Former {
+		return " (" + FormerText + ")"
+	}
+	return ""
+}
+
 // Build returns the document of entries, sorted by term, disambiguator and id. It does not change the given slice. The
 // function position returns the ids of a place in the story.
 func Build(story Story, entries []annotator.Entry, position func(annotator.Place) annotator.Position) Document {

@@ -19,6 +19,7 @@ type Codex struct {
 	Name      string // of the story's file, without extension
 	Text      Text
 	Scenes    []annotator.SceneOrder // all of the story, in its order
+	Former    map[int64]bool         // posts whose text the source no longer has
 	Updated   time.Time              // when the run last wrote to the codex
 	Book      string                 // the path of the EPUB that the story was imported from; "" if there is none
 }

@@ -61,6 +61,7 @@ func writeHTML(ctx context.Context, w io.Writer, c *Codex) error {
 	parsed, err := template.New("page.html").Funcs(template.FuncMap{
 		"in": p.attributes, "rank": func(t pageTitle) int { return p.ranks[t.key] }, "linked": p.linked,
 		"targets": p.encodeTargets, "opening": p.opening, "others": p.others,
+		"note": func(v Evidence) string { return v.note() },
 	}).ParseFS(page, "page/page.html")
 	if err != nil {
 		return err

@@ -93,6 +93,9 @@ func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 	slices.SortStableFunc(p.Claims, func(a, b *pageClaim) int { return codex.CompareTold(a.last, b.last) })
 	for i, claim := range p.Claims {
 		claim.N = i
+		for _, quoted := range claim.Evidence {
+			quoted.Value.Former = c.Former[quoted.Value.Post]
+		}
 	}
 	return p, nil
 }

@@ -374,7 +374,8 @@ func (v *vault) claim(b *strings.Builder, e *Entry, c *Claim) {
 		if link == "" {
 			link = fmt.Sprintf("post %d", q.Post)
 		}
-		fmt.Fprintf(b, "\n> [!quote]- %s\n> %s\n", link, strings.ReplaceAll(escapeMarkdown(q.Quote), "\n", "\n> "))
+		fmt.Fprintf(b, "\n> [!quote]- %s%s\n> %s\n", link, q.note(),
+			strings.ReplaceAll(escapeMarkdown(q.Quote), "\n", "\n> "))
 	}
 }
 

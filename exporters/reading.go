@@ -131,6 +131,9 @@ func (c *Claim) Origin() string {
 // doubted is said of a claim that a person has locked and the model would have changed or ended.
 const doubted = "perhaps out of date"
 
+// FormerText is said of a quotation of a post whose text the source no longer has.
+const FormerText = "the source no longer has this text"
+
 // End says how and when a claim ended, unless Thought does; "" while it holds. It says of a doubted one that it is.
 func (c *Claim) End() string {
 	if c.Until == nil && c.Doubted {

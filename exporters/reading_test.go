@@ -75,6 +75,37 @@ func noteOf(t fataler, doc *exporters.Document) string {
 	return ""
 }
 
+// TestFormerQuotationsAreMarked: the page and the notes say which quotations the source no longer has.
+func TestFormerQuotationsAreMarked(t *testing.T) {
+	t.Parallel()
+	former := map[int64]bool{7: true}
+	doc := exporters.Build(exporters.Story{Title: "T"}, []annotator.Entry{{
+		ID: 1, Term: "Dawn", Status: annotator.Confirmed, Revisions: 1, Claims: []annotator.Claim{{
+			ID: 1, Text: "She sinks.", Kind: annotator.Narrated, From: annotator.PlaceAt(1, 0),
+			Evidence: []annotator.Evidence{
+				{Post: 7, Start: 0, End: 8, Quote: "it sinks"}, {Post: 8, Start: 0, End: 8, Quote: "it sank."},
+			},
+		}},
+	}}, position)
+	doc.Entries[0].MarkFormer(former)
+	codex := &exporters.Codex{
+		Document: &doc, History: historyOf(&doc), Text: new(storyOf), Scenes: someScenes(), Former: former,
+	}
+	page := string(write(t, "html", codex))
+	var notes string
+	for _, file := range unzip(t, write(t, "obsidian", codex)) {
+		notes += string(file.Data)
+	}
+	for text, marked := range map[string]string{
+		page:  "<summary>post 7 (the source no longer has this text)</summary>",
+		notes: "> [!quote]- post 7 (the source no longer has this text)\n> it sinks\n",
+	} {
+		if !strings.Contains(text, marked) || strings.Count(text, exporters.FormerText) != 1 {
+			t.Errorf("not one %q in\n%s", marked, text)
+		}
+	}
+}
+
 // TestReadingHasHeadings: chapters are named if there are several, and another name once before each run of claims
 // that were noted under it.
 func TestReadingHasHeadings(t *testing.T) {

@@ -82,10 +82,27 @@ type fact struct {
 	Text    []span
 	From    annotator.Position
 	Ended   annotator.Position // Scene is 0 while it holds
-	Quotes  []annotator.Evidence
+	Quotes  []quote
 	Locked  bool   // by a person; only set where the reader may edit
 	Thought string // begins a guess that has proved false
 	End     string // how and when it ended
+}
+
+// quote is a quotation as a page shows it.
+type quote struct {
+	annotator.Evidence
+	Gone string // says that the source no longer has it; "" if it has
+}
+
+// quotes returns quotations, some of which may be of former posts.
+func quotes(evidence []annotator.Evidence, former map[int64]bool) []quote {
+	list := make([]quote, len(evidence))
+	for i, v := range evidence {
+		if list[i].Evidence = v; former[v.Post] {
+			list[i].Gone = exporters.FormerText
+		}
+	}
+	return list
 }
 
 // name is a name of an entry, and the position from which it is known.
@@ -102,7 +119,13 @@ func showEntry(r *request, id int64) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, r.sendJSON(exporters.NewEntry(e, r.view.at.At))
+		former, err := r.view.FormerPosts(ctx)
+		if err != nil {
+			return nil, err
+		}
+		exported := exporters.NewEntry(e, r.view.at.At)
+		exported.MarkFormer(former)
+		return nil, r.sendJSON(exported)
 	}
 	heads, err := r.view.ClaimHeads(ctx, id)
 	if err != nil {
@@ -289,6 +312,10 @@ func (shown *entryPage) facts(r *request) (map[int64]*fact, error) {
 		texts, scenes, places = append(texts, c.Text), append(scenes, c.From.Order()), append(places, c.From, c.Until)
 	}
 	r.view.at.Read(places)
+	former, err := r.view.FormerPosts(ctx)
+	if err != nil {
+		return nil, err
+	}
 	linker, err := r.newTermLinker(ctx, e.ID, texts, scenes)
 	if err != nil {
 		return nil, err
@@ -303,7 +330,7 @@ func (shown *entryPage) facts(r *request) (map[int64]*fact, error) {
 			return nil, err
 		}
 		c := &e.Claims[i]
-		f := &fact{Claim: *c, From: r.view.place(c.From), Quotes: c.Evidence}
+		f := &fact{Claim: *c, From: r.view.place(c.From), Quotes: quotes(c.Evidence, former)}
 		f.Text, err = linker.spans(ctx, c.Text)
 		if c.Until != 0 {
 			f.Ended = r.view.place(c.Until)
@@ -410,10 +437,8 @@ func sourceOf(c *annotator.Claim) string {
 }
 
 // OtherQuotes returns the quotations that say more than the text of the fact.
-func (f *fact) OtherQuotes() []annotator.Evidence {
-	return slices.DeleteFunc(slices.Clone(f.Quotes), func(e annotator.Evidence) bool {
-		return sameWords(e.Quote, f.Claim.Text)
-	})
+func (f *fact) OtherQuotes() []quote {
+	return slices.DeleteFunc(slices.Clone(f.Quotes), func(q quote) bool { return sameWords(q.Quote, f.Claim.Text) })
 }
 
 // sameWords reports whether two texts are equal but for the quotation marks around them.

@@ -115,6 +115,7 @@ type standingSection struct {
 type standingMatter struct {
 	*view.Matter
 	Object  *annotator.Entry
+	Quotes  []quote
 	Since   annotator.Position
 	Over    string
 	Settled string
@@ -129,6 +130,10 @@ var matterTitles = map[codex.Matter]string{
 func showStanding(r *request) (*page, error) {
 	const most = 200 // of a sort, the newest
 	matters, err := r.view.Standing(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	former, err := r.view.FormerPosts(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +153,7 @@ func showStanding(r *request) (*page, error) {
 			m := &section.Matters[i]
 			objects = append(objects, m.Matter.Object)
 			m.Since, m.Over = r.view.place(m.Claim.From), r.view.over(&m.Claim)
+			m.Quotes = quotes(m.Claim.Evidence, former)
 			if m.Matter.Settled != nil {
 				m.Settled = m.Matter.Settled.Text
 			}

@@ -155,6 +155,12 @@ func (o *exportOptions) read(ctx context.Context, db *storage.DB) (*view.View, *
 		Document: document, Selection: selection, History: shown, Name: storyName(run.Corpus.Path),
 		Updated: time.UnixMilli(run.Updated),
 	}
+	if codex.Former, err = shown.FormerPosts(ctx); err != nil {
+		return nil, nil, err
+	}
+	for i := range document.Entries {
+		document.Entries[i].MarkFormer(codex.Former)
+	}
 	codex.Scenes, err = db.Scenes.Orders(ctx)
 	return shown, codex, err
 }
@@ -226,13 +232,6 @@ func documentOf(ctx context.Context, db *storage.DB, shown *view.View, c *storag
 	at := view.NewPositions(ctx, db)
 	story := exporters.Story{Title: c.Title, CorpusHash: c.Hash, Threads: c.Threads, Scenes: c.Scenes}
 	document := exporters.Build(story, exporters.Select(entries, selection.Statuses, selection.Tags), at.At)
-	former, err := shown.FormerPosts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for i := range document.Entries {
-		document.Entries[i].MarkFormer(former)
-	}
 	document.AsOf = positionOf(shown, at)
 	threads, err := shown.Threads(ctx)
 	if err != nil {

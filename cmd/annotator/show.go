@@ -235,7 +235,7 @@ func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.
 			weak = " (weak: it lacks words of the fact)"
 		}
 		if v.Former {
-			weak += " (the source no longer has this text)"
+			weak += " (" + exporters.FormerText + ")"
 		}
 		var parts []string
 		if place, ok := places[v.Post]; ok && place.Scene != c.From.Scene {
