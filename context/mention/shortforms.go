@@ -99,11 +99,20 @@ func ofFamily(text string, words []word, i int) bool {
 		text[words[i-1].end:words[i].start] == " " && foldedWord(text[words[i-1].start:words[i-1].end]) == "the"
 }
 
-// goesOnAfter reports whether two words belong to a run of capitalised words. A title may have a point.
+// goesOnAfter reports whether two words belong to a run of capitalised words. A title may have a point, and a word in
+// dialect an apostrophe at its end: Mis' Hill.
 func goesOnAfter(text string, w, next word) bool {
-	between := text[w.end:next.start]
-	return w.capital && next.capital && (between == " " || between == "\n" ||
-		(between == ". " || between == ".\n") && identity.IsTitle(foldedWord(text[w.start:w.end])))
+	switch between := text[w.end:next.start]; {
+	case !w.capital || !next.capital:
+		return false
+	case between == " " || between == "\n":
+		return true
+	case between == ". " || between == ".\n":
+		return identity.IsTitle(foldedWord(text[w.start:w.end]))
+	case between == "' " || between == "’ ":
+		return !strings.HasSuffix(text[:w.start], "'") && !strings.HasSuffix(text[:w.start], "‘")
+	}
+	return false
 }
 
 // add adds a run of capitalised words, unless a name covers it or a part of it and more.

@@ -37,6 +37,7 @@ func TestShortForms(t *testing.T) {
 			"So Mr. Marrow left, so Mr.\nMarrow came, Marrow's way, so.",
 		}},
 		{"a title before a name", "Miss Wren 2 0:6 [2]", []string{"where Miss Wren is, Miss Wren is."}},
+		{"a title in dialect", "Mis' Wren 2 0:6 [2]", []string{"where Mis' Wren is, Mis' Wren is, so Wren is."}},
 		{"a whole name", "", []string{"There Orrin Marrow sat, and Orrin Marrow ate."}},
 		{"a word of the language", "", []string{"The marrow and marrow and marrow, and Marrow, Marrow."}},
 		{"once", "", []string{"There Marrow sat."}},
