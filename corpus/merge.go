@@ -65,7 +65,7 @@ func copyTo(ctx context.Context, from, to string) error {
 
 // write applies the plan to a copy of the former corpus.
 func (p *mergePlan) write(ctx context.Context, draft, path string) error {
-	full, err := filepath.Abs(draft)
+	name, err := sqlite.ReadOnlyName(draft)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (p *mergePlan) write(ctx context.Context, draft, path string) error {
 	// A corpus must be readable in a read-only folder.
 	_, err = pool.ExecContext(ctx, `PRAGMA journal_mode = DELETE`)
 	if err == nil {
-		_, err = pool.ExecContext(ctx, `ATTACH ? AS draft`, full)
+		_, err = pool.ExecContext(ctx, `ATTACH ? AS draft`, name)
 	}
 	if err == nil {
 		err = p.apply(ctx, pool)

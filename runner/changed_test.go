@@ -78,6 +78,15 @@ func (b *book) change(t *rapid.T) {
 // write writes the book, and takes it into the corpus.
 func (b *book) write() {
 	b.stage.t.Helper()
+	b.writeSource()
+	if err := importBook(b.source, b.stage.corpus); err != nil {
+		b.stage.t.Fatal(err)
+	}
+}
+
+// writeSource writes the book.
+func (b *book) writeSource() {
+	b.stage.t.Helper()
 	var text strings.Builder
 	for i, c := range b.chapters {
 		fmt.Fprintf(&text, "CHAPTER %d\n\n%s\n\n", i+1, strings.Join(c, "\n\n"))
@@ -85,11 +94,12 @@ func (b *book) write() {
 	if err := os.WriteFile(b.source, []byte(text.String()), 0o600); err != nil {
 		b.stage.t.Fatal(err)
 	}
+}
+
+func importBook(source, path string) error {
 	_, err := ingest.Import(context.Background(),
-		ingest.Options{Sources: []string{b.source}, Corpus: b.stage.corpus, SceneTokens: 60}, nil)
-	if err != nil {
-		b.stage.t.Fatal(err)
-	}
+		ingest.Options{Sources: []string{source}, Corpus: path, SceneTokens: 60}, nil)
+	return err
 }
 
 // runUntil runs the book. It stops after some transitions; 0: at the end.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"annotator"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
+	"annotator/model/offline"
 	"annotator/policy"
 	"annotator/runner"
 
@@ -31,7 +33,8 @@ const childEnv = "ANNOTATOR_CRASH_JOB"
 // job is what such a process does. It writes each transition, and each decision of the curator, to file descriptor 3.
 type job struct {
 	Corpus, DB, Base string
-	Hang             int // after this many transitions it waits for its end; 0: it does not
+	Book             string // the source that it imports first, and reads with the embedded model; "" for none
+	Hang             int    // after this many transitions it waits for its end; 0: it does not
 	Snapshots        bool
 	NoPolicy         bool // in place of the default
 	Config           runner.Config
@@ -56,7 +59,15 @@ func runChild(encoded string) int {
 			time.Sleep(time.Hour) // to wait for ever would be a deadlock, where nothing else runs
 		}
 	})
-	r, end, err := prepare(j, &bus, nil)
+	var transport http.RoundTripper
+	if j.Book != "" {
+		transport = offline.New(offline.Options{})
+		if err := importBook(j.Book, j.Corpus); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	r, end, err := prepare(j, &bus, transport)
 	if err == nil {
 		defer end()
 		err = r.Run(context.Background())

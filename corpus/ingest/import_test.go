@@ -274,6 +274,25 @@ func TestFailureLeavesNoFile(t *testing.T) {
 	}
 }
 
+// TestKilledImportLeavesNoLock: an import that was killed after the corpus got its name leaves a lock. The next one
+// removes it, though the corpus is there.
+func TestKilledImportLeavesNoLock(t *testing.T) {
+	t.Parallel()
+	o := ingest.Options{
+		Sources: files(t, map[string]string{"a.txt": twoChapters}), Corpus: filepath.Join(t.TempDir(), "c.db"),
+	}
+	mustImport(t, o).close(t)
+	lock := filepath.Join(filepath.Dir(o.Corpus), ".c.db.12345.draft.lock")
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made := mustImport(t, o)
+	made.close(t)
+	if _, err := os.Stat(lock); !made.report.Existing || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lock is there: %v", err)
+	}
+}
+
 func TestRefusedFieldsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	paths := files(t, map[string]string{

@@ -104,6 +104,7 @@ func Import(ctx context.Context, o Options, progress func(Progress)) (*Report, e
 	}
 	there, report, err := existing(ctx, o, sum)
 	if err != nil || report != nil {
+		atomicfile.RemoveStale(o.Corpus) // a process that is killed after its rename leaves its lock
 		return report, err
 	}
 	return build(ctx, o, sources, found, sum, there, progress)

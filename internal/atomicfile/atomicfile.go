@@ -81,7 +81,7 @@ func createWith(permissions fs.FileMode) func(folder, pattern string) (string, e
 }
 
 func create(target string, makeTemp func(folder, pattern string) (string, error)) (*File, error) {
-	removeStale(target)
+	RemoveStale(target)
 	for {
 		if f, err := tryCreate(target, makeTemp); f != nil || err != nil {
 			return f, err
@@ -167,8 +167,8 @@ func (f *File) Discard() {
 	}
 }
 
-// removeStale removes the temporary files and folders of a target that no process has locked.
-func removeStale(target string) {
+// RemoveStale removes the temporary files and folders of a target whose processes have ended, as Create does.
+func RemoveStale(target string) {
 	folder, prefix := split(target)
 	files, err := os.ReadDir(folder)
 	if err != nil {

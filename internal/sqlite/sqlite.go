@@ -210,6 +210,12 @@ func address(path string, query url.Values) (string, error) {
 	return uri(filepath.ToSlash(full), query), nil
 }
 
+// ReadOnlyName returns the name by which ATTACH opens a database for reading only. A transaction that may write to two
+// files has a third one, which a killed process leaves.
+func ReadOnlyName(path string) (string, error) {
+	return address(path, url.Values{"mode": {string(ReadOnly)}})
+}
+
 // uri returns the address of an absolute path with slashes: "/book.db", in Windows "C:/book.db" or
 // "//server/share/book.db".
 func uri(path string, query url.Values) string {
