@@ -15,9 +15,10 @@ const metaSeries = "series"
 
 // Series says which book of a series a corpus ends with. It has those before as they were.
 type Series struct {
-	Book  int    `json:"book"`  // its number, from 2; 0: the corpus is of one book
-	After string `json:"after"` // the title of the book before
-	Last  int64  `json:"last"`  // the last thread of the book before
+	Book   int    `json:"book"`   // its number, from 2; 0: the corpus is of one book
+	After  string `json:"after"`  // the title of the book before
+	Corpus string `json:"corpus"` // the name of the corpus of the book before, without its folder
+	Last   int64  `json:"last"`   // the last thread of the book before
 }
 
 // Series returns the series of a corpus; the zero value if it is of one book.
@@ -93,7 +94,9 @@ func nextBook(ctx context.Context, before string) (s Series, err error) {
 		return s, annotator.Errorf(annotator.Misused, "%s has no chapter", before)
 	}
 	title, err := db.Title(ctx)
-	return Series{Book: max(s.Book, 1) + 1, After: title, Last: threads[len(threads)-1].ID}, err
+	return Series{
+		Book: max(s.Book, 1) + 1, After: title, Corpus: filepath.Base(before), Last: threads[len(threads)-1].ID,
+	}, err
 }
 
 // bookTitle returns the title of a chapter of a book.

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"annotator": func() {
 		a := newApp()
 		a.servers = scriptedServers
+		go killAtFile(os.Getenv(killEnv))
 		os.Exit(a.run(context.Background(), os.Args[1:]))
 	}, "fatal": func() {
 		newApp()

@@ -287,7 +287,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	}
 	config := o.runConfig(identity)
 	config.Seed = seed
-	if err := o.acceptBook(ctx, store, &config); err != nil {
+	if err := o.acceptBook(ctx, store, source, &config); err != nil {
 		return nil, err
 	}
 	r := runner.New(config, store, source, wire, registry, &o.bus)

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"annotator"
 	"annotator/corpus"
@@ -25,26 +28,38 @@ func (o *runOptions) findBefore(ctx context.Context) error {
 		return annotator.Errorf(annotator.Misused, "%s is a corpus, and no book is added to another as one", o.source).
 			WithAdvice("name the file that it was imported from")
 	}
-	var err error
-	if o.after, err = runOf(ctx, o.after); err != nil {
+	begun := o.bookIsBegun()
+	path, err := runOf(ctx, o.after)
+	if begun && annotator.KindOf(err) == annotator.NotFound {
+		return nil // its copy is all that is needed
+	}
+	if err != nil {
 		return err
 	}
-	return withDatabase(ctx, o.after, func(db *storage.DB) error {
+	o.after = path
+	return withDatabase(ctx, path, func(db *storage.DB) error {
 		run, err := db.Run.Status(ctx)
 		if err != nil {
 			return err
 		}
-		begins := o.noResume || !exists(cmp.Or(o.db, databaseOf(o.source)))
-		if left := run.Corpus.Scenes - run.Recorded - run.Quarantined; begins && left > 0 {
-			return storage.UnfinishedBook(o.after, left)
+		o.former.title, o.former.corpus = run.Corpus.Title, corpusOfRun(&run, path)
+		if begun {
+			return nil
 		}
-		o.former.title = run.Corpus.Title
-		if o.former.corpus = corpusOfRun(&run, o.after); o.former.corpus == "" {
-			return annotator.Errorf(annotator.NotFound, "the corpus of %s is neither at %s nor beside it", o.after,
+		if left := run.Corpus.Scenes - run.Recorded - run.Quarantined; left > 0 {
+			return storage.UnfinishedBook(path, left)
+		}
+		if o.former.corpus == "" {
+			return annotator.Errorf(annotator.NotFound, "the corpus of %s is neither at %s nor beside it", path,
 				run.Corpus.Path).WithAdvice("put it back beside the database")
 		}
 		return nil
 	})
+}
+
+// bookIsBegun reports whether the corpus and the database of the next book are there.
+func (o *runOptions) bookIsBegun() bool {
+	return !o.noResume && exists(cmp.Or(o.db, databaseOf(o.source))) && exists(cmp.Or(o.corpus, corpusOf(o.source)))
 }
 
 // checkSeries checks that a corpus is of the book that the command asks for: after another one, or on its own.
@@ -56,13 +71,26 @@ func (o *runOptions) checkSeries(ctx context.Context, db *corpus.DB) error {
 	case o.after != "" && series.Book == 0:
 		return annotator.Errorf(annotator.Misused, "%s was imported as a book of its own", db.Path()).
 			WithAdvice("name another file with --corpus, and another with --db")
-	case o.after != "" && series.After != o.former.title:
+	case o.after != "" && !o.follows(&series):
 		return annotator.Errorf(annotator.Misused, "%s follows %q, and not %q", db.Path(), series.After,
-			o.former.title).
+			cmp.Or(o.former.title, o.after)).
 			WithAdvice("leave --after out to resume, or name another file with --corpus, and another with --db")
 	}
 	o.series = series
 	return nil
+}
+
+// follows reports whether the book before is the one that --after names. If its run is gone, the name of its corpus
+// has to do.
+func (o *runOptions) follows(series *corpus.Series) bool {
+	if o.former.title != "" {
+		return series.After == o.former.title
+	}
+	name := corpusOf(o.after)
+	if stem, isRun := strings.CutSuffix(o.after, ".annotator.db"); isRun {
+		name = stem + ".corpus.db"
+	}
+	return series.Corpus == filepath.Base(name)
 }
 
 // continueBook makes the database of the next book out of that of the book before. A run of a series has no other
@@ -83,16 +111,24 @@ func (o *runOptions) continueBook(ctx context.Context, path, title string) error
 }
 
 // acceptBook accepts another model and another prompt while no scene of a next book is begun.
-func (o *runOptions) acceptBook(ctx context.Context, db *storage.DB, config *runner.Config) error {
-	if o.after == "" {
+func (o *runOptions) acceptBook(ctx context.Context, db *storage.DB, story *corpus.DB, config *runner.Config) error {
+	if o.series.Book == 0 {
 		return nil
 	}
 	run, err := db.Run.Status(ctx)
 	if err != nil {
 		return err
 	}
-	if run.OpenScene == 0 && run.Recorded+run.Quarantined == run.Corpus.Scenes {
+	last, err := db.Scenes.LastRead(ctx)
+	if err != nil {
+		return err
+	}
+	threads, err := story.Threads(ctx)
+	at := func(thread int64) int {
+		return slices.IndexFunc(threads, func(t annotator.Thread) bool { return t.ID == thread })
+	}
+	if err == nil && run.OpenScene == 0 && at(last.Thread.ID) <= at(o.series.Last) {
 		config.Accept["model"], config.Accept["prompt"] = true, true
 	}
-	return nil
+	return err
 }
