@@ -57,8 +57,8 @@ func sentences(scene int) [2]string {
 	return [2]string{first, second}
 }
 
-// markedStory writes the story as JSON lines.
-func markedStory(t *testing.T, path string) {
+// markedStory writes some scenes of the story as JSON lines.
+func markedStory(t *testing.T, path string, first, last int) {
 	t.Helper()
 	var lines []string
 	add := func(thread, id int, title, name, body string) {
@@ -68,7 +68,7 @@ func markedStory(t *testing.T, path string) {
 		}
 		lines = append(lines, annotator.EncodeJSON(post))
 	}
-	for scene := 1; scene <= markedScenes; scene++ {
+	for scene := first; scene <= last; scene++ {
 		thread := 1 + (scene-1)/markedThread
 		title := "Chapter of " + marker((thread-1)*markedThread+1, 0)
 		texts := sentences(scene)
@@ -212,14 +212,17 @@ func changes(scene int, mark string, ids map[string]int) []annotator.ToolCall {
 	return calls
 }
 
-// markedRun runs the story, retries the refused scene after all others, and curates the remaining entries.
-func markedRun(t *testing.T) (a *app, db string) {
+// markedRun runs the story in one book, or in several that end with some scenes, from a seed. It retries the refused
+// scene after all others, and curates the remaining entries.
+func markedRun(t *testing.T, ends ...int) (a *app, db string) {
 	t.Helper()
 	model := &markingModel{refuses: true}
 	server := scripted.Start(t, scripted.Options{Script: model.script, Fault: model.fault})
 	dir := t.TempDir()
-	source := filepath.Join(dir, "story.jsonl")
-	markedStory(t, source)
+	seed := filepath.Join(dir, "seed.txt")
+	if err := os.WriteFile(seed, []byte("The harbour master\nGallows Quay\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	a, _ = newTestApp(nil)
 	a.now = time.Now
 	run := func(want int, arguments ...string) {
@@ -228,12 +231,20 @@ func markedRun(t *testing.T) (a *app, db string) {
 			t.Fatalf("%q ends with %d: %s", arguments, status, a.err)
 		}
 	}
-	run(exitQuarantined, "run", source, "--endpoint", server.Endpoint(), "--context-budget", "9000", "--max-tokens",
-		"1024", "--quiet")
+	first, before := 1, []string{"--seed", seed}
+	for _, last := range append(ends, markedScenes) {
+		source := filepath.Join(dir, fmt.Sprintf("story%d.jsonl", last))
+		markedStory(t, source, first, last)
+		arguments := []string{
+			"run", source, "--endpoint", server.Endpoint(), "--context-budget", "9000", "--max-tokens", "1024", "--quiet",
+		}
+		run(exitQuarantined, append(arguments, before...)...)
+		first, before = last+1, []string{"--after", source}
+	}
 	model.mu.Lock()
 	model.refuses = false
 	model.mu.Unlock()
-	db = filepath.Join(dir, "story.annotator.db")
+	db = filepath.Join(dir, fmt.Sprintf("story%d.annotator.db", markedScenes))
 	run(exitDone, "retry", "--db", db)
 	run(exitDone, "curate", "--db", db)
 	run(exitDone, "verify", "--db", db)
@@ -271,13 +282,30 @@ func markedLimits() (limits []markedLimit) {
 func TestNothingBeyondALimitIsShown(t *testing.T) {
 	t.Parallel()
 	a, path := markedRun(t)
+	nothingBeyond(t, a, path, markedLimits())
+}
+
+// TestNothingOfALaterBookIsShown is the same for two books of a series, under limits in either.
+func TestNothingOfALaterBookIsShown(t *testing.T) {
+	t.Parallel()
+	const last = markedScenes / 2
+	a, path := markedRun(t, last)
+	limits := []markedLimit{{"book:1", 10*last + 9}}
+	if longtest.Enabled() {
+		limits = append(limits, markedLimit{"scene:6", 69}, markedLimit{"scene:14", 149})
+	}
+	nothingBeyond(t, a, path, limits)
+}
+
+func nothingBeyond(t *testing.T, a *app, path string, limits []markedLimit) {
+	t.Helper()
 	db, err := storage.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	checkVariety(t, db)
-	for _, l := range markedLimits() {
+	for _, l := range limits {
 		t.Run(l.point, func(t *testing.T) {
 			looked := lookThrough{T: t, limit: l}
 			looked.commands(a, path)
