@@ -88,6 +88,9 @@ func change(e *annotator.Entry, r *annotator.Revision) error {
 		return changeEvidence(e, r)
 	case annotator.FieldPresent:
 		e.Present, e.PresentAt, e.PresentScene, e.PresentRevision = r.New, r.At, 0, order(r)
+		if r.New == "" {
+			e.PresentAt, e.PresentRevision = 0, 0
+		}
 	case annotator.FieldStatus:
 		e.Status, e.MergedInto = annotator.Status(r.New), 0
 	case annotator.FieldRetired:

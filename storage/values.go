@@ -35,8 +35,7 @@ func valuesOf(r *annotator.Revision) (ended, set *value, err error) {
 }
 
 func valueOf(field annotator.Field, text string) (*value, error) {
-	// These two fields have a meaning without a text.
-	if text == "" && field != annotator.FieldPresent && field != annotator.FieldRetired {
+	if text == "" && field != annotator.FieldRetired { // which may have no reason
 		return nil, nil
 	}
 	v := &value{field: field, json: quote(text), holds: true}
