@@ -212,13 +212,14 @@ func (v *View) Summaries(ctx context.Context) ([]annotator.Episode, error) {
 	return v.episodes(ctx, annotator.EpisodeThread, 0)
 }
 
-// episodes returns the newest episode of each thread.
+// episodes returns the newest episode of each thread that a model told. What a rule made of names is for the model's
+// context only.
 func (v *View) episodes(ctx context.Context, kind annotator.EpisodeKind, thread int64) ([]annotator.Episode, error) {
 	within, bound := v.writtenWithin(`?3`)
 	return readAll(ctx, v, "read the summaries", storage.ScanEpisode, `SELECT `+storage.EpisodeColumns+` FROM episode
 		WHERE id IN
 		(SELECT max(id) FROM episode WHERE kind = ?1 AND (?2 = 0 OR thread_id = ?2)
-		   AND instr(summary, ?4) <> 1 AND `+within+` GROUP BY thread_id)
+		   AND author <> 'rule' AND instr(summary, ?4) <> 1 AND `+within+` GROUP BY thread_id)
 		ORDER BY (SELECT ord FROM scene WHERE n = from_scene), id`, kind, thread, bound, annotator.NoStory)
 }
 

@@ -7,10 +7,28 @@ const opened = new Map(all("[data-opens]").map((e) => [e, numbers(e.dataset.open
 const targets = JSON.parse(byId("targets").dataset.targets);
 const limit = byId("limit"), search = byId("search"), last = Number(limit.dataset.last);
 const titles = new Map(chapters.map((c) => [c.dataset.thread, c.querySelector("h3").textContent]));
-// The slider stops at the ends of chapters, or at scenes where no chapters are known.
-const stops = chapters.length ? chapters.map((c) => Number(c.dataset.to)) : Array.from({ length: last }, (_, i) => i + 1);
+// The slider stops before the story and at the ends of chapters, or at scenes where no chapters are known.
+const stops = [0, ...(chapters.length ? chapters.map((c) => Number(c.dataset.to)) : Array.from({ length: last }, (_, i) => i + 1))];
 stops[stops.length - 1] = last;
 let scene = last;
+
+// It begins where the reader left it, or before the story. A page that was made with a limit begins there.
+const place = document.title + " " + last;
+function remembered() {
+  if ("chosen" in limit.dataset) return stops.length - 1;
+  try {
+    return Number(localStorage.getItem(place)) || 0;
+  } catch {
+    return 0;
+  }
+}
+function remember() {
+  try {
+    localStorage.setItem(place, limit.value);
+  } catch {
+    // The browser keeps nothing for this page.
+  }
+}
 
 function numbers(text) { return text.split(" ").map(Number); }
 
@@ -112,7 +130,10 @@ function listChapters() {
 function move() {
   const at = Number(limit.value);
   scene = stops[at];
-  byId("scene").value = chapters.length ? chapters[at].querySelector("h3").textContent : "scene " + scene;
+  const end = chapters.length && at ? chapters[at - 1].querySelector("h3").textContent : "scene " + scene;
+  byId("scene").value = at ? "to the end of " + end : "not begun";
+  byId("where").hidden = at > 0;
+  if (byId("told")) byId("told").hidden = !all("#front > p[data-in]").some((p) => !p.hidden);
   for (const [e, scenes] of dated) e.hidden = !inForce(scenes);
   for (const a of links) {
     const target = targets[a.dataset.to].find((t) => inForce(t.in));
@@ -143,18 +164,18 @@ function show() {
     if (entries.className === "cards") claimsOf(a).concat(all(".present:not([hidden])", a)).sort(order)[0]?.classList.add("gist");
     else arrange(a);
   }
-  byId("count").textContent = (words.length ? count + " found of " : "") + known().length + " entries, as of scene " + scene;
+  byId("count").textContent = (words.length ? count + " found of " : "") + known().length + " entries" + (scene ? ", as of scene " + scene : "");
   byId("gone").hidden = !(one && one.dataset.known !== "true" && !words.length);
   if (view === "front") front();
   if (view === "chapters") listChapters();
 }
 
 limit.max = stops.length - 1;
-limit.value = stops.length - 1;
+limit.value = remembered();
 document.body.className = "scripted";
 byId("controls").hidden = false;
 byId("controls").addEventListener("submit", (e) => e.preventDefault());
-limit.addEventListener("input", move);
+limit.addEventListener("input", () => { remember(); move(); });
 search.addEventListener("input", show);
 window.addEventListener("hashchange", () => { search.value = ""; show(); window.scrollTo(0, 0); });
 move();
