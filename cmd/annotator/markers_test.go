@@ -236,7 +236,8 @@ func markedRun(t *testing.T, ends ...int) (a *app, db string) {
 		source := filepath.Join(dir, fmt.Sprintf("story%d.jsonl", last))
 		markedStory(t, source, first, last)
 		arguments := []string{
-			"run", source, "--endpoint", server.Endpoint(), "--context-budget", "9000", "--max-tokens", "1024", "--quiet",
+			"run", source, "--endpoint", server.Endpoint(), "--context-budget", "9000",
+			"--max-tokens", "1024", "--quiet",
 		}
 		run(exitQuarantined, append(arguments, before...)...)
 		first, before = last+1, []string{"--after", source}
