@@ -30,25 +30,30 @@ func Branch(ctx context.Context, path, out string, snapshot int64) error {
 			"snapshot %d is of a question to the curator, and no run goes on from there", snapshot).
 			WithReason(annotator.ReasonNoBranch, annotator.SnapshotCheckpoint)
 	}
-	// The copy has another name until it is finished, so that out is never half a branch.
+	err = db.derive(ctx, out, func(copied string) error { return cutAfter(ctx, copied, snapshot) })
+	return sqlite.Wrap(err, "branch %s at snapshot %d", path, snapshot)
+}
+
+// derive creates a database at out with all of this one, as change leaves it. The copy has another name until it is
+// finished, so that out is never half of it.
+func (db *DB) derive(ctx context.Context, out string, change func(copied string) error) error {
 	part, err := atomicfile.Create(out)
 	if err != nil {
-		return annotator.Errorf(annotator.Misused, "branch to %s: its folder cannot be written", out).
+		return annotator.Errorf(annotator.Misused, "copy to %s: its folder cannot be written", out).
 			WithAdvice("choose another place")
 	}
 	defer part.Discard()
-	err = vacuumInto(ctx, db.read.DB, part.Path)
-	if err == nil {
-		err = cutAfter(ctx, part.Path, snapshot)
+	if err = vacuumInto(ctx, db.read.DB, part.Path); err == nil {
+		err = change(part.Path)
 	}
-	if err != nil {
-		return sqlite.Wrap(err, "branch %s at snapshot %d", path, snapshot)
-	}
-	branch, err := Open(ctx, part.Path)
 	if err != nil {
 		return err
 	}
-	return cmp.Or(branch.Maintenance.Backup(ctx, out), branch.Close())
+	changed, err := Open(ctx, part.Path)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(changed.Maintenance.Backup(ctx, out), changed.Close())
 }
 
 // cutAfter deletes what came after a snapshot.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"annotator"
-	"annotator/internal/atomicfile"
 	"annotator/internal/sqlite"
 )
 
@@ -22,23 +21,8 @@ func Continue(ctx context.Context, path, out, title string) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	part, err := atomicfile.Create(out)
-	if err != nil {
-		return annotator.Errorf(annotator.Misused, "continue in %s: its folder cannot be written", out).
-			WithAdvice("choose another place")
-	}
-	defer part.Discard()
-	if err := vacuumInto(ctx, db.read.DB, part.Path); err != nil {
-		return sqlite.Wrap(err, "copy %s", path)
-	}
-	if err := nameBook(ctx, part.Path, path, title); err != nil {
-		return err
-	}
-	next, err := Open(ctx, part.Path)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(next.Maintenance.Backup(ctx, out), next.Close())
+	err = db.derive(ctx, out, func(copied string) error { return nameBook(ctx, copied, path, title) })
+	return sqlite.Wrap(err, "continue %s in %s", path, out)
 }
 
 // UnfinishedBook is the error for a book, with the run at a path, that has scenes left to read.
