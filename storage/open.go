@@ -132,6 +132,7 @@ func (db *DB) openWriter(ctx context.Context, migrating []func(schema, last int)
 // until it is whole. Only its owner may read it: it will hold the whole story.
 func (s schema) create(ctx context.Context, path string, migrating []func(schema, last int)) (created bool, err error) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		atomicfile.RemoveStale(path) // a process that is killed after its rename leaves files
 		return false, nil
 	}
 	draft, err := atomicfile.Create(path)
