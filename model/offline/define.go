@@ -92,7 +92,7 @@ func spoken(before string) bool {
 }
 
 // What stands behind a name, or before it, where a sentence tells who or what it is. The last group has the words of a
-// noun, as far as the next preposition.
+// noun, as far as the next preposition. Of several articles before a name, the last one begins them.
 const (
 	articles = `(?:[Aa]n?|[Tt]he|one of the|[Oo]ur|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Mm]y|[Yy]our|une?|le|la|ein|eine|` +
 		`der|die|das|el|il)`
@@ -102,11 +102,12 @@ const (
 	toBe      = `(?:is|was|were|had been|has been|became|(?:seem|appear)(?:s|ed) to be|est|était|war|ist|era|è|es|` +
 		`был|была)`
 	fullName = `\p{Lu}[\p{L}.-]*(?: (?:de |von |of )?\p{Lu}[\p{L}-]*)*`
-	ownerOf  = fullName + `(?:’s|'s|’|') (?:[\p{Ll}-]+ )?`
+	ownerOf  = `(?:` + fullName + `|(?:[Tt]he|[Tt]h[ai][st]) (?:[\p{Ll}-]+ ){0,2}[\p{Ll}-]+)` +
+		`(?:’s|'s|’|') (?:[\p{Ll}-]+ )?`
 )
 
 var (
-	copula = regexp.MustCompile(`^(?:, who)?` + ofName + ` ` + toBe +
+	copula = regexp.MustCompile(`^(?:, (?:who|which))?` + ofName + ` ` + toBe +
 		`(?: once| now| then| also| still| indeed| only| formerly| really)?(?: ` + articles + `| —|)` + nounWords)
 	anyCopula  = regexp.MustCompile(`^` + ofName + ` ` + toBe + ` (\p{L}+)`)
 	ownAfter   = regexp.MustCompile(`^(?:,|,? who)?(?: ` + toBe + `)? (?:my|your|our) `)
@@ -117,13 +118,14 @@ var (
 	kinOf      = regexp.MustCompile(`^(?:,| ` + toBe + `) ` + ownerOf + kinNouns)
 	kinBefore  = regexp.MustCompile(ownerOf + kinNouns + `,? $`)
 	ofAfter    = regexp.MustCompile(`^, of (?:the (?:[\p{Ll}-]+ ){0,4})?\p{Lu}`)
-	introduces = regexp.MustCompile(`^[“‘"]?(?:I am|My name is|This is)(?: the| my(?: [\p{Ll}-]+){1,5},)? $`)
+	introduces = regexp.MustCompile(`^[“‘"]?(?:I am|My name is|This is)` +
+		`(?: the| (?:my|the|his|her)(?: [\p{Ll}’'-]+){1,5},)? $`)
 	goesOn     = regexp.MustCompile(`^, \p{Ll}`)
 	aimed      = regexp.MustCompile(`\b(?:to|from|by|with|in|at|on|for)(?: the)? $`)
 	anyNoun    = regexp.MustCompile(`\b[Aa]n?(?: [\p{Ll}-]+)+, $`)
 	kinAfter   = regexp.MustCompile(`^(?:’s|'s) (?:\p{Ll}+ )?` + kinNouns)
-	nounBefore = regexp.MustCompile(`(?:^|[ “(—])` + articles + nounWords + ofPlace)
-	nounInside = regexp.MustCompile(`\p{L} (?:an?|the|his|her|my|our|their)` + nounWords + ofPlace)
+	nounBefore = regexp.MustCompile(`(?s)^(?:.*[ “(—])?` + articles + nounWords + ofPlace)
+	nounInside = regexp.MustCompile(`(?s)^.*\p{L} (?:an?|the|his|her|my|our|their)` + nounWords + ofPlace)
 	roleBefore = regexp.MustCompile(`(?:^|[ “(—])` + articles + `(?: [\p{Ll}-]+){0,2}( [\p{Ll}-]+) $`)
 	ofBefore   = regexp.MustCompile(`(?:^|[ “(—])(?:[Tt]he|[Aa]n?)(?: [\p{Ll}-]+){0,2}( [\p{Ll}-]+) of $`)
 )
@@ -223,7 +225,8 @@ func (l *lexicon) informative(sentence string, start, end int, kind string, spee
 		score += 20
 	case introduced:
 		score += 18 + spokenPenalty
-	case l.tells(copula, after, nouns) != "" && !acts(after) && !aimed.MatchString(before):
+	case l.tells(copula, after, nouns) != "" && !acts(after) &&
+		(strings.HasPrefix(after, ", wh") || !aimed.MatchString(before)): // "to Marrow, who is": of Marrow
 		score += l.weigh(20, copula, after, nouns)
 	case l.apposes(after, nouns) != "" && !clause(before) && !listed(before, after):
 		score += l.weigh(20, apposition, after, nouns)
