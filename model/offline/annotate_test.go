@@ -125,7 +125,7 @@ func TestDefinitions(t *testing.T) {
 		"Tobin Vane seemed to be a very kind, good-natured man.":                        true,
 		"“I am Tobin Vane, of the house of Vane.”":                                      true,
 		"They walked down to Tobin Vane, who is the keeper of the light.":               true,
-		"“This is the young lady’s uncle, Tobin Vane,” said one of them.":               true,
+		"“This is the young lady’s uncle, Tobin Vane.”":                                 true,
 		"“In spring I made the acquaintance of the well-known actor, Tobin Vane.”":      true,
 		"Do not believe what Tobin Vane is telling you, countess.":                      false,
 		"When they heard the name of Tobin Vane, the captain of the watch turned pale.": false,
