@@ -39,6 +39,34 @@ func Reword(
 	return r.result()
 }
 
+// Relate returns the revisions that give an open claim a relation that it lacks, without ids, times or trace. There are
+// none if it has that relation. The error is a *Refusal if the rules reject it.
+func Relate(
+	e *annotator.Entry, fact int64, relation, object string, actor annotator.Actor, at annotator.Place,
+) ([]annotator.Revision, error) {
+	r := newReviser(e, Edit{Actor: actor, At: at})
+	r.checkEditable()
+	r.checkPart(LockFact(fact), fmt.Sprintf("fact %d", fact))
+	claim := r.openClaim(fact)
+	f := Fact{Text: claim.Text, Relation: relation, Object: object}
+	f.Relation, f.Object = relationOf(&f)
+	if _, err := f.clean(); err != nil && r.err == nil {
+		r.fail(err)
+	}
+	if f.Relation == "" {
+		r.fail(refuse("EMPTY", "a relation has words"))
+	}
+	if has := RelationWords(&claim); claim.Relation != "" && has != RelationWords(&annotator.Claim{
+		Relation: f.Relation, Object: f.Object,
+	}) {
+		r.fail(refuse("SAME", "fact %d has a relation already: %s", fact, has))
+	}
+	if r.err == nil {
+		r.complete(fact, false, f.Relation, f.Object)
+	}
+	return r.result()
+}
+
 // Move returns the revisions that move an open claim to the entry that it is about, without ids, times or trace. Those
 // of the target come before that of the source. The target gets a claim that is like it, with its evidence, or that
 // evidence if it has the claim. The claim of the source ends as moved. The error is a *Refusal if the rules reject it.

@@ -164,6 +164,7 @@ func newFacts(raw json.RawMessage) (facts []NewFact, err error) {
 		}
 		f.Text, f.Speaker = codex.Clean(annotator.Unescape(f.Text)), codex.Clean(annotator.Unescape(f.Speaker))
 		f.Document, f.Quote = codex.Clean(annotator.Unescape(f.Document)), codex.Clean(f.Quote)
+		f.Relation, f.Object = annotator.Unescape(f.Relation), annotator.Unescape(f.Object)
 		if !codex.HasWord(f.Text) {
 			return nil, errors.New("a fact holds no word")
 		}

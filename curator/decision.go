@@ -77,6 +77,8 @@ type NewFact struct {
 	State    bool                `json:"state,omitempty"`
 	Identity bool                `json:"identity,omitempty"`
 	Earlier  bool                `json:"earlier,omitempty"`
+	Relation string              `json:"relation,omitempty"`
+	Object   string              `json:"object,omitempty"`
 	Quote    string              `json:"quote,omitempty"` // from a post of the story that the candidate was shown with
 }
 
@@ -172,7 +174,7 @@ func (c *Candidate) reword(d *Decision, edit codex.Edit) ([]annotator.Revision, 
 	for i, f := range d.Facts {
 		fact := codex.Fact{
 			Text: f.Text, Kind: f.Kind, Speaker: f.Speaker, Document: f.Document, State: f.State, Identity: f.Identity,
-			Earlier: f.Earlier,
+			Earlier: f.Earlier, Relation: f.Relation, Object: f.Object,
 		}
 		c.ground(&fact, f.Quote)
 		add := codex.Edit{Actor: edit.Actor, At: edit.At, Facts: []codex.Fact{fact}}

@@ -7,14 +7,42 @@ import (
 	"annotator/codex"
 )
 
-// reword puts other wordings in the place of facts.
+// reword puts other wordings in the place of facts, and gives them relations that they lack.
 func (ed *editor) reword(list []rewordArguments, at annotator.Place) {
 	ed.tooMany("reword", len(list))
 	for _, a := range taken(list) {
-		revisions, err := codex.Reword(&ed.entry, a.Fact, a.Text, ed.env.Actor, at)
-		ed.suggest(err, &annotator.Operation{Do: annotator.DeedEdit, Fact: a.Fact, Text: a.Text})
-		ed.takeAll(refusedPart{Reword: a.Fact}, revisions, err)
+		part, fact := refusedPart{Reword: a.Fact}, a.Fact
+		if a.Text != "" || a.Relation == "" {
+			revisions, err := codex.Reword(&ed.entry, fact, a.Text, ed.env.Actor, at)
+			ed.suggest(err, &annotator.Operation{Do: annotator.DeedEdit, Fact: fact, Text: a.Text})
+			if !ed.takeAll(part, revisions, err) {
+				continue
+			}
+			fact = lastFact(&ed.entry)
+		}
+		if a.Relation != "" {
+			ed.relate(part, fact, a, at)
+		}
 	}
+}
+
+// relate gives a fact a relation.
+func (ed *editor) relate(part refusedPart, fact int64, a rewordArguments, at annotator.Place) {
+	object, err := ed.env.object(ed.ctx, a.Object)
+	if err != nil {
+		ed.err = err
+		return
+	}
+	revisions, err := codex.Relate(&ed.entry, fact, a.Relation, object, ed.env.Actor, at)
+	ed.takeAll(part, revisions, err)
+}
+
+// lastFact returns the number of the newest fact of an entry.
+func lastFact(e *annotator.Entry) (last int64) {
+	for i := range e.Claims {
+		last = max(last, e.Claims[i].ID)
+	}
+	return last
 }
 
 // target is an entry that gets facts of the one that a call changes.

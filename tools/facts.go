@@ -17,7 +17,7 @@ import (
 // factArguments is a fact as a call gives it. Its quotation bears out this fact and no other.
 type factArguments struct {
 	Text     string              `json:"text" jsonschema:"one full sentence"`
-	Quote    string              `json:"quote,omitempty" jsonschema:"three to eight words, copied from a post"`
+	Quote    string              `json:"quote,omitempty" jsonschema:"three to eight words, copied from a post; of two places, words of each with … between"`
 	PostID   int64               `json:"post_id,omitempty" jsonschema:"of the quote, if it is not in this scene"`
 	Kind     annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"default: narrated; with a speaker, claimed"`
 	Speaker  string              `json:"speaker,omitempty" jsonschema:"who claims or wrote it"`
@@ -25,7 +25,7 @@ type factArguments struct {
 	State    bool                `json:"state,omitempty" jsonschema:"it may be otherwise tomorrow"`
 	Identity bool                `json:"identity,omitempty" jsonschema:"it says who or what the entry is"`
 	Earlier  bool                `json:"earlier,omitempty" jsonschema:"it is of an earlier time"`
-	Relation string              `json:"relation,omitempty" jsonschema:"what it says of the entry and object, as sister of, captain of, has rank, lives at, owns, part of, rescued"`
+	Relation string              `json:"relation,omitempty" jsonschema:"what the entry is or did to object, in most facts with a link: sister of, captain of, has rank, lives at, owns, part of, taught, rescued"`
 	Object   objectName          `json:"object,omitempty" also:"integer" shown:"string" jsonschema:"name of the other entry, or words; default: the first that text links"`
 }
 
@@ -40,8 +40,10 @@ type closeArguments struct {
 
 // rewordArguments puts another wording in the place of a fact.
 type rewordArguments struct {
-	Fact int64  `json:"fact"`
-	Text string `json:"text"`
+	Fact     int64      `json:"fact"`
+	Text     string     `json:"text,omitempty" jsonschema:"its new sentence, if that is another"`
+	Relation string     `json:"relation,omitempty" jsonschema:"one that it lacks, or in place of its own"`
+	Object   objectName `json:"object,omitempty" also:"integer" shown:"string"`
 }
 
 // moveArguments moves a fact to another entry.

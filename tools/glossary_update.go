@@ -12,7 +12,7 @@ type updateArguments struct {
 	Entry   entryRef          `json:"entry_id" also:"integer" shown:"integer" jsonschema:"the entry's id"`
 	Facts   []factArguments   `json:"facts,omitempty" shown:"brief" jsonschema:"what is not among its facts yet, each as for glossary_create"`
 	Close   []closeArguments  `json:"close,omitempty" jsonschema:"facts that no longer hold, or are wrong"`
-	Reword  []rewordArguments `json:"reword,omitempty" jsonschema:"facts that were badly put"`
+	Reword  []rewordArguments `json:"reword,omitempty" jsonschema:"facts that were badly put, or lack their relation"`
 	Move    []moveArguments   `json:"move,omitempty" jsonschema:"facts to another entry"`
 	Term    *string           `json:"term,omitempty" jsonschema:"a new name; the old one stays as an alias"`
 	Aliases []string          `json:"aliases,omitempty" jsonschema:"names to add"`

@@ -3,6 +3,7 @@ package mention
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"annotator"
 	"annotator/codex"
@@ -135,32 +136,37 @@ func (w *Wording) telling(part int) bool {
 	return p.ids == nil && w.usage.scenes >= tellingAfter && w.usage.seldom(p.text)
 }
 
+// leastLetters is how many letters a word has that is named as lacking. In scripts with spaces, shorter ones are most
+// often function words, which early scenes have too seldom to show it.
+const leastLetters = 4
+
+// nameable reports whether a part says something by itself: a number, a run of characters, or a longer word.
+func (w *Wording) nameable(part int) bool {
+	word := w.parts[part].word
+	return len(word) == 0 || len(word) >= leastLetters || annotator.Unspaced(word[0]) ||
+		slices.ContainsFunc(word, unicode.IsNumber)
+}
+
 // leastLacking is how many words a fact must lack to be named for it. A single one is most often put in other words.
 const leastLacking = 2
 
 // lacks returns the telling words of a fact that some posts have and no quotation has. The story says elsewhere what
-// the fact adds to these. If they have nothing of the fact, all of its words are returned.
+// the fact adds to these. If they have nothing of the fact, its words are returned: those that say something by
+// themselves, if there are such.
 func (w *Wording) lacks(quotes []annotator.Evidence, posts []annotator.Post) (lacks []string) {
 	has := make([]bool, len(w.parts))
 	for i := range quotes {
 		include(has, w.in(quotes[i].Quote))
 	}
-	nothing := !slices.Contains(has, true)
-	var missing []int
-	for i := range w.parts {
-		if w.parts[i].ids == nil && !has[i] && (nothing || w.telling(i)) {
-			missing = append(missing, i)
-		}
-	}
-	if len(missing) < leastLacking {
-		return nil
+	if !slices.Contains(has, true) {
+		return w.words()
 	}
 	told := make([]bool, len(w.parts))
-	for i := 0; !nothing && i < len(posts); i++ {
+	for i := range posts {
 		include(told, w.wordsIn(posts[i].Body))
 	}
-	for _, i := range missing {
-		if nothing || told[i] {
+	for i := range w.parts {
+		if !has[i] && told[i] && w.telling(i) && w.nameable(i) {
 			lacks = append(lacks, w.parts[i].text)
 		}
 	}
@@ -168,6 +174,33 @@ func (w *Wording) lacks(quotes []annotator.Evidence, posts []annotator.Post) (la
 		return nil
 	}
 	return lacks
+}
+
+// words returns the words of a fact, if they are as many as one must lack. Seldom ones stand for the others, and then
+// those that are nameable.
+func (w *Wording) words() []string {
+	var all, nameable, telling []string
+	for i := range w.parts {
+		if w.parts[i].ids != nil {
+			continue
+		}
+		all = append(all, w.parts[i].text)
+		if w.nameable(i) {
+			nameable = append(nameable, w.parts[i].text)
+		}
+		if w.nameable(i) && w.telling(i) {
+			telling = append(telling, w.parts[i].text)
+		}
+	}
+	if len(all) < leastLacking {
+		return nil
+	}
+	for _, list := range [][]string{telling, nameable} {
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return all
 }
 
 // include adds to some parts those of another text.
