@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +36,7 @@ type job struct {
 	Corpus, DB, Base string
 	Book             string // the source that it imports first, and reads with the embedded model; "" for none
 	Hang             int    // after this many transitions it waits for its end; 0: it does not
+	HangAfter        string // a transition after which it does; "" for none
 	Snapshots        bool
 	NoPolicy         bool // in place of the default
 	Config           runner.Config
@@ -54,8 +56,9 @@ func runChild(encoded string) int {
 			return
 		}
 		count++
-		fmt.Fprintln(told, n.State, n.Next)
-		if count == j.Hang {
+		line := fmt.Sprint(n.State, " ", n.Next)
+		fmt.Fprintln(told, line)
+		if count == j.Hang || line == j.HangAfter {
 			time.Sleep(time.Hour) // to wait for ever would be a deadlock, where nothing else runs
 		}
 	})
@@ -79,17 +82,37 @@ func runChild(encoded string) int {
 	return 0
 }
 
-// sameAfterKills demands that a run that is killed after a transition has the rows of the undisturbed one. It tries
-// every step-th transition.
+// killsOf selects the transitions after which a run is killed: the first and the last of each kind, and every sixth. In
+// the sample it is every step-th. The last transition of all is not among them.
+func killsOf(lines []string, step int) (moments []int) {
+	first, last := map[string]int{}, map[string]int{}
+	for n, line := range lines {
+		if _, met := first[line]; !met {
+			first[line] = n
+		}
+		last[line] = n
+	}
+	const beside = 6
+	for n, line := range lines[:len(lines)-1] {
+		if !longtest.Enabled() && n%step == 0 ||
+			longtest.Enabled() && (n == first[line] || n == last[line] || n%beside == 0) {
+			moments = append(moments, n+1)
+		}
+	}
+	return moments
+}
+
+// sameAfterKills demands that a run that is killed after a transition has the rows of the undisturbed one. Without the
+// long tests it tries every step-th transition.
 func (s *stage) sameAfterKills(step int) {
 	s.t.Helper()
-	killed, transitions := s.spawn("calm", 0, never, 0)
-	if killed {
+	if killed, _ := s.spawn("calm", 0, never, 0); killed {
 		s.t.Fatal("the undisturbed run was killed")
 	}
+	moments := killsOf(s.lines, step)
 	s.verify("calm")
 	calm := dump(s.t, s.db("calm"))
-	for n := 1; n < transitions; n += step {
+	for _, n := range moments {
 		name := fmt.Sprintf("killed-%d", n)
 		s.spawn(name, n, func(told int) bool { return told == n }, 0)
 		if killed, _ := s.spawn(name, 0, never, 0); killed {
@@ -104,7 +127,12 @@ func (s *stage) spawn(name string, hang int, kill func(transitions int) bool, af
 	told int,
 ) {
 	s.t.Helper()
-	encoded, err := json.Marshal(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Hang: hang, Config: s.config})
+	return s.spawnJob(job{Corpus: s.corpus, DB: s.db(name), Base: s.base, Hang: hang, Config: s.config}, kill, after)
+}
+
+func (s *stage) spawnJob(j job, kill func(transitions int) bool, after time.Duration) (killed bool, told int) {
+	s.t.Helper()
+	encoded, err := json.Marshal(j)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -183,10 +211,10 @@ func judgedStage(t *testing.T) *stage {
 const stride = 24
 
 // killThroughout has processes read the story one after another. Each is killed after stride transitions, the first
-// earlier, until one ends. In full it does so for each transition at which the first may end, so that the kills are
-// everywhere in the story. Then it kills after each kind of transition that none of them was killed after. The rows
-// must be those of an undisturbed run, which makes a least number of transitions.
-func (s *stage) killThroughout(least int) {
+// earlier, until one ends. In full it does so some times, with ends of the first at equal distances, so that the kills
+// are everywhere in the story. Others are then killed after each kind of transition that is left. The rows must be
+// those of an undisturbed run, which makes a least number of transitions.
+func (s *stage) killThroughout(least, times int) {
 	s.t.Helper()
 	killed, transitions := s.spawn("calm", 0, never, 0)
 	if killed || transitions < least {
@@ -212,15 +240,38 @@ func (s *stage) killThroughout(least int) {
 		}
 		s.compare(name, calm)
 	}
-	for first := 1; first <= stride; first += longtest.Pick(stride, 1) {
+	for first := 1; first <= stride; first += stride / longtest.Pick(1, times) {
 		kill(first)
 	}
-	for n, line := range lines[:len(lines)-1] {
-		if longtest.Enabled() && !left[line] {
-			kill(n + 1)
-		}
+	if longtest.Enabled() {
+		s.killAfterEach(lines[:len(lines)-1], left, calm)
 	}
 	s.noViolations()
+}
+
+// killAfterEach has processes read the story one after another until one was killed after each kind of transition. The
+// kinds have the order of their first occurrence, so that a process meets the next one after the last.
+func (s *stage) killAfterEach(lines []string, left map[string]bool, calm []string) {
+	s.t.Helper()
+	for walk := 0; slices.ContainsFunc(lines, func(line string) bool { return !left[line] }); walk++ {
+		name, killed, kills := fmt.Sprintf("killed-after-each-%d", walk), true, 0
+		for _, line := range lines {
+			if left[line] || !killed {
+				continue
+			}
+			j := job{Corpus: s.corpus, DB: s.db(name), Base: s.base, HangAfter: line, Config: s.config}
+			if killed, _ = s.spawnJob(j, func(told int) bool { return s.lines[told-1] == line }, 0); killed {
+				left[line], kills = true, kills+1
+			}
+		}
+		if kills == 0 {
+			s.t.Fatal("no process was killed")
+		}
+		if killed {
+			s.spawn(name, 0, never, 0)
+		}
+		s.compare(name, calm)
+	}
 }
 
 // TestKilledAtEveryTransition kills a run after its transitions and after the decisions of the curator, and lets other
@@ -228,7 +279,7 @@ func (s *stage) killThroughout(least int) {
 func TestKilledAtEveryTransition(t *testing.T) {
 	t.Parallel()
 	s := judgedStage(t)
-	s.killThroughout(20 * 8)
+	s.killThroughout(20*8, stride)
 	if n := s.count("calm", `SELECT count(*) FROM trace WHERE kind = 'close'`); n == 0 {
 		t.Fatal("no scene ends with its calls")
 	}
@@ -245,7 +296,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	span := time.Since(begin)
 	s.verify("calm")
 	calm := dump(t, s.db("calm"))
-	kills := longtest.Pick(5, 100)
+	kills := longtest.Pick(5, 40)
 	random := rand.New(rand.NewPCG(1, 2))
 	for landed, n := 0, 0; landed < kills; n++ {
 		name := fmt.Sprintf("random-%d", n)

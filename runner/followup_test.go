@@ -307,7 +307,7 @@ func TestKilledBetweenFollowUps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := styleStage(t, test.style, 9)
-			s.killThroughout(1)
+			s.killThroughout(1, 3)
 		})
 	}
 }

@@ -272,5 +272,5 @@ func TestPresentStatementsWithoutAnswer(t *testing.T) {
 func TestPresentStatementsAfterKills(t *testing.T) {
 	t.Parallel()
 	s, _ := presenting(t, nil)
-	s.killThroughout(1)
+	s.killThroughout(1, 3)
 }

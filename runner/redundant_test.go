@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
 
@@ -121,5 +120,5 @@ func TestDroppedEntriesAreNoCandidates(t *testing.T) {
 func TestRedundantEntriesAfterKills(t *testing.T) {
 	t.Parallel()
 	s, _ := collars(t, `<drop entry="2" into="Wren"/><same entry="4" as="3"/>`)
-	s.sameAfterKills(longtest.Pick(6, 1))
+	s.sameAfterKills(6)
 }

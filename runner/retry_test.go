@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/runner"
 	"annotator/storage"
@@ -154,10 +153,10 @@ func TestRetryOutlivesTheProcess(t *testing.T) {
 	if killed || transitions < 3*8 {
 		t.Fatalf("the undisturbed run told %d transitions (killed: %v)", transitions, killed)
 	}
+	moments := killsOf(s.lines, 17)
 	s.verify("calm")
 	calm := append(dump(t, s.db("calm")), s.refusals("calm")...)
-	step := longtest.Pick(17, 1)
-	for n := 1; n < transitions; n += step {
+	for _, n := range moments {
 		name := fmt.Sprintf("killed-%d", n)
 		fresh(name)
 		if killed, told := s.spawn(name, n, func(told int) bool { return told == n }, 0); !killed || told != n {

@@ -149,7 +149,7 @@ func TestSpokenCallsResume(t *testing.T) {
 		t.Fatal("the call that is not whole was not asked for again")
 	}
 	calm := dump(t, s.db("calm"))
-	at, step := 1, longtest.Pick(9, 1)
+	at, step := 1, longtest.Pick(9, 2)
 	for ; s.interrupted(annotator.NoticeTransition, at); at += step {
 		name := fmt.Sprintf("interrupted at transition %d", at)
 		s.bus = nil

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"annotator"
-	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 )
 
@@ -88,11 +87,11 @@ func TestKilledInTrouble(t *testing.T) {
 	if killed || transitions < 8*8 {
 		t.Fatalf("the undisturbed run told %d transitions (killed: %v)", transitions, killed)
 	}
+	moments := killsOf(s.lines, 23)
 	s.verify("calm")
 	calm := dump(t, s.db("calm"))
 	s.inTrouble("calm")
-	step := longtest.Pick(23, 1)
-	for n := 1; n < transitions; n += step {
+	for _, n := range moments {
 		name := fmt.Sprintf("killed-%d", n)
 		tr.forget()
 		if killed, told := spawn(name, n); !killed || told != n {

@@ -153,7 +153,7 @@ func TestLogBesideReaders(t *testing.T) {
 			stops = append(stops, s.reads(length))
 		}
 		start := time.Now()
-		most, slowest := s.write(longtest.Pick(100, 500))
+		most, slowest := s.write(longtest.Pick(100, 200))
 		took, reads := time.Since(start), 0
 		for _, stop := range stops {
 			reads += stop()

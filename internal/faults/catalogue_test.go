@@ -102,7 +102,8 @@ const (
 	forEver = 2
 )
 
-// cells returns the cells of a row, a list for each form. The first form has all cells. Other forms have those of the
+// cells returns the cells of a row, a list for each form. The first form has every place and every number of times. The
+// mode changes from one to the next, so that each place and each number occurs in both. Other forms have those of the
 // middle call in one mode. If the fault occurs on other wires, it is applied there to the middle call, once and
 // permanently.
 func (r *row) cells() (all [][]*cell) {
@@ -112,7 +113,7 @@ func (r *row) cells() (all [][]*cell) {
 		for times := range strikings {
 			for place := range places {
 				for _, mode := range []mode{streamed, whole} {
-					if r.shows(mode) && (i == 0 || place == middle && mode == usual) {
+					if mode == r.modeOf(times, place) && i == 0 || i > 0 && place == middle && mode == usual {
 						those = append(those, &cell{r, form, chat, times, place, mode})
 					}
 				}
@@ -132,7 +133,13 @@ func (r *row) cells() (all [][]*cell) {
 	return append(all, others)
 }
 
-func (r *row) shows(m mode) bool { return r.only == "" || r.only == m }
+// modeOf returns the mode of a cell of the first form. Rows with an odd number have the other half of the cells.
+func (r *row) modeOf(times, place int) mode {
+	if r.only != "" {
+		return r.only
+	}
+	return []mode{streamed, whole}[(r.n+times+place)%2]
+}
 
 // trouble is the modification of a working server for a cell.
 func (c *cell) trouble(calls int) *trouble {
@@ -152,7 +159,7 @@ func catalogueRows() (all []row) {
 }
 
 // TestCatalogue applies each fault of the catalogue in each of its forms. It occurs at the first, a middle and the last
-// call of a story, once, three times and permanently, streamed and not. Every run ends with all scenes recorded, or
+// call of a story, once, three times and permanently, streamed or not. Every run ends with all scenes recorded, or
 // some quarantined with a reason, or halted. Then it continues with a working server. In the end nothing is lost and
 // nothing is duplicated.
 func TestCatalogue(t *testing.T) {

@@ -154,9 +154,10 @@ go test ./internal/faults -run Document -update                 # this document
 
 Each cell reads a story of four scenes in ten calls, with tool calls in each scene. The %d faults of the table have %d
 forms. A fault occurs at the first call, at one in the middle of a scene, or at the last; once, for three calls, or from
-then on; with streaming and without. The further forms of a fault occur in the middle only, streamed. A fault that
-exists on every wire also occurs in its first form on the other three, in the middle, once and from then on. That makes
-%d cells, %d of them on other wires than chat completions.
+then on. Every other of these cells is streamed, so that each call and each number of times occurs with streaming and
+without. The further forms of a fault occur in the middle only, streamed. A fault that exists on every wire also occurs
+in its first form on the other three, in the middle, once and from then on. That makes %d cells, %d of them on other
+wires than chat completions.
 
 In each cell the run ends in one of three ways: all scenes are recorded; some are quarantined with the reason and the
 server's answer; or the run halts with the reason and can be resumed. The run then continues with a working server,
