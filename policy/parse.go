@@ -11,6 +11,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"annotator"
 
@@ -24,14 +25,17 @@ var defaultText string
 func Text() string { return defaultText }
 
 // Default returns the default policy.
-func Default() *Policy {
+func Default() *Policy { return parsedDefault() }
+
+// parsedDefault parses the default policy once: every command has it among its settings.
+var parsedDefault = sync.OnceValue(func() *Policy {
 	p, err := Parse("policy.yaml", []byte(defaultText), nil)
 	if err != nil {
 		panic(err) // the embedded file is valid
 	}
 	p.hash = ""
 	return p
-}
+})
 
 // MaxBytes is the maximum size of a policy file.
 const MaxBytes = 64 << 10
