@@ -31,6 +31,8 @@ type server struct {
 	limit    int
 	held     []*Place // by number
 	failures int      // since its newest success, of any story
+	contexts []int    // of the newest replies, in tokens
+	evicted  int      // prefixes, since Admission last looked
 }
 
 // failuresToMove is how often in a row a server must fail before a story leaves it.
@@ -63,6 +65,7 @@ type Place struct {
 	key       string // for the choice of a server
 	server    *server
 	failures  int // in a row, of this story at its server
+	taken     int // how often it was given a place
 	given     chan struct{}
 }
 
@@ -122,6 +125,7 @@ func (p *Place) take(s *server) {
 	if p.server != s {
 		p.server, p.failures = s, 0
 	}
+	p.taken++
 	at, _ := slices.BinarySearchFunc(s.held, p, byNumber)
 	s.held = slices.Insert(s.held, at, p)
 }

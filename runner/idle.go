@@ -20,6 +20,11 @@ func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	if err := r.applyEdits(ctx); err != nil {
 		return "", err
 	}
+	if r.Turn != nil {
+		if err := r.Turn(ctx); err != nil {
+			return "", err
+		}
+	}
 	if r.stopped() || r.config.Limit > 0 && r.progress.read >= r.config.Limit {
 		return annotator.EventStopped, nil
 	}

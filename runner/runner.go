@@ -86,6 +86,10 @@ func Defaults() Config {
 // Runner reads one story.
 type Runner struct {
 	reading
+
+	// Turn is called before each scene, and waits until the story may go on. Nil: at once.
+	Turn func(context.Context) error
+
 	bus         Publisher
 	interrupt   chan struct{} // closed by Stop
 	stopOnce    sync.Once

@@ -27,6 +27,9 @@ import (
 // and a key of the configuration file.
 type Config struct {
 	runner.Config
+	Others           []string // further endpoints
+	Router           string   // of the servers; see endpoint.Routers
+	LowPriority      bool     // of what is no scene
 	Wire             string
 	FirstToken       time.Duration // see endpoint.Options
 	NextToken        time.Duration
@@ -60,8 +63,15 @@ const (
 // declare declares the flags, with their defaults.
 func (c *Config) declare(s *pflag.FlagSet) {
 	c.Config = runner.Defaults()
-	s.StringVar(&c.Endpoint, "endpoint", offlineEndpoint,
-		"base `URL` of the model server, with its /v1; offline: the embedded model")
+	c.Endpoint = offlineEndpoint
+	s.Var(&endpointsValue{config: c}, "endpoint",
+		"base `URL` of the model server, with its /v1; offline: the embedded model; run takes several, given again or "+
+			"with commas between them")
+	routers := append([]string{noRouter}, endpoint.Routers()...)
+	wordFlag(s, &c.Router, "router", routers, noRouter, "`ROUTER` of servers behind the endpoint, which is told which "+
+		"story a request is of: "+alternatives(routers)+"; some servers refuse what openai adds")
+	s.BoolVar(&c.LowPriority, "low-priority", false, "send the curator's questions and summaries with a lower priority "+
+		"than scenes; vLLM needs --scheduling-policy priority for it, and other servers may refuse it")
 	wordFlag(s, &c.Wire, "wire", wireNames[:], wireAuto, "`API` that the server speaks: "+alternatives(wireNames[:])+
 		"; auto: by its address, else chat")
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
@@ -124,6 +134,39 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	restrict(s, "temperature", "a number from 0 to 2", nil,
 		func() bool { return c.Temperature >= 0 && c.Temperature <= 2 })
 }
+
+// noRouter is the setting of a server without a router.
+const noRouter = "none"
+
+// endpointsValue is the flag of the endpoints.
+type endpointsValue struct {
+	config *Config
+	given  bool
+}
+
+// String returns the endpoints with commas between them.
+func (v *endpointsValue) String() string {
+	if v.config == nil { // pflag asks a zero value
+		return ""
+	}
+	return strings.Join(v.config.endpoints(), ",")
+}
+
+// Set takes endpoints with commas between them. Those of a second flag are added.
+func (v *endpointsValue) Set(text string) error {
+	var all []string
+	if v.given {
+		all = v.config.endpoints()
+	}
+	for address := range strings.SplitSeq(text, ",") {
+		all = append(all, strings.TrimSpace(address))
+	}
+	v.given, v.config.Endpoint, v.config.Others = true, all[0], all[1:]
+	return nil
+}
+
+// Type returns the name of the type for help.
+func (v *endpointsValue) Type() string { return "string" }
 
 // scopeFlags declares the settings that say what the codex is to hold.
 func (c *Config) scopeFlags(s *pflag.FlagSet) {

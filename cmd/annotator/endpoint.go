@@ -38,6 +38,13 @@ var wireNames = [...]string{wireAuto, wireChat, wireResponses, wireAnthropic, wi
 
 func (c *Config) checkWire() error {
 	wire := c.wire()
+	for _, other := range c.Others {
+		if wireOf(c.Wire, other) != wire || other == offlineEndpoint || c.Endpoint == offlineEndpoint {
+			return annotator.Errorf(annotator.Misused, "the endpoints %s and %s do not speak one API",
+				withoutSecrets(c.Endpoint), withoutSecrets(other)).
+				WithAdvice("name servers of the same model and API, or leave out one of them")
+		}
+	}
 	switch {
 	case c.Endpoint == offlineEndpoint && wire != wireChat:
 		return annotator.Errorf(annotator.Misused, "the embedded model speaks the wire %s, not %s", wireChat, wire).
@@ -51,11 +58,13 @@ func (c *Config) checkWire() error {
 }
 
 // wire returns the name of the wire in use: the configured one, else the one that the endpoint's address implies.
-func (c *Config) wire() string {
-	if c.Wire != wireAuto {
-		return c.Wire
+func (c *Config) wire() string { return wireOf(c.Wire, c.Endpoint) }
+
+func wireOf(configured, address string) string {
+	if configured != wireAuto {
+		return configured
 	}
-	u, err := url.Parse(strings.TrimSpace(c.Endpoint))
+	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return wireChat // its client reports the address
 	}
@@ -122,7 +131,21 @@ func (s *settings) endpointOptions() endpoint.Options {
 	if s.Endpoint == offlineEndpoint {
 		return endpoint.Options{BaseURL: offlineURL, HTTP: offline.New(offline.Options{})}
 	}
-	return endpoint.Options{BaseURL: s.Endpoint, Key: s.key.value, FirstToken: s.FirstToken, NextToken: s.NextToken}
+	return endpoint.Options{
+		BaseURL: s.Endpoint, Key: s.key.value, FirstToken: s.FirstToken, NextToken: s.NextToken,
+		Session: s.newSession(),
+	}
+}
+
+// newSession returns what requests say of their story; nil: nothing.
+func (s *settings) newSession() *endpoint.Session {
+	switch {
+	case s.session != "" && s.Router != noRouter:
+		return endpoint.NewSession(s.Router, s.session, s.LowPriority)
+	case s.LowPriority:
+		return endpoint.NewSession(noRouter, "", true)
+	}
+	return nil
 }
 
 // serverClient returns a client for addresses of the server outside of its API.

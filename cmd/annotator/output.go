@@ -46,12 +46,18 @@ func (a *app) isTerminal(w io.Writer) bool {
 
 // terminalWidth returns the number of columns of the terminal behind w; 0 if w is no terminal.
 func terminalWidth(w io.Writer) int {
+	width, _ := terminalSize(w)
+	return width
+}
+
+// terminalSize returns the size of the terminal behind w; 0 if w is no terminal.
+func terminalSize(w io.Writer) (width, height int) {
 	file := fileOf(w)
 	if file == nil {
-		return 0
+		return 0, 0
 	}
-	width, _, _ := term.GetSize(int(file.Fd())) // 0 after an error
-	return width
+	width, height, _ = term.GetSize(int(file.Fd())) // 0 after an error
+	return width, height
 }
 
 // A result is the answer of a command. With --json its JSON is printed, else text for people.

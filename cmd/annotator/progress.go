@@ -22,6 +22,7 @@ type progress struct {
 	out     io.Writer
 	now     func() time.Time
 	live    bool // redraw a line
+	hidden  bool // the totals are shown elsewhere
 	colour  bool
 	totals  totals
 	text    string // the line on the terminal; empty if there is none
@@ -192,7 +193,9 @@ func (p *progress) notice(n annotator.Notice) {
 		}
 	}
 	if !p.live {
-		p.printTotals(&n)
+		if !p.hidden {
+			p.printTotals(&n)
+		}
 		return
 	}
 	switch {
@@ -221,6 +224,15 @@ func (p *progress) printTotals(n *annotator.Notice) {
 		return
 	}
 	p.printLine(n.Time)
+}
+
+// current returns the totals so far.
+func (p *progress) current() totals {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.totals
+	t.ends = slices.Clone(t.ends)
+	return t
 }
 
 // totals are the sums of a run's notices.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 
 	"annotator"
+	"annotator/batch"
 	"annotator/model"
 	"annotator/model/replay"
 	"annotator/runner"
@@ -67,7 +69,7 @@ func (o *runOptions) openWire(ctx context.Context, open *closers) (model.Wire, e
 		r.replayer = replay.NewReplayer(r.from, r.strict)
 		return r.replayer, nil
 	}
-	wire, err := o.connect(ctx, o.app, o.progress.say)
+	wire, err := o.serverWire(ctx)
 	if err != nil || r.to == "" {
 		return wire, err
 	}
@@ -76,6 +78,23 @@ func (o *runOptions) openWire(ctx context.Context, open *closers) (model.Wire, e
 	}
 	open.add(r.recorder.Close)
 	return r.recorder, nil
+}
+
+// serverWire returns the wire to the server, or that of a story with a place among several.
+func (o *runOptions) serverWire(ctx context.Context) (model.Wire, error) {
+	o.session = sessionOf(cmp.Or(o.db, databaseOf(o.source)))
+	if o.several != nil {
+		return o.spreadWire()
+	}
+	wire, err := o.connect(ctx, o.app, o.progress.say)
+	if err != nil || len(o.Others) == 0 {
+		return wire, err
+	}
+	o.place, err = batch.NewAdmission(1, o.endpoints()...).Enter(ctx, 0, o.session)
+	if err != nil {
+		return nil, err
+	}
+	return o.spreadWire()
 }
 
 // attach gives the wire what it needs of the run, and the run what it needs of the server.

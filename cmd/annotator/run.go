@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"annotator"
+	"annotator/batch"
 	"annotator/context/prompt"
 	"annotator/corpus"
 	"annotator/model/offline"
@@ -49,12 +50,17 @@ type runOptions struct {
 	former       struct{ title, corpus string }           // of the book before
 	series       corpus.Series                            // of the corpus
 	recording    recordingOptions
+	stories      storiesOptions
+	place        *batch.Place // at one of several servers, or among several stories; nil: none is needed
+	several      *storiesRun  // that this run is a part of; nil: none
+	result       *storyResult // of this run, if it is a part of such a one
 }
 
 func newRun(a *app) *cobra.Command {
 	o := &runOptions{app: a, settings: newSettings()}
+	o.severalEndpoints = true
 	cmd := &cobra.Command{
-		Use:   "run SOURCE",
+		Use:   "run SOURCE...",
 		Short: "Annotate a story, or resume where the last run stopped",
 		Long: longHelp(`
 Read a story scene by scene and keep a codex of it. SOURCE is a corpus database, or anything that import reads; that is
@@ -82,6 +88,15 @@ The database and the corpus of that run are copied, and not changed. Chapters ha
 reach across books (--as-of book:1). The book before must be read to its end. Another model and another prompt
 are accepted at the beginning of a book. The same command resumes the run.
 
+Several SOURCES, or those of --stories-from, are read at once, each into its own database beside it. The server says how
+many: those whose contexts fit in its KV cache, by its /metrics, or one for each of its slots. There are fewer while
+requests wait or cached prefixes are lost, and more while it has room. With --endpoint given again, further servers with
+the same model take their share of the stories. A story stays at its server, whose cache has its prefix, and moves when
+the server has failed twice in a row. What a story does depends on none of this. One that halts stops no other. The same
+command resumes all, and the exit status is that of the worst: in the order 1, 2, 3, 130, 6, 5. With --router, requests
+name their story by a hash to a router of servers. With --low-priority, the curator's questions and summaries wait for
+scenes.
+
 With --seed, a run begins with your entries: an export as JSON or YAML, a World Info book, a lorebook, a character card,
 a table with a column "term", or a list with a name in each line. They are known from before the first scene, and are
 locked: only you change them. With --seed-as hints, they are tentative until the story confirms them, and the model may
@@ -97,13 +112,15 @@ case.`,
   annotator run book.epub --from-snapshot 40 --db other.annotator.db
   annotator run book.epub --endpoint http://localhost:8000/v1 --record book.jsonl
   annotator run book.epub --replay book.jsonl --db again.annotator.db
+  annotator run a.epub b.epub c.epub --endpoint http://localhost:8000/v1
+  annotator run --stories-from books --endpoint http://one:8000/v1 --endpoint http://two:8000/v1
   annotator run book.epub --seed people.txt
   annotator run book.epub --seed lorebook.json --seed-as hints
   annotator run book2.epub --after book1.epub
   annotator run --print-config`,
-		Args: oneSource,
+		Args: arguments(0, unlimited),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.source = strings.Join(args, "")
+			o.stories.sources = args
 			return o.run(cmd.Context())
 		},
 	}
@@ -117,6 +134,7 @@ case.`,
 	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
 	flags.BoolVar(&o.noResume, "no-resume", false, "start a new database; the existing one is kept")
 	o.beginFlags(flags)
+	o.stories.addTo(flags)
 	o.commonFlags(flags)
 	o.recording.addTo(flags)
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings and their sources, and exit")
@@ -142,16 +160,6 @@ func (o *runOptions) commonFlags(flags *pflag.FlagSet) {
 	jsonFlag(flags, &o.json)
 }
 
-// oneSource accepts one source or none.
-func oneSource(_ *cobra.Command, args []string) error {
-	if len(args) <= 1 {
-		return nil
-	}
-	return annotator.Errorf(annotator.Misused, "a run reads one story, but %d sources were given", len(args)).
-		WithAdvice("name the folder that holds them, or import them into one corpus: `annotator import SOURCE... " +
-			"--corpus FILE`")
-}
-
 func (o *runOptions) run(ctx context.Context) error {
 	if err := o.load(o.app); err != nil {
 		return err
@@ -162,7 +170,10 @@ func (o *runOptions) run(ctx context.Context) error {
 	if o.printConfig {
 		return o.print(o.app)
 	}
-	if o.source == "" {
+	if len(o.stories.sources) > 1 || o.stories.from != "" {
+		return o.annotateStories(ctx)
+	}
+	if o.source = strings.Join(o.stories.sources, ""); o.source == "" {
 		return annotator.Errorf(annotator.Misused, "there is no story to read").
 			WithAdvice("usage: annotator run SOURCE [flags]")
 	}
@@ -174,7 +185,9 @@ func (o *runOptions) run(ctx context.Context) error {
 
 // annotate opens corpus, database and endpoint, runs the state machine, and prints the summary.
 func (o *runOptions) annotate(ctx context.Context) (err error) {
-	o.progress = newProgress(o.app, o.quiet, o.limit)
+	if o.progress == nil {
+		o.progress = newProgress(o.app, o.quiet, o.limit)
+	}
 	o.bus.Subscribe(notify.Subscriber{
 		Notice: o.progress.notice,
 		Close:  func() error { o.progress.close(); return nil },
@@ -186,7 +199,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Model == "" && o.Endpoint != offlineEndpoint {
+	if o.Model == "" && o.Endpoint != offlineEndpoint && o.several == nil {
 		o.bus.Subscribe(notify.Subscriber{Notice: func(n annotator.Notice) {
 			if n.Kind == annotator.NoticeRun {
 				o.progress.say("the model is " + r.Client.Model)
@@ -209,7 +222,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	if err != nil && busErr != nil {
 		o.printError(busErr) // the other error determines the exit status
 	}
-	if err != nil && !endsWithSummary(annotator.KindOf(err)) {
+	if err != nil && !endsWithSummary(annotator.KindOf(err)) && o.several == nil {
 		return err
 	}
 	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, &before, o.now().Sub(began)), busErr)
@@ -291,6 +304,9 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 		return nil, err
 	}
 	r := runner.New(config, store, source, wire, registry, &o.bus)
+	if o.place != nil {
+		r.Turn = o.place.Turn
+	}
 	return r, o.attach(r)
 }
 

@@ -26,6 +26,9 @@ type settings struct {
 	sources   map[string]string // by flag name
 	fromLocal map[string]bool   // by flag name: set by annotator.yaml in this folder, which the user did not name
 	key       apiKey
+	session   string // names the story to a router; empty: none is named
+
+	severalEndpoints bool // the command takes more than one
 }
 
 // defaultSource marks a setting that was set nowhere.
@@ -62,6 +65,10 @@ func (s *settings) load(a *app) error {
 	}
 	if err := s.check(); err != nil {
 		return err
+	}
+	if len(s.Others) > 0 && !s.severalEndpoints {
+		return annotator.Errorf(annotator.Misused, "this command takes one endpoint, but %d were given",
+			1+len(s.Others)).WithAdvice("name one with --endpoint")
 	}
 	if s.sources["patience"] != defaultSource {
 		s.Retry.FirstContact = 0
@@ -251,7 +258,7 @@ func (s *settings) print(a *app) error {
 	s.flags.VisitAll(func(f *pflag.Flag) {
 		value := f.Value.String()
 		if f.Name == "endpoint" {
-			value = withoutSecrets(value)
+			value = maskEndpoints(value)
 		}
 		line, encodeErr := settingLine(f, value)
 		err = errors.Join(err, encodeErr)
@@ -280,6 +287,15 @@ func settingLine(f *pflag.Flag, value string) (string, error) {
 	}
 	text, err := yaml.Marshal(map[string]*yaml.Node{keyOf(f.Name): &node})
 	return strings.TrimSpace(string(text)), err
+}
+
+// maskEndpoints masks the parts of the endpoints' addresses that may hold a key.
+func maskEndpoints(list string) string {
+	var masked []string
+	for address := range strings.SplitSeq(list, ",") {
+		masked = append(masked, withoutSecrets(address))
+	}
+	return strings.Join(masked, ",")
 }
 
 // withoutSecrets masks the parts of a URL that may hold a key.

@@ -48,6 +48,10 @@ func (o *runOptions) closeBus() error {
 
 // runMachine runs the state machine. The first signal stops it after the current scene, the second immediately.
 func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
+	if o.several != nil { // which has the signals
+		defer context.AfterFunc(o.several.stopping, r.Stop)()
+		return r.Run(ctx)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)

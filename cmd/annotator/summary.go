@@ -17,6 +17,11 @@ import (
 func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *storage.RunStatus,
 	took time.Duration,
 ) error {
+	if o.several != nil {
+		run, err := o.readSummary(ctx, db, before, took)
+		o.result.Run = run
+		return err
+	}
 	if o.json {
 		return o.summariseAsJSON(ctx, db, before, took)
 	}
@@ -86,20 +91,31 @@ type runPart struct {
 func (o *runOptions) summariseAsJSON(ctx context.Context, db *storage.DB, before *storage.RunStatus,
 	took time.Duration,
 ) error {
-	now, err := readStatus(ctx, db, o.now())
+	run, err := o.readSummary(ctx, db, before, took)
 	if err != nil {
 		return err
 	}
+	return o.printJSON(run)
+}
+
+// readSummary returns the status of a run, with the part of this invocation.
+func (o *runOptions) readSummary(ctx context.Context, db *storage.DB, before *storage.RunStatus,
+	took time.Duration,
+) (*runSummary, error) {
+	now, err := readStatus(ctx, db, o.now())
+	if err != nil {
+		return nil, err
+	}
 	run, err := db.Run.Status(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now.Running, now.SecondsLeft, now.Ends = false, 0, time.Time{} // this process holds the database
 	u := run.Usage.Minus(before.Usage)
 	part := runPart{
 		run.Recorded - before.Recorded, run.Calls - before.Calls, newTokenStatus(&u), took.Seconds(),
 	}
-	return o.printJSON(runSummary{now, part, o.recording.tally()})
+	return &runSummary{now, part, o.recording.tally()}, nil
 }
 
 // remainingWork returns the commands for quarantined scenes and tentative entries, once every scene is done. A run with

@@ -73,6 +73,24 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 	return found, nil
 }
 
+// Stories returns the files in a folder, not those in folders below it, that are stories by themselves, by name. With a
+// format other than Auto, each that can be in it is one.
+func Stories(path string, format Format) (files []string, err error) {
+	entries, err := os.ReadDir(path)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), ".") || entry.IsDir() {
+			continue
+		}
+		file := filepath.Join(path, entry.Name())
+		if _, kind, err := inFolder(file, Options{Format: format}); err != nil {
+			return nil, err
+		} else if kind == "" {
+			files = append(files, file)
+		}
+	}
+	return files, err
+}
+
 // inFolder examines a file of a folder, and names its kind if it is no story.
 func inFolder(path string, o Options) (s source, kind string, err error) {
 	info, _ := os.Stat(path)

@@ -31,6 +31,8 @@ type Options struct {
 	// NextToken is the time limit from one token to the next. 0 means DefaultNextToken.
 	NextToken time.Duration
 
+	Session *Session // what is added to requests; nil: nothing
+
 	Now func() time.Time // for measuring; time.Now where nil
 }
 
@@ -68,6 +70,7 @@ type Client struct {
 	header    http.Header
 	key       secret
 	transport http.RoundTripper
+	session   *Session
 	first     time.Duration // see Options.FirstToken
 	next      time.Duration // see Options.NextToken
 	now       func() time.Time
@@ -84,7 +87,10 @@ func New(o Options, api API) (*Client, error) {
 		return nil, annotator.Errorf(annotator.Misused, "the API key holds control characters").
 			WithReason(annotator.ReasonKeyInvalid)
 	}
-	c := &Client{api: api, base: base, header: api.Header(key), key: newSecret(key), transport: o.HTTP, now: o.Now}
+	c := &Client{
+		api: api, base: base, header: api.Header(key), key: newSecret(key), transport: o.HTTP, session: o.Session,
+		now: o.Now,
+	}
 	c.first = cmp.Or(o.FirstToken, DefaultFirstToken)
 	c.next = cmp.Or(o.NextToken, DefaultNextToken)
 	if c.transport == nil {
@@ -123,6 +129,7 @@ func (c *Client) Close() {
 type Call struct {
 	URL        string
 	Body       Segments
+	Purpose    annotator.CallPurpose
 	Stream     bool            // a stream of events is asked for
 	OnProgress func(bytes int) // as in model.Request
 	OnSilence  func(silent, limit time.Duration)
@@ -130,7 +137,10 @@ type Call struct {
 
 // NewCall returns the call that sends the body of a request.
 func NewCall(url string, body Segments, r *model.Request) *Call {
-	return &Call{URL: url, Body: body, Stream: r.Stream, OnProgress: r.OnProgress, OnSilence: r.OnSilence}
+	return &Call{
+		URL: url, Body: body, Purpose: r.Call.Purpose, Stream: r.Stream, OnProgress: r.OnProgress,
+		OnSilence: r.OnSilence,
+	}
 }
 
 // Complete sends a call and has the assembler build the reply. A failure is a *model.Fault.

@@ -66,6 +66,7 @@ func (x *exchange) send() error {
 		return err
 	}
 	x.firstByte = x.client.now().Sub(x.began)
+	x.client.session.keep(x.response.Header)
 	body, unreadable := decompressed(x.response)
 	x.answer = &answer{body: body, watch: x.watch, left: answerLimit}
 	if x.call.Stream {
@@ -108,6 +109,7 @@ func (x *exchange) request() (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.client.session.addTo(req.Header)
 	maps.Copy(req.Header, x.client.header)
 	req.Header.Set("Accept-Encoding", "identity") // without it, a server may choose any
 	req.Header.Set("Accept", typeJSON)
@@ -115,9 +117,13 @@ func (x *exchange) request() (*http.Request, error) {
 		req.Header.Set("Accept", typeStream)
 	}
 	if x.call.Body != nil {
+		body, err := x.client.session.body(x.call.Body, x.call.Purpose)
+		if err != nil {
+			return nil, err
+		}
 		req.Header.Set("Content-Type", typeJSON)
-		req.ContentLength, req.GetBody = x.call.Body.size(), x.call.Body.open
-		req.Body, _ = x.call.Body.open()
+		req.ContentLength, req.GetBody = body.size(), body.open
+		req.Body, _ = body.open()
 	}
 	return req, nil
 }
