@@ -69,35 +69,43 @@ type Place struct {
 	given     chan struct{}
 }
 
-// Enter waits for a place. number is the story's position among all stories, key is the same in each run of it. The
-// error is of kind annotator.Interrupted after Stop.
-func (a *Admission) Enter(ctx context.Context, number int, key string) (*Place, error) {
+// Queue asks for a place. number is the story's position among all stories, key is the same in each run of it.
+func (a *Admission) Queue(number int, key string) *Place {
 	p := &Place{admission: a, number: number, key: key}
-	if err := a.wait(ctx, p); err != nil {
-		return nil, err
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.queue(p)
+	return p
+}
+
+// queue lets a story wait for a place. The caller holds the mutex.
+func (a *Admission) queue(p *Place) {
+	p.given = make(chan struct{})
+	at, _ := slices.BinarySearchFunc(a.waiting, p, byNumber)
+	a.waiting = slices.Insert(a.waiting, at, p)
+	a.admit()
+}
+
+// Enter waits until the place that was asked for is given. The error is of kind annotator.Interrupted after Stop.
+func (p *Place) Enter(ctx context.Context) error {
+	if err := p.wait(ctx); err != nil {
+		return err
 	}
 	select {
-	case <-a.stopped:
+	case <-p.admission.stopped:
 		p.Leave()
-		return nil, annotator.Errorf(annotator.Interrupted, "stopped before it began")
+		return annotator.Errorf(annotator.Interrupted, "stopped before it began")
 	default:
-		return p, nil
+		return nil
 	}
 }
 
 // wait returns when the place is given, or after Stop.
-func (a *Admission) wait(ctx context.Context, p *Place) error {
-	a.mu.Lock()
-	given := make(chan struct{})
-	p.given = given
-	at, _ := slices.BinarySearchFunc(a.waiting, p, byNumber)
-	a.waiting = slices.Insert(a.waiting, at, p)
-	a.admit()
-	a.mu.Unlock()
+func (p *Place) wait(ctx context.Context) error {
 	select {
-	case <-given:
+	case <-p.given:
 		return nil
-	case <-a.stopped:
+	case <-p.admission.stopped:
 		return nil
 	case <-ctx.Done():
 		p.Leave()
@@ -177,12 +185,10 @@ func (p *Place) Turn(ctx context.Context) error {
 	stays := len(s.held) <= s.limit || s.held[len(s.held)-1] != p
 	if !stays {
 		p.release()
+		a.queue(p)
 	}
 	a.mu.Unlock()
-	if stays {
-		return nil
-	}
-	return a.wait(ctx, p)
+	return p.wait(ctx)
 }
 
 // Leave gives the place back. It may be called again.

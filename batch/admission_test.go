@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,18 +18,18 @@ import (
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	a := batch.NewAdmission(3, "one")
-	var reading, most atomic.Int32
-	var mu sync.Mutex
-	var order []int
+	var reading, most, begun atomic.Int32
+	var places []*batch.Place
+	for i := range 20 {
+		places = append(places, a.Queue(i, fmt.Sprint(i)))
+	}
 	errs := batch.Run(20, func(i int) error {
-		place, err := a.Enter(t.Context(), i, fmt.Sprint(i))
-		if err != nil {
+		place := places[i]
+		if err := place.Enter(t.Context()); err != nil {
 			return err
 		}
 		defer place.Leave()
-		mu.Lock()
-		order = append(order, i)
-		mu.Unlock()
+		begun.Add(1)
 		for range 3 {
 			if err := place.Turn(t.Context()); err != nil {
 				return err
@@ -43,8 +42,8 @@ func TestPlaces(t *testing.T) {
 		}
 		return nil
 	})
-	if err := errors.Join(errs...); err != nil || most.Load() != 3 || len(order) != 20 {
-		t.Errorf("%d stories read at once, %d began: %v", most.Load(), len(order), err)
+	if err := errors.Join(errs...); err != nil || most.Load() != 3 || begun.Load() != 20 {
+		t.Errorf("%d stories read at once, %d began: %v", most.Load(), begun.Load(), err)
 	}
 }
 
@@ -72,8 +71,8 @@ func TestFewerPlaces(t *testing.T) {
 
 func enter(t *testing.T, a *batch.Admission, number int) *batch.Place {
 	t.Helper()
-	p, err := a.Enter(t.Context(), number, fmt.Sprint("story ", number))
-	if err != nil {
+	p := a.Queue(number, fmt.Sprint("story ", number))
+	if err := p.Enter(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -88,10 +87,7 @@ func TestStopEndsWaiting(t *testing.T) {
 	a.Limit(0, 1)
 	turn, begin := make(chan error, 1), make(chan error, 1)
 	go func() { turn <- second.Turn(t.Context()) }()
-	go func() {
-		_, err := a.Enter(t.Context(), 2, "third")
-		begin <- err
-	}()
+	go func() { begin <- a.Queue(2, "third").Enter(t.Context()) }()
 	a.Stop()
 	if err := <-turn; err != nil {
 		t.Error(err)
@@ -108,7 +104,7 @@ func TestCancelled(t *testing.T) {
 	first := enter(t, a, 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := a.Enter(ctx, 1, "second"); !errors.Is(err, context.Canceled) {
+	if err := a.Queue(1, "second").Enter(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	first.Leave()

@@ -90,10 +90,7 @@ func (o *runOptions) serverWire(ctx context.Context) (model.Wire, error) {
 	if err != nil || len(o.Others) == 0 {
 		return wire, err
 	}
-	o.place, err = batch.NewAdmission(1, o.endpoints()...).Enter(ctx, 0, o.session)
-	if err != nil {
-		return nil, err
-	}
+	o.place = batch.NewAdmission(1, o.endpoints()...).Queue(0, o.session)
 	return o.spreadWire()
 }
 

@@ -97,12 +97,16 @@ func (o *runOptions) annotateStories(ctx context.Context) error {
 	}
 	r.admission = batch.NewAdmission(1, o.endpoints()...)
 	context.AfterFunc(r.stopping, r.admission.Stop)
+	places := make([]*batch.Place, len(r.results))
+	for i := range places {
+		places[i] = r.admission.Queue(i, sessionOf(r.results[i].Database))
+	}
 	go r.admission.Follow(following, watch)
 	batch.Run(len(r.results), func(i int) error {
 		result := &r.results[i]
 		defer r.end(result)
 		result.err = errors.New("internal error: a fault that the story alone has shows its cause") // if it panics
-		result.err = r.read(ctx, i)
+		result.err = r.read(ctx, i, places[i])
 		return nil
 	})
 	r.board.close()
@@ -225,10 +229,9 @@ func (r *storiesRun) untilSignals(ctx context.Context) (context.Context, func())
 }
 
 // read reads a story once it has a place.
-func (r *storiesRun) read(ctx context.Context, i int) error {
+func (r *storiesRun) read(ctx context.Context, i int, place *batch.Place) error {
 	result := &r.results[i]
-	place, err := r.admission.Enter(ctx, i, sessionOf(result.Database))
-	if err != nil {
+	if err := place.Enter(ctx); err != nil {
 		return err
 	}
 	defer place.Leave()
