@@ -105,8 +105,8 @@ func (w *Wire) answered(ctx context.Context, err error) {
 	w.place.Answered(!fails)
 }
 
-// observe tells Admission how long the story's context is, and whether the server has dropped its prefix: the request
-// begins with the one before, and less than half of that was cached.
+// observe tells Admission how long the story's context is, and whether the server has lost its prefix. It has if the
+// request begins with the one before, and less than half of that was cached.
 func (w *Wire) observe(r *model.Request, reply *model.Reply) {
 	u := &reply.Usage
 	now := prefix{

@@ -12,8 +12,8 @@ import (
 	"annotator/storage"
 )
 
-// board shows the progress of several stories: on a terminal a line for each that is read, and one for all, redrawn;
-// elsewhere lines at intervals. Its methods may be called from several goroutines.
+// board shows the progress of several stories. On a terminal, a line for each that is read and one for all are redrawn.
+// Elsewhere it prints lines at intervals. Its methods may be called from several goroutines.
 type board struct {
 	out   io.Writer
 	now   func() time.Time

@@ -70,8 +70,8 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	routers := append([]string{noRouter}, endpoint.Routers()...)
 	wordFlag(s, &c.Router, "router", routers, noRouter, "`ROUTER` of servers behind the endpoint, which is told which "+
 		"story a request is of: "+alternatives(routers)+"; some servers refuse what openai adds")
-	s.BoolVar(&c.LowPriority, "low-priority", false, "send the curator's questions and summaries with a lower priority "+
-		"than scenes; vLLM needs --scheduling-policy priority for it, and other servers may refuse it")
+	s.BoolVar(&c.LowPriority, "low-priority", false, "send the curator's questions and summaries with a lower "+
+		"priority than scenes; vLLM needs --scheduling-policy priority for it, and other servers may refuse it")
 	wordFlag(s, &c.Wire, "wire", wireNames[:], wireAuto, "`API` that the server speaks: "+alternatives(wireNames[:])+
 		"; auto: by its address, else chat")
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")
@@ -161,7 +161,7 @@ func (v *endpointsValue) Set(text string) error {
 	for address := range strings.SplitSeq(text, ",") {
 		all = append(all, strings.TrimSpace(address))
 	}
-	v.given, v.config.Endpoint, v.config.Others = true, all[0], all[1:]
+	v.given, v.config.Endpoint, v.config.Others = true, all[0], append([]string(nil), all[1:]...)
 	return nil
 }
 

@@ -124,7 +124,8 @@ func (r *storiesRun) list() error {
 		sources = append(sources, found...)
 	}
 	for flag, given := range map[string]bool{
-		"--db": r.db != "", "--corpus": r.corpus != "", "--from-snapshot": r.fromSnapshot != 0, "--after": r.after != "",
+		"--db": r.db != "", "--corpus": r.corpus != "", "--from-snapshot": r.fromSnapshot != 0,
+		"--after":  r.after != "",
 		"--record": r.recording.to != "", "--replay": r.recording.path != "",
 	} {
 		if given {
