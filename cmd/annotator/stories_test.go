@@ -49,8 +49,7 @@ func (s *threeStories) write(folder, name string, scenes int) {
 	s.Helper()
 	var text bytes.Buffer
 	for n := 1; n <= scenes; n++ {
-		body := fmt.Sprintf("In the house of %s number %d, Captain Ysolde Marrow counted %d lamps before dawn.", name, n,
-			n)
+		body := fmt.Sprintf("In the house of %s number %d, Captain Marrow counted %d lamps before dawn.", name, n, n)
 		line, err := json.Marshal(map[string]any{
 			"thread": 1 + (n-1)/4, "id": n, "title": "Part", "name": "QM", "time": 100 + n, "body": body,
 			"tags": []string{"qm_post", "scene_start"},
