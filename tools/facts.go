@@ -25,7 +25,7 @@ type factArguments struct {
 	State    bool                `json:"state,omitempty" jsonschema:"it may be otherwise tomorrow"`
 	Identity bool                `json:"identity,omitempty" jsonschema:"it says who or what the entry is"`
 	Earlier  bool                `json:"earlier,omitempty" jsonschema:"it is of an earlier time"`
-	Relation string              `json:"relation,omitempty" jsonschema:"what the entry is or did to object, in most facts with a link: sister of, captain of, has rank, lives at, owns, part of, taught, rescued"`
+	Relation string              `json:"relation,omitempty" jsonschema:"what ties the entry to object, in facts of such a tie only: sister of, captain of, has rank, lives at, owns, part of, taught, rescued"`
 	Object   objectName          `json:"object,omitempty" also:"integer" shown:"string" jsonschema:"name of the other entry, or words; default: the first that text links"`
 }
 
