@@ -85,6 +85,9 @@ func (c *Curator) shortForms(ctx context.Context) (list []shortForm, named map[i
 	}
 	found, named := index.ShortForms(textsOf(scenes), usage, maxShortForms)
 	for _, f := range found {
+		if !slices.ContainsFunc(f.Holders, func(id int64) bool { return named[id] > 0 }) {
+			continue // see owner
+		}
 		former, err := c.Records.Former(ctx, f.Text)
 		if err != nil {
 			return nil, nil, err

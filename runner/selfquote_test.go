@@ -54,7 +54,7 @@ func TestAStoryThatQuotesItself(t *testing.T) {
 			{"text":"%[1]s is tired.","state":true},{"text":"%[1]s lied.","kind":"claimed"}]`, name)))
 	}
 	merged := 0
-	for seed := range longtest.Pick(12, 150) {
+	for seed := range longtest.Pick(12, 60) {
 		attack := rapid.Custom(hostileCalls).Example(seed)
 		s, all := told{
 			{strings.Join(selfQuoted, ", ") + ".", made},
