@@ -3,6 +3,7 @@ package runner_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -93,20 +94,21 @@ func TestFollowUpWithSeveralCalls(t *testing.T) {
 	}
 }
 
+var threads = flag.Int("threads", longtest.Pick(1, 3), "of the stories that TestRequestsAScene measures")
+
 // TestRequestsAScene measures what scenes cost with the curator and all summaries; docs/requests.md has the figures.
 func TestRequestsAScene(t *testing.T) {
 	t.Parallel()
-	threads := longtest.Pick(2, 10)
 	for _, name := range slices.Sorted(maps.Keys(styles)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			style := styles[name].style
-			s := newStage(t, story{threads: threads, scenes: 20, words: 1_000},
+			s := newStage(t, story{threads: *threads, scenes: 20, words: 1_000},
 				scripted.Options{Strict: true, Script: style.Annotate})
 			if err := s.run("run"); err != nil {
 				t.Fatal(err)
 			}
-			scenes := float64(threads * 20)
+			scenes := float64(*threads * 20)
 			each := func(what string) float64 { return float64(s.count("run", `SELECT `+what+` FROM call`)) / scenes }
 			all := each(`count(*)`)
 			t.Logf("| %s | %.2f | %.2f | %.0f | %.0f | %.0f |", name, each(`sum(purpose = 'annotate')`), all,
