@@ -17,6 +17,8 @@ const (
 	TraceCompaction TraceKind = "compaction" // turns leave the window; table compaction says why
 	TraceEdit       TraceKind = "edit"       // an operation of a person, with its outcome; never shown to the model
 	TraceSource     TraceKind = "source"     // what has changed in the source of the story; never shown to the model
+	// what a part of the story has noted of a scene, replayed; never shown to the model
+	TraceJoin TraceKind = "join"
 )
 
 // Trace is a row of the journal. Rows are only ever appended.

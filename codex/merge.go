@@ -88,6 +88,11 @@ func (r *reviser) copyClaims(source *annotator.Entry) {
 	}
 }
 
+// ClaimsAfterMerge returns the id that each claim of an entry gets when it is merged into another one.
+func ClaimsAfterMerge(source, target *annotator.Entry) map[int64]int64 {
+	return newReviser(target, Edit{}).idsOf(source.Claims)
+}
+
 // idsOf returns the id that each claim of a source gets in the target, which may have a claim with the same text.
 func (r *reviser) idsOf(claims []annotator.Claim) map[int64]int64 {
 	ids, held, last := map[int64]int64{}, slices.Clone(r.entry.Claims), lastClaim(&r.entry)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"annotator"
+
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -64,4 +66,13 @@ func words(text string) []string {
 	return strings.FieldsFunc(Normalize(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
 	})
+}
+
+// AliasName returns the name of an alias, as a revision has it; empty for none.
+func AliasName(value string) (string, error) {
+	if value == "" {
+		return "", nil
+	}
+	alias, err := decode[annotator.Alias](value)
+	return alias.Name, err
 }

@@ -116,7 +116,7 @@ CREATE TABLE trace (
   turn      INTEGER NOT NULL,
   seq       INTEGER NOT NULL,
   kind      TEXT NOT NULL CHECK (kind IN ('prompt', 'scene', 'reply', 'tool_call', 'tool_result', 'update', 'note', 'close', 'compaction',
-              'edit', 'source')),
+              'edit', 'source', 'join')),
   scene     INTEGER NOT NULL DEFAULT 0,
   content   TEXT NOT NULL DEFAULT '',
   attached  TEXT NOT NULL DEFAULT '', -- what the model read after the text of a scene, such as entries of the glossary; empty for other rows

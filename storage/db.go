@@ -34,6 +34,7 @@ type DB struct {
 	Conversations *Conversations
 	Episodes      *Episodes
 	Mentions      *Mentions
+	Joins         *Joins
 	Run           *Run
 	Maintenance   *Maintenance
 
@@ -93,6 +94,8 @@ type (
 	Episodes service
 	// Mentions stores where names occur in the posts.
 	Mentions service
+	// Joins makes the codex of a story from those of its parts.
+	Joins service
 	// Run stores identity, progress and health of the run.
 	Run service
 	// Maintenance verifies and copies the database, and keeps its files in order.
@@ -111,6 +114,7 @@ func newDB(path string, now func() time.Time, known schema) *DB {
 	db.Calls, db.Scenes, db.Threads = (*Calls)(s), (*Scenes)(s), (*Threads)(s)
 	db.Snapshots, db.Conversations, db.Episodes = (*Snapshots)(s), (*Conversations)(s), (*Episodes)(s)
 	db.Mentions = (*Mentions)(s)
+	db.Joins = (*Joins)(s)
 	db.Run, db.Maintenance = (*Run)(s), (*Maintenance)(s)
 	return db
 }

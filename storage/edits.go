@@ -106,6 +106,13 @@ func (s *Edits) Seed(ctx context.Context, op *annotator.Operation) error {
 	})
 }
 
+// Seeded reports whether the run began with a seed, or its first scene is begun, so that it gets none any more.
+func (s *Edits) Seeded(ctx context.Context) (bool, error) {
+	return readValue[bool](ctx, s.db, "read the seed", `SELECT
+		EXISTS (SELECT 1 FROM trace WHERE kind = 'edit' AND tool = 'seed')
+		OR EXISTS (SELECT 1 FROM scene WHERE attempts > 0 OR recorded_at IS NOT NULL)`)
+}
+
 // isSeed reports whether a row's operation is a seed that was applied, with the numbers of its entries.
 func isSeed(row string, seed *annotator.Operation) bool {
 	var applied annotator.Operation

@@ -47,23 +47,26 @@ var invariants = [...]invariant{
 		// An answer with present statements also ends states, which are claims. One about phrases adds names, and one
 		// about redundant entries merges and retires.
 		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; " +
-			"every one by the curator with its answer, and every one by a person with a row for the edit",
-		`WITH answered AS MATERIALIZED (SELECT trace_id, purpose FROM call
+			"every one by the curator with its answer, and every one by a person with a row for the edit; those of a " +
+			"part of the story were replayed with a row for a step of the join",
+		`WITH joined AS MATERIALIZED (SELECT id FROM trace WHERE kind = 'join'), answered AS MATERIALIZED (SELECT trace_id, purpose FROM call
 		  WHERE outcome = 'ok' AND purpose IN ('curate', 'summarise')
 		  UNION ALL SELECT r.trace_id, 'redundant' FROM value d JOIN revision r ON r.id = d.set_by
 		  JOIN call c ON c.trace_id = r.trace_id AND c.outcome = 'ok' AND c.purpose = 'summarise'
 		  WHERE d.field = 'curator_decision' AND d.json ->> '$.decision' IN ('DROP', 'MERGE'))
 		 SELECT 'revision ' || v.id || ' has no successful tool result' FROM revision v
-		  WHERE v.actor = 'model' AND NOT EXISTS
+		  WHERE v.actor = 'model' AND v.trace_id NOT IN joined AND NOT EXISTS
 		  (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind IN ('tool_result', 'update') AND t.error = ''
 		    AND t.turn = v.turn)
 		 UNION ALL SELECT 'revision ' || v.id || ' has no answer of the curator' FROM revision v
-		  WHERE v.actor = 'curator' AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.trace_id = v.trace_id
+		  WHERE v.actor = 'curator' AND coalesce(v.trace_id, 0) NOT IN joined
+		  AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.trace_id = v.trace_id
 		    AND (a.purpose IN ('curate', 'redundant') OR a.purpose = 'summarise' AND (v.field IN ('present', 'claim')
 		      OR v.field = 'alias' AND EXISTS
 		      (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND instr(t.parsed, '"phrases"') > 0))))
 		 UNION ALL SELECT 'revision ' || v.id || ' has no edit of a person' FROM revision v
-		  WHERE (v.actor = 'person') <> EXISTS (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind = 'edit'
+		  WHERE coalesce(v.trace_id, 0) NOT IN joined
+		  AND (v.actor = 'person') <> EXISTS (SELECT 1 FROM trace t WHERE t.id = v.trace_id AND t.kind = 'edit'
 		    AND t.error = '' AND t.turn = 0 AND v.turn = 0)
 		 UNION ALL SELECT 'revision ' || id || ' has a row of the journal that is not there' FROM revision
 		  WHERE trace_id NOT IN (SELECT id FROM trace)`,

@@ -65,19 +65,24 @@ func (s *Scenes) Record(ctx context.Context, o Outcome) error {
 		if o.Turn != 0 && o.State == annotator.SceneQuarantined {
 			tx.dropTurn(o.Turn, o.Reason)
 		}
-		tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, follow_up = ?,
-			recorded_at = ?,
-			  started_at = coalesce(started_at, ?)
-			WHERE n = ? AND state IN ('pending', 'open')`,
-			o.State, o.Turn, o.Reason, o.Fault, o.Raw, o.FollowUp, tx.now, tx.now, o.Scene)
-		tx.exec(`UPDATE thread_state SET summary_due = 1 WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?)
-			AND `+summaryDue, o.Scene)
-		tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
-		tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ?
-			WHERE id = 1`,
-			o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)
-		tx.see(o.Scene)
+		tx.recordScene(&o)
 	})
+}
+
+// recordScene stores the outcome of a scene. Its checkpoint is due.
+func (tx *tx) recordScene(o *Outcome) {
+	tx.execOne(`UPDATE scene SET state = ?, turn = ?, reason = ?, fault = ?, raw = ?, follow_up = ?,
+		recorded_at = ?,
+		  started_at = coalesce(started_at, ?)
+		WHERE n = ? AND state IN ('pending', 'open')`,
+		o.State, o.Turn, o.Reason, o.Fault, o.Raw, o.FollowUp, tx.now, tx.now, o.Scene)
+	tx.exec(`UPDATE thread_state SET summary_due = 1 WHERE thread_id = (SELECT thread_id FROM scene WHERE n = ?)
+		AND `+summaryDue, o.Scene)
+	tx.exec(`UPDATE summon SET dismissed_at = ? WHERE asker = 'model' AND dismissed_at IS NULL`, tx.now)
+	tx.execOne(`UPDATE run_state SET open_scene = ?, recorded = recorded + ?, quarantined = quarantined + ?
+		WHERE id = 1`,
+		o.Scene, o.State == annotator.SceneRecorded, o.State == annotator.SceneQuarantined)
+	tx.see(o.Scene)
 }
 
 // Checkpoint follows Record. It closes the scene, keeps the position as a snapshot, and completes a thread after its

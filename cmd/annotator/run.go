@@ -36,6 +36,9 @@ type runOptions struct {
 	accept       []string
 	seed         string
 	seedAs       string
+	numParts     int                  // 1: the story is read as one
+	primer       *annotator.Operation // of a part: the names that it begins with; nil for none
+	isJoin       bool                 // it joins the parts of the story
 	fromSnapshot int64
 	fromDB       string
 	noResume     bool
@@ -103,6 +106,11 @@ locked: only you change them. With --seed-as hints, they are tentative until the
 change them. Their facts are notes of yours: no page and no export says that the story told them. The same command
 resumes the run.
 
+With --parts N, N parts of about as many words each are read at once, cut at chapters. Each is a run with a window and
+a database of its own, in a folder beside the database (book.parts). A part begins with the names that the embedded
+model finds in the text before it, as hints. Then the parts are joined in the story's order. The same command resumes
+parts and join. --log-file and --events write a file for each part.
+
 The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either
 case.`,
 			exitMisused, exitHalted, exitQuarantined, exitNoCalls, exitInterrupted),
@@ -117,6 +125,7 @@ case.`,
   annotator run book.epub --seed people.txt
   annotator run book.epub --seed lorebook.json --seed-as hints
   annotator run book2.epub --after book1.epub
+  annotator run book.epub --endpoint http://localhost:8000/v1 --parts 8
   annotator run --print-config`,
 		Args: arguments(0, unlimited),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -128,6 +137,8 @@ case.`,
 	flags.StringVar(&o.db, "db", "", "database `FILE`; empty: beside SOURCE, with its name")
 	flags.StringVar(&o.corpus, "corpus", "", "`FILE` to import SOURCE into; empty: beside SOURCE, with its name")
 	limitFlag(flags, &o.limit, 0, "maximum `SCENES` to read in this run; 0: all")
+	flags.IntVar(&o.numParts, "parts", 1, "read `N` parts of the story at once, and join them")
+	atLeast(flags, &o.numParts, "parts", 1)
 	flags.Int64Var(&o.fromSnapshot, "from-snapshot", 0,
 		"branch: continue in a new database from snapshot `N` of the existing one")
 	atLeast(flags, &o.fromSnapshot, "from-snapshot", 0)
@@ -180,6 +191,9 @@ func (o *runOptions) run(ctx context.Context) error {
 	if err := requireSource(o.source); err != nil {
 		return err
 	}
+	if o.numParts > 1 {
+		return o.annotateParts(ctx)
+	}
 	return o.annotate(ctx)
 }
 
@@ -216,7 +230,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 		return err
 	}
 	began := o.now()
-	err = o.adviseResume(o.runMachine(ctx, r), r.Store.Path())
+	err = o.adviseResume(o.runMachine(ctx, r, r.Run), r.Store.Path())
 	o.misused = exitStatus(err) == exitMisused
 	busErr := closeBus()
 	if err != nil && busErr != nil {
@@ -299,7 +313,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 		return nil, err
 	}
 	config := o.runConfig(identity)
-	config.Seed = seed
+	config.Seed = cmp.Or(seed, o.primer)
 	if err := o.acceptBook(ctx, store, source, &config); err != nil {
 		return nil, err
 	}
@@ -410,8 +424,19 @@ func (o *runOptions) openDatabase(ctx context.Context, open *closers, story *cor
 			}
 			return db.Close()
 		})
+		err = o.checkUnjoined(ctx, db)
 	}
 	return db, err
+}
+
+// checkUnjoined refuses to read the scenes that a join has left.
+func (o *runOptions) checkUnjoined(ctx context.Context, db *storage.DB) error {
+	unjoined, err := db.Joins.Unjoined(ctx)
+	if err != nil || !unjoined || o.isJoin {
+		return err
+	}
+	return annotator.Errorf(annotator.Misused, "the parts of %s are not joined to the end", db.Path()).
+		WithAdvice("run again with --parts, as before")
 }
 
 // isEmpty reports whether no scene of a database was ever begun.

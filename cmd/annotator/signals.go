@@ -46,11 +46,12 @@ func (o *runOptions) closeBus() error {
 	return o.bus.Close(ctx)
 }
 
-// runMachine runs the state machine. The first signal stops it after the current scene, the second immediately.
-func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
+// runMachine runs the state machine, or another method of a runner. The first signal stops it after the current scene,
+// the second immediately.
+func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner, run func(context.Context) error) error {
 	if o.several != nil { // which has the signals
 		defer context.AfterFunc(o.several.stopping, r.Stop)()
-		return r.Run(ctx)
+		return run(ctx)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -75,7 +76,7 @@ func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner) error {
 		case <-ctx.Done():
 		}
 	}()
-	return r.Run(ctx)
+	return run(ctx)
 }
 
 // inScene formats a message with the current scene. Before the first scene it returns the other message.

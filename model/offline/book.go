@@ -46,17 +46,22 @@ type name struct {
 func (m *Model) read(scenes []scene) *book {
 	b := m.last
 	if b == nil || len(b.scenes) > len(scenes) || !slices.EqualFunc(b.scenes, scenes[:len(b.scenes)], sameScene) {
-		b = &book{
-			reader: &reader{lex: m.lex, lower: map[string]int{}, mid: map[string]int{}}, names: map[string]*name{},
-			byWord: map[string][]*name{}, apart: map[[2]string]bool{},
-			stated: map[[2]string]bool{}, narrated: map[[2]string]int{},
-		}
+		b = newBook(m.lex)
 	}
 	for i := len(b.scenes); i < len(scenes); i++ {
 		b.add(scenes[i])
 	}
 	m.last = b
 	return b
+}
+
+// newBook returns the book of no scene.
+func newBook(lex *lexicon) *book {
+	return &book{
+		reader: &reader{lex: lex, lower: map[string]int{}, mid: map[string]int{}}, names: map[string]*name{},
+		byWord: map[string][]*name{}, apart: map[[2]string]bool{}, stated: map[[2]string]bool{},
+		narrated: map[[2]string]int{},
+	}
 }
 
 func sameScene(a, b scene) bool {

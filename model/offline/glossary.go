@@ -76,8 +76,10 @@ type group struct {
 
 // groups returns the things that a scene names: what the book and the entries have names for. A name that may be of
 // several is a shared name of each; with a title, it is of none.
-func (b *book) groups(g *glossary, scene int) (all []*group) {
-	present := b.in(scene)
+func (b *book) groups(g *glossary, scene int) []*group { return b.groupsOf(g, b.in(scene)) }
+
+// groupsOf returns the things that some names mean. See groups.
+func (b *book) groupsOf(g *glossary, present []*name) (all []*group) {
 	found, owners := b.resolve(g, present)
 	things := map[string]*group{} // by the first of their names
 	thing := func(names []string) *group {

@@ -1,0 +1,359 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"annotator"
+	"annotator/corpus"
+	"annotator/edits"
+	"annotator/model/offline"
+	"annotator/runner/notify"
+	"annotator/storage"
+)
+
+// maxPrimer is the most names with which a part begins.
+const maxPrimer = 500
+
+// partedRun is a run that reads its story in parts, and joins them.
+type partedRun struct {
+	*runOptions
+	folder string // of the parts
+	story  *corpus.DB
+	parts  []corpus.Part
+	primer []*annotator.Operation // with which each part begins; nil: with none, or it has begun
+}
+
+// checkParts refuses what a run in parts cannot do.
+func (o *runOptions) checkParts() error {
+	given := map[string]bool{
+		"--from-snapshot": o.fromSnapshot != 0, "--no-resume": o.noResume, "--after": o.after != "",
+		"--seed": o.seed != "", "--limit": o.limit != 0, "--record": o.recording.to != "",
+		"--replay": o.recording.path != "",
+	}
+	for _, flag := range slices.Sorted(func(yield func(string) bool) {
+		for flag, is := range given {
+			if is && !yield(flag) {
+				return
+			}
+		}
+	}) {
+		return annotator.Errorf(annotator.Misused, "--parts and %s exclude each other", flag).
+			WithAdvice("leave out one of them")
+	}
+	return nil
+}
+
+// annotateParts reads the story in parts at once, and joins them into one database.
+func (o *runOptions) annotateParts(ctx context.Context) (err error) {
+	if err := o.checkParts(); err != nil {
+		return err
+	}
+	o.progress = newProgress(o.app, o.quiet, 0)
+	defer o.progress.close()
+	var open closers
+	defer func() { err = cmp.Or(err, open.close()) }()
+	p := &partedRun{runOptions: o, folder: partsOf(cmp.Or(o.db, databaseOf(o.source)))}
+	if err := p.prepare(ctx, &open); err != nil {
+		return err
+	}
+	began := o.now()
+	readErr := p.read(ctx)
+	if readErr != nil && !hasReadAll(annotator.KindOf(readErr)) {
+		return readErr
+	}
+	return p.join(ctx, began, readErr)
+}
+
+// hasReadAll reports whether a run that ended with an error of a kind has read its story to the end.
+func hasReadAll(kind annotator.Kind) bool { return kind == annotator.Quarantined || kind == annotator.NoCalls }
+
+// partsOf returns the folder of the parts that are joined into a database.
+func partsOf(database string) string {
+	stem := strings.TrimSuffix(database, filepath.Ext(database))
+	return strings.TrimSuffix(stem, ".annotator") + ".parts"
+}
+
+func (p *partedRun) corpusOf(part int) string {
+	return filepath.Join(p.folder, fmt.Sprintf("part%d.corpus.db", part))
+}
+
+func (p *partedRun) databaseOf(part int) string {
+	return filepath.Join(p.folder, fmt.Sprintf("part%d.annotator.db", part))
+}
+
+// prepare opens the story, cuts it, and writes the corpora of the parts that are not there yet.
+func (p *partedRun) prepare(ctx context.Context, open *closers) (err error) {
+	if p.story, err = p.openCorpus(ctx, open); err != nil {
+		return err
+	}
+	if err := untilSignal(ctx, func(ctx context.Context) error {
+		return errors.Join(p.cut(ctx), p.checkJoined(ctx))
+	}); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(p.folder, 0o700); err != nil {
+		return annotator.Errorf(annotator.Misused, "make the folder of the parts: %w", err)
+	}
+	return untilSignal(ctx, func(ctx context.Context) error {
+		for i := range p.parts {
+			if err := p.extract(ctx, &p.parts[i]); err != nil {
+				return err
+			}
+		}
+		return p.findNames(ctx)
+	})
+}
+
+// cut decides which chapters each part has.
+func (p *partedRun) cut(ctx context.Context) error {
+	var threads []int64
+	var words []int
+	all := sha256.New()
+	for scene, err := range p.story.Scenes(ctx, p.runner().SceneBytes) {
+		if err != nil {
+			return err
+		}
+		if n := len(threads); n == 0 || threads[n-1] != scene.Thread.ID {
+			threads, words = append(threads, scene.Thread.ID), append(words, 0)
+		}
+		words[len(words)-1] += scene.Words()
+		hash := scene.Hash()
+		all.Write(hash[:])
+	}
+	if len(threads) < p.numParts {
+		return annotator.Errorf(annotator.Misused, "the story has %s, too few for %d parts",
+			annotator.Quantity(len(threads), "chapter"), p.numParts).WithAdvice("name fewer with --parts")
+	}
+	story := hex.EncodeToString(all.Sum(nil))
+	for i, n := range corpus.Cut(words, p.numParts) {
+		p.parts = append(p.parts, corpus.Part{
+			Number: i + 1, Of: p.numParts, Story: story, Threads: slices.Clone(threads[:n]),
+		})
+		threads = threads[n:]
+	}
+	return nil
+}
+
+// checkJoined refuses a database that is no join.
+func (p *partedRun) checkJoined(ctx context.Context) error {
+	path := cmp.Or(p.db, databaseOf(p.source))
+	if !exists(path) {
+		return nil
+	}
+	return withDatabase(ctx, path, func(db *storage.DB) error {
+		run, err := db.Run.Status(ctx)
+		if annotator.KindOf(err) == annotator.NotFound || err == nil && run.Turn == 0 {
+			return nil
+		}
+		return cmp.Or(err, error(annotator.Errorf(annotator.Misused, "%s is the database of a run without parts", path).
+			WithAdvice("leave out --parts to resume it, or name another file with --db")))
+	})
+}
+
+// extract writes the corpus of a part, unless it is there.
+func (p *partedRun) extract(ctx context.Context, part *corpus.Part) error {
+	path := p.corpusOf(part.Number)
+	if !exists(path) {
+		return p.story.Extract(ctx, path, *part)
+	}
+	db, err := corpus.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	there, err := db.Part(ctx)
+	switch {
+	case err != nil || reflect.DeepEqual(there, *part):
+		return err
+	case there.Story == part.Story:
+		return annotator.Errorf(annotator.Misused, "%s has %d parts", p.folder, there.Of).
+			WithAdvice("resume with --parts %d, or move the folder away", there.Of)
+	}
+	return annotator.Errorf(annotator.Misused, "the story has changed since %s was made", p.folder).
+		WithAdvice("read the story anew with another --db, or without --parts")
+}
+
+// findNames finds the names with which each part begins: those that the embedded model finds in the text before it.
+func (p *partedRun) findNames(ctx context.Context) error {
+	p.primer = make([]*annotator.Operation, len(p.parts))
+	lacks := make([]bool, len(p.parts))
+	for i := 1; i < len(p.parts); i++ {
+		lacks[i] = !exists(p.databaseOf(i + 1))
+		if !lacks[i] {
+			if err := withDatabase(ctx, p.databaseOf(i+1), func(db *storage.DB) error {
+				seeded, err := db.Edits.Seeded(ctx)
+				lacks[i] = !seeded
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	if !slices.Contains(lacks, true) {
+		return nil
+	}
+	cast, part := offline.NewCast(), 0
+	for scene, err := range p.story.Scenes(ctx, p.runner().SceneBytes) {
+		if err != nil {
+			return err
+		}
+		for !slices.Contains(p.parts[part].Threads, scene.Thread.ID) {
+			if part++; lacks[part] {
+				if p.primer[part], err = primerOf(cast); err != nil {
+					return err
+				}
+			}
+		}
+		cast.Add(scene)
+	}
+	return nil
+}
+
+// primerOf returns the operation that gives a part the names of a cast as hints; nil for none.
+func primerOf(cast *offline.Cast) (*annotator.Operation, error) {
+	var list strings.Builder
+	for _, thing := range cast.Things(maxPrimer) {
+		list.WriteString(strings.Join(append([]string{thing.Term}, thing.Aliases...), "|") + "\n")
+	}
+	if list.Len() == 0 {
+		return nil, nil
+	}
+	seed, err := edits.ReadSeed("names.txt", []byte(list.String()), true)
+	if err != nil {
+		return nil, err
+	}
+	return &seed.Operation, nil
+}
+
+// read reads all parts at once, each to its end or its trouble. One part's trouble does not stop another. The error is
+// that of the first part with one.
+func (p *partedRun) read(ctx context.Context) error {
+	shown := &partsProgress{progress: p.progress, parts: make([]annotator.Notice, len(p.parts))}
+	errs := make([]error, len(p.parts))
+	var all sync.WaitGroup
+	for i := range p.parts {
+		all.Go(func() { errs[i] = p.readPart(ctx, i, shown) })
+	}
+	all.Wait()
+	slices.SortStableFunc(errs, func(a, b error) int { return rankOfEnd(a) - rankOfEnd(b) })
+	return errs[0]
+}
+
+// rankOfEnd sorts the ends of parts: first those that leave scenes to read.
+func rankOfEnd(err error) int {
+	switch {
+	case err == nil:
+		return 2
+	case hasReadAll(annotator.KindOf(err)):
+		return 1
+	}
+	return 0
+}
+
+// readPart runs the run of a part.
+func (p *partedRun) readPart(ctx context.Context, i int, shown *partsProgress) (err error) {
+	own := *p.settings
+	for _, file := range []*string{&own.LogFile, &own.Events} {
+		if extension := filepath.Ext(*file); *file != "" {
+			*file = fmt.Sprintf("%s.part%d%s", strings.TrimSuffix(*file, extension), i+1, extension)
+		}
+	}
+	o := &runOptions{
+		app: p.app, settings: &own, source: p.corpusOf(i + 1), db: p.databaseOf(i + 1), accept: p.accept,
+		primer: p.primer[i], progress: newProgress(p.app, true, 0),
+	}
+	o.bus.Subscribe(notify.Subscriber{Notice: func(n annotator.Notice) { shown.notice(i, n) }})
+	open := closers{sync.OnceValue(o.closeBus)}
+	defer func() { err = cmp.Or(err, open.close()) }()
+	r, err := o.assemble(ctx, &open)
+	if err == nil {
+		err = o.runMachine(ctx, r, r.Run)
+	}
+	if e := (*annotator.Error)(nil); errors.As(err, &e) && !errors.Is(err, annotator.Interrupted) {
+		return &annotator.Error{
+			Kind: e.Kind, Err: fmt.Errorf("part %d: %w", i+1, e.Err), Advice: e.Advice, Reason: e.Reason, Args: e.Args,
+		}
+	}
+	return err
+}
+
+// join joins the parts, and prints the result.
+func (p *partedRun) join(ctx context.Context, began time.Time, readErr error) (err error) {
+	p.progress.say(annotator.Quantity(len(p.parts), "part") + " read; they are joined")
+	var open closers
+	closeBus := sync.OnceValue(p.closeBus)
+	open.add(closeBus)
+	defer func() { err = cmp.Or(err, open.close()) }()
+	p.isJoin = true
+	r, err := p.assemble(ctx, &open)
+	if err != nil {
+		return err
+	}
+	paths := make([]string, len(p.parts))
+	for i := range paths {
+		paths[i] = p.databaseOf(i + 1)
+	}
+	before, err := p.readBefore(ctx, r.Store)
+	if err != nil {
+		return err
+	}
+	err = p.runMachine(ctx, r, func(ctx context.Context) error { return r.Join(ctx, paths) })
+	if err != nil {
+		return advise(err)
+	}
+	p.progress.close()
+	return cmp.Or(readErr, p.summarise(context.WithoutCancel(ctx), r.Store, &before, p.now().Sub(began)))
+}
+
+// partsProgress shows the progress of all parts as one.
+type partsProgress struct {
+	*progress
+	mu    sync.Mutex
+	parts []annotator.Notice // the newest of each
+	begun int
+}
+
+// notice shows an event of a part, with the sums of all.
+func (p *partsProgress) notice(i int, n annotator.Notice) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n.Kind == annotator.NoticeRun {
+		p.begun++
+	}
+	entries := p.parts[i].Entries
+	if n.Kind == annotator.NoticeScene {
+		entries = n.Entries
+	}
+	p.parts[i] = n
+	p.parts[i].Entries = entries
+	n.Done, n.Total, n.Entries = 0, 0, 0
+	for k := range p.parts {
+		n.Done += p.parts[k].Done
+		n.Total += p.parts[k].Total
+		n.Entries += p.parts[k].Entries
+	}
+	switch n.Kind {
+	case annotator.NoticeRun:
+		if p.begun < len(p.parts) {
+			return
+		}
+	case annotator.NoticeWarning, annotator.NoticeWait:
+		n.Reason = fmt.Sprintf("part %d: %s", i+1, n.Reason)
+	case annotator.NoticeScene, annotator.NoticeCall:
+	default:
+		return
+	}
+	p.progress.notice(n)
+}
