@@ -196,6 +196,12 @@ func scanStep(rows *sql.Rows, s *madeStep) error {
 	return json.Unmarshal([]byte(content), &s.JoinStep)
 }
 
+// revisions returns the revisions after one and up to another.
+func (s *Joins) revisions(ctx context.Context, after, through int64) ([]annotator.Revision, error) {
+	return readAll(ctx, s.db, "read the revisions", ScanRevision,
+		Revisions+` WHERE r.id > ? AND r.id <= ? ORDER BY r.id`, after, through)
+}
+
 // StepOf returns the step that a row of the journal has made; nil for another row.
 func (s *Joins) StepOf(ctx context.Context, row int64) (*JoinStep, error) {
 	found, err := readAll(ctx, s.db, "read the steps of the join", scanStep,
@@ -220,8 +226,7 @@ func (s *Joins) Step(ctx context.Context, p *Part) (*Joined, error) {
 		return nil, nil
 	}
 	step := p.steps[0]
-	revisions, err := readAll(ctx, p.db, "read the revisions", ScanRevision,
-		Revisions+` WHERE r.id > ? AND r.id <= ? ORDER BY r.id`, step.After, step.Through)
+	revisions, err := p.db.Joins.revisions(ctx, step.After, step.Through)
 	if err != nil {
 		return nil, err
 	}

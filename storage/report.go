@@ -104,7 +104,7 @@ type ReasonCount struct {
 func (r *Report) countScenes(ctx context.Context, q querier) (err error) {
 	scan := func(rows *sql.Rows, c *ReasonCount) error { return rows.Scan(&c.Reason, &c.Count) }
 	r.Unasked, err = collect(ctx, q, scan, `SELECT reason, count(*) FROM scene WHERE state = 'recorded' AND turn = 0
-		GROUP BY reason ORDER BY 2 DESC, 1`)
+		AND reason <> '' GROUP BY reason ORDER BY 2 DESC, 1`)
 	if err != nil {
 		return err
 	}

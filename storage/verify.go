@@ -122,6 +122,10 @@ func (v *verifier) checks() []check {
 		check{"corpus hash", "the hash of the corpus is made from those of the scenes", v.verifyCorpusHash},
 		check{"replay", "the codex is the sum of its revisions, each of which changes what was there, and is dated " +
 			"to what its turn has read", v.verifyReplay},
+		check{
+			"join", "a codex that was made of parts has replayed their revisions in the story's order, and the parts " +
+				"still have them", v.verifyJoin,
+		},
 		check{CheckIndex, "the index agrees with the entries", v.verifyIndex})
 	if v.source != nil {
 		checks = append(checks,

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"time"
 
 	"annotator"
@@ -33,11 +35,24 @@ type snapshotView struct {
 	Revision int64     `json:"revision"` // newest revision
 	Entries  int       `json:"entries"`  // live
 	Tokens   int       `json:"tokens"`   // of the window
+
+	Part *partSnapshot `json:"part,omitempty"` // of a database that was joined from parts: which has the window
+}
+
+// partSnapshot is the snapshot of a part of the story that was joined.
+type partSnapshot struct {
+	Number   int    `json:"number"`   // of the part
+	Database string `json:"database"` // of the part
+	Snapshot int64  `json:"snapshot"` // there
 }
 
 // place is where the story was read to, as people name it.
 func (v *snapshotView) place() string {
-	return oneLine(view.SceneLabel(&annotator.Thread{ID: v.Thread, Title: v.Title}, v.Scene))
+	label := oneLine(view.SceneLabel(&annotator.Thread{ID: v.Thread, Title: v.Title}, v.Scene))
+	if v.Part != nil {
+		label += fmt.Sprintf(" (part %d, snapshot %d there)", v.Part.Number, v.Part.Snapshot)
+	}
+	return label
 }
 
 func viewSnapshot(ctx context.Context, db *storage.DB, s *annotator.Snapshot) (snapshotView, error) {
@@ -45,11 +60,46 @@ func viewSnapshot(ctx context.Context, db *storage.DB, s *annotator.Snapshot) (s
 	if err != nil {
 		return snapshotView{}, err
 	}
+	part, err := partOf(ctx, db, s)
 	return snapshotView{
-		ID: s.ID, Type: s.Kind, Name: s.Name, Time: time.UnixMilli(s.Created).UTC(), Scene: s.Scene, Thread: s.Thread,
+		Part: part,
+		ID:   s.ID, Type: s.Kind, Name: s.Name, Time: time.UnixMilli(s.Created).UTC(), Scene: s.Scene, Thread: s.Thread,
 		Title: scene.Thread.Title,
 		Trace: s.Trace, Revision: s.Revision, Entries: s.Entries, Tokens: s.Tokens,
-	}, nil
+	}, err
+}
+
+// partOf returns the snapshot of a part with the window of a snapshot; nil if it has its own.
+func partOf(ctx context.Context, db *storage.DB, s *annotator.Snapshot) (*partSnapshot, error) {
+	step, err := db.Joins.StepOf(ctx, s.Trace)
+	if err != nil || step == nil {
+		return nil, err
+	}
+	path := filepath.Join(filepath.Dir(db.Path()), filepath.FromSlash(step.Path))
+	return &partSnapshot{step.Part, path, step.Snapshot}, nil
+}
+
+// openPart opens the database with the window of a snapshot, and returns the snapshot there. That of a story without
+// parts is the one at hand.
+func openPart(ctx context.Context, db *storage.DB, at *annotator.Snapshot, open *closers) (*storage.DB,
+	*annotator.Snapshot, error,
+) {
+	part, err := partOf(ctx, db, at)
+	if err != nil || part == nil {
+		return db, at, err
+	}
+	there, err := storage.Open(ctx, part.Database)
+	if annotator.KindOf(err) == annotator.NotFound {
+		return nil, nil, annotator.Errorf(annotator.NotFound,
+			"snapshot %d is one of part %d, whose database is not at %s", at.ID, part.Number, part.Database).
+			WithAdvice("put the folder of the parts back beside the database")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	open.add(there.Close)
+	found, err := there.Snapshots.Get(ctx, part.Snapshot)
+	return there, &found, err
 }
 
 // findSnapshot reads the snapshot with the number that an argument holds.

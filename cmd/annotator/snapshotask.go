@@ -59,7 +59,8 @@ func newSnapshotAsk(a *app) *cobra.Command {
 		Long: longHelp(`
 Ask the model as of a snapshot: with the exact context that it had then, and nothing that the story tells later. The
 answer lists the posts that it cites. It does not change the codex; question and answer are recorded. A run may be
-active. A snapshot of the type curator_fork has the entries that the curator was asked about, and what it decided.
+active. A snapshot of a story that was read in parts is that of its part: the context begins with the part, and the
+answer is recorded there. A snapshot of the type curator_fork has the entries that the curator was asked about, and what it decided.
 
 With --interactive, further questions are read from standard input, one per line, until its end or a line "exit".
 
@@ -133,6 +134,9 @@ func (o *snapshotAskOptions) open(ctx context.Context, db *storage.DB, at *annot
 ) (*conversation, error) {
 	wire, err := o.newWire()
 	if err != nil {
+		return nil, err
+	}
+	if db, at, err = openPart(ctx, db, at, open); err != nil {
 		return nil, err
 	}
 	restored, err := snapshot.Restore(ctx, *at, wire, db.Journal, db.Episodes)
