@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,10 +22,14 @@ import (
 // killEnv has a pattern. A process of this program is killed when a file matches it.
 const killEnv = "ANNOTATOR_TEST_KILL"
 
-// killAtFile kills this process when a file matches a pattern; never for no pattern.
+// killAtFile kills this process when a file matches a pattern; never for no pattern. A pattern may end with @ and the
+// time from then on.
 func killAtFile(pattern string) {
+	pattern, after, _ := strings.Cut(pattern, "@")
 	for pattern != "" {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			later, _ := time.ParseDuration(after)
+			time.Sleep(later)
 			self, _ := os.FindProcess(os.Getpid())
 			_ = self.Kill()
 		}
@@ -62,6 +67,18 @@ The boy Tobin Vane rowed the captain home. Tobin Vane said nothing of Skerry Roc
 }
 
 func newBooks(t *testing.T) *books {
+	b := newPrograms(t)
+	for name, text := range twoBooks {
+		if err := os.WriteFile(filepath.Join(b.finished, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.succeeds(b.finished, "run", "one.txt", "--quiet")
+	return b
+}
+
+// newPrograms returns an empty folder, and an endpoint for programs that are run there.
+func newPrograms(t *testing.T) *books {
 	b := &books{T: t, finished: t.TempDir()}
 	model := scripted.New(scripted.Options{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -73,12 +90,6 @@ func newBooks(t *testing.T) *books {
 	}))
 	t.Cleanup(server.Close)
 	b.endpoint = server.URL + "/v1"
-	for name, text := range twoBooks {
-		if err := os.WriteFile(filepath.Join(b.finished, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b.succeeds(b.finished, "run", "one.txt", "--quiet")
 	return b
 }
 
