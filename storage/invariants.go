@@ -49,7 +49,8 @@ var invariants = [...]invariant{
 		"effects", "every change by the model committed with the result of a tool that succeeded, in the same turn; " +
 			"every one by the curator with its answer, and every one by a person with a row for the edit; those of a " +
 			"part of the story were replayed with a row for a step of the join",
-		`WITH joined AS MATERIALIZED (SELECT id FROM trace WHERE kind = 'join'), answered AS MATERIALIZED (SELECT trace_id, purpose FROM call
+		`WITH joined AS MATERIALIZED (SELECT id FROM trace WHERE kind = 'join'),
+		  answered AS MATERIALIZED (SELECT trace_id, purpose FROM call
 		  WHERE outcome = 'ok' AND purpose IN ('curate', 'summarise')
 		  UNION ALL SELECT r.trace_id, 'redundant' FROM value d JOIN revision r ON r.id = d.set_by
 		  JOIN call c ON c.trace_id = r.trace_id AND c.outcome = 'ok' AND c.purpose = 'summarise'

@@ -53,7 +53,7 @@ type Part struct {
 // partStep is a scene of a part: its snapshot, and the journal and the revisions before it and up to it.
 type partStep struct {
 	JoinStep
-	scene               int // of the part
+	scene                int // of the part
 	afterRow, throughRow int64
 }
 
@@ -219,7 +219,7 @@ type Joined struct {
 	Last    bool    // of the part
 }
 
-// Step makes the next step of a part: its revisions up to the end of a scene are replayed, in one transaction with
+// Step makes the next step of a part: its revisions up to the end of a scene are replayed. That is one transaction with
 // their row of the journal, the outcome of the scene and the summaries of threads. It returns nil if none is left.
 func (s *Joins) Step(ctx context.Context, p *Part) (*Joined, error) {
 	if len(p.steps) == 0 {

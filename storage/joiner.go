@@ -265,8 +265,8 @@ func addNames(set *identity.Set, term string, names, tags []string) {
 	}
 }
 
-// sharing returns the live entries that were told of before the part and share a word with some names, or a first name
-// with a nickname, by id.
+// sharing returns the live entries that were told of before the part, and that share a word with some names. A first
+// name counts for its nickname. They are in the order of their ids.
 func (j *joiner) sharing(names []string, except int64) (near []*annotator.Entry, err error) {
 	all, err := j.g.Names(j.tx.ctx)
 	if err != nil {
@@ -371,8 +371,8 @@ func (j *joiner) mergeEntries(source, target *annotator.Entry, r *annotator.Revi
 	return nil
 }
 
-// mergeDouble merges an entry that the part has made into one that was told of before, if the names that it has got
-// show that it is the same.
+// mergeDouble merges an entry that the part has made into one that was told of before. Names that it has got show that
+// it is the same.
 func (j *joiner) mergeDouble(r *annotator.Revision) error {
 	as := j.replay.Entries[r.Entry]
 	if as == nil {

@@ -77,7 +77,9 @@ func (o *runOptions) annotateParts(ctx context.Context) (err error) {
 }
 
 // hasReadAll reports whether a run that ended with an error of a kind has read its story to the end.
-func hasReadAll(kind annotator.Kind) bool { return kind == annotator.Quarantined || kind == annotator.NoCalls }
+func hasReadAll(kind annotator.Kind) bool {
+	return kind == annotator.Quarantined || kind == annotator.NoCalls
+}
 
 // partsOf returns the folder of the parts that are joined into a database.
 func partsOf(database string) string {

@@ -21,8 +21,8 @@ func partedBook() string {
 	for chapter := range 6 {
 		fmt.Fprintf(&b, "CHAPTER %d\n\n", chapter+1)
 		for scene := range 3 {
-			fmt.Fprintf(&b, "On night %d.%d Captain Ysolde Marrow walked down to Gallows Quay, and Hadrian Thesk saw her "+
-				"there. The lamp of watchman %d was out.\n\n* * *\n\n", chapter+1, scene+1, chapter*3+scene)
+			fmt.Fprintf(&b, "On night %d.%d Captain Ysolde Marrow walked down to Gallows Quay, and Hadrian Thesk saw "+
+				"her there. The lamp of watchman %d was out.\n\n* * *\n\n", chapter+1, scene+1, chapter*3+scene)
 		}
 	}
 	return b.String()
@@ -49,6 +49,9 @@ func (b *books) joinedState(folder string) string {
 			b.Fatal(err)
 		}
 		state += row + "\n"
+	}
+	if err := rows.Err(); err != nil {
+		b.Fatal(err)
 	}
 	return state
 }

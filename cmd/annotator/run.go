@@ -137,13 +137,8 @@ case.`,
 	flags.StringVar(&o.db, "db", "", "database `FILE`; empty: beside SOURCE, with its name")
 	flags.StringVar(&o.corpus, "corpus", "", "`FILE` to import SOURCE into; empty: beside SOURCE, with its name")
 	limitFlag(flags, &o.limit, 0, "maximum `SCENES` to read in this run; 0: all")
-	flags.IntVar(&o.numParts, "parts", 1, "read `N` parts of the story at once, and join them")
-	atLeast(flags, &o.numParts, "parts", 1)
-	flags.Int64Var(&o.fromSnapshot, "from-snapshot", 0,
-		"branch: continue in a new database from snapshot `N` of the existing one")
-	atLeast(flags, &o.fromSnapshot, "from-snapshot", 0)
-	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
-	flags.BoolVar(&o.noResume, "no-resume", false, "start a new database; the existing one is kept")
+	countFlag(flags, &o.numParts, "parts", 1, 1, "read `N` parts of the story at once, and join them")
+	o.branchFlags(flags)
 	o.beginFlags(flags)
 	o.stories.addTo(flags)
 	o.commonFlags(flags)
@@ -151,6 +146,15 @@ case.`,
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings and their sources, and exit")
 	o.addTo(flags, flagNames(o.flags)...)
 	return cmd
+}
+
+// branchFlags declares the flags of what a run goes on from.
+func (o *runOptions) branchFlags(flags *pflag.FlagSet) {
+	flags.Int64Var(&o.fromSnapshot, "from-snapshot", 0,
+		"branch: continue in a new database from snapshot `N` of the existing one")
+	atLeast(flags, &o.fromSnapshot, "from-snapshot", 0)
+	flags.StringVar(&o.fromDB, "from-db", "", "database `FILE` to branch from; empty: the one beside SOURCE")
+	flags.BoolVar(&o.noResume, "no-resume", false, "start a new database; the existing one is kept")
 }
 
 // beginFlags declares the flags of what a run begins with.

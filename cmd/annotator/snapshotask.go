@@ -60,7 +60,8 @@ func newSnapshotAsk(a *app) *cobra.Command {
 Ask the model as of a snapshot: with the exact context that it had then, and nothing that the story tells later. The
 answer lists the posts that it cites. It does not change the codex; question and answer are recorded. A run may be
 active. A snapshot of a story that was read in parts is that of its part: the context begins with the part, and the
-answer is recorded there. A snapshot of the type curator_fork has the entries that the curator was asked about, and what it decided.
+answer is recorded there. A snapshot of the type curator_fork has the entries that the curator was asked about, and what
+it decided.
 
 With --interactive, further questions are read from standard input, one per line, until its end or a line "exit".
 
