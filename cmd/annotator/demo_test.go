@@ -82,7 +82,8 @@ func replayDemo(t *testing.T) string {
 		a, _ := newTestApp(nil)
 		a.err = io.Discard
 		o := &runOptions{app: a, settings: newSettings(), quiet: true}
-		o.source, o.corpus, o.db = source, filepath.Join(folder, demoCorpus), filepath.Join(folder, demoDatabase)
+		o.stories.sources = []string{source}
+		o.corpus, o.db = filepath.Join(folder, demoCorpus), filepath.Join(folder, demoDatabase)
 		o.recording.path = demoRecording
 		a.now = func() time.Time {
 			if o.recording.replayer == nil {

@@ -40,7 +40,7 @@ func (o *runOptions) checkParts() error {
 	given := map[string]bool{
 		"--from-snapshot": o.fromSnapshot != 0, "--no-resume": o.noResume, "--after": o.after != "",
 		"--seed": o.seed != "", "--limit": o.limit != 0, "--record": o.recording.to != "",
-		"--replay": o.recording.path != "",
+		"--replay": o.recording.path != "", "several endpoints": len(o.Others) > 0,
 	}
 	for _, flag := range slices.Sorted(func(yield func(string) bool) {
 		for flag, is := range given {

@@ -186,6 +186,10 @@ func (o *runOptions) run(ctx context.Context) error {
 		return o.print(o.app)
 	}
 	if len(o.stories.sources) > 1 || o.stories.from != "" {
+		if o.numParts > 1 {
+			return annotator.Errorf(annotator.Misused, "--parts reads one story, and several were given").
+				WithAdvice("run each by itself, or leave out --parts")
+		}
 		return o.annotateStories(ctx)
 	}
 	if o.source = strings.Join(o.stories.sources, ""); o.source == "" {
