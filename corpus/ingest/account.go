@@ -33,6 +33,9 @@ const (
 	partFrontMatter    = "front-matter"   // data before a Markdown text
 	partMatter         = "matter"         // front and back matter that the book's markup calls so
 	partOtherPosts     = "other-posts"    // of a forum's page, not the story's
+	partComments       = "comments"       // of those who read a manuscript
+	partDeletions      = "deletions"      // text that a manuscript marks as deleted
+	partRunningHeads   = "running-heads"  // headers and footers of pages
 	partControl        = "control-characters"
 )
 
@@ -43,7 +46,7 @@ func Parts() []string {
 		partAdvertisements,
 		partAuthorNotes, partTags, partNavigation, partHidden, partPageMarks, partNoteMarks, partNotes, partRuby,
 		partLayout, partMarks,
-		partHeadings, partFrontMatter, partMatter, partOtherPosts,
+		partHeadings, partFrontMatter, partMatter, partOtherPosts, partComments, partDeletions, partRunningHeads,
 	}
 }
 

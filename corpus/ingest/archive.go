@@ -67,12 +67,13 @@ func (s *source) openZip() error {
 	if err != nil || a.files["META-INF/container.xml"] != nil {
 		return nil // the reader of EPUBs says what is wrong with it
 	}
+	if kind := officeFormat(a); kind != "" {
+		s.format = kind
+		return nil
+	}
 	var texts []string
 	for name := range a.files {
 		switch ending := strings.ToLower(path.Ext(name)); {
-		case a.files["word/document.xml"] != nil || a.files["content.xml"] != nil:
-			return annotator.Errorf(annotator.Misused, "%s is an office document, which cannot be imported",
-				s.path).WithAdvice("%s", wordDocument.advice(s.path))
 		case strings.HasPrefix(name, "__MACOSX/"), strings.HasPrefix(path.Base(name), "."):
 		case ending == ".txt" || ending == ".text" || ending == ".md" || ending == ".markdown" || ending == ".htm" ||
 			ending == ".html" || ending == ".xhtml" || ending == ".fb2":
@@ -93,6 +94,36 @@ func (s *source) openZip() error {
 	}
 	s.format = detectText(texts[0], decodeHead(s.data[:min(len(s.data), headSize)], ""))
 	return nil
+}
+
+// packedFormat recognises a document of a word processor that is a zip archive; "" if it is none.
+func packedFormat(s source) Format {
+	f, err := s.open()
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	a, err := openArchive(f, s.size, &Report{})
+	if err != nil {
+		return ""
+	}
+	return officeFormat(a)
+}
+
+// officeFormat recognises a document of a word processor by the files of its package; "" if it is none.
+func officeFormat(a *archive) Format {
+	switch {
+	case a.files["content.xml"] != nil && a.files["META-INF/manifest.xml"] != nil:
+		return ODT
+	case a.files["[Content_Types].xml"] == nil:
+		return ""
+	}
+	for _, r := range relations(a, "", "_rels/.rels") {
+		if r.kind == "officeDocument" && strings.HasPrefix(r.target, "word/") {
+			return DOCX
+		}
+	}
+	return ""
 }
 
 // safeName reports whether a name is a plain path within the archive, on every system.

@@ -57,6 +57,12 @@ var kindParts = tableOf(map[string]string{
 	partPageMarks: "pagebreak doc-pagebreak",
 	partNoteMarks: "noteref doc-noteref doc-backlink backlink",
 	partNotes:     "footnote endnote rearnote doc-footnote doc-endnote",
+	// what importers call parts that EPUB has no word for
+	partComments:     "comment",
+	partDeletions:    "deletion",
+	partRunningHeads: "running-head",
+	partHidden:       "unseen",
+	partRuby:         "reading",
 })
 
 // classParts are the classes and ids that makers of books and sites give.

@@ -23,6 +23,11 @@ func (j *job) epub(ctx context.Context, s source) error {
 	if err != nil {
 		return inFile(s.path, err)
 	}
+	return j.spine(ctx, s, p)
+}
+
+// spine reads the files of a book in their order.
+func (j *job) spine(ctx context.Context, s source, p *bookReader) error {
 	p.book, p.encoding = j.newBook(s), j.options.Encoding
 	p.book.title, p.book.author = p.publication.title, p.publication.author
 	spine := p.publication.spine
@@ -68,9 +73,14 @@ func refuseEncrypted(a *archive, p *publication) error {
 	return nil
 }
 
+// files are the files of a book by their names.
+type files interface {
+	read(name string) ([]byte, error)
+}
+
 // bookReader turns a publication's files into the nodes of a book.
 type bookReader struct {
-	archive     *archive
+	archive     files
 	publication *publication
 	report      *Report
 	encoding    string // of pages that do not say theirs; "" if none is named

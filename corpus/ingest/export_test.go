@@ -85,6 +85,10 @@ func BookScenes(ctx context.Context, data []byte) []string {
 	if err != nil {
 		return nil
 	}
+	return scenesOf(ctx, r)
+}
+
+func scenesOf(ctx context.Context, r *bookReader) []string {
 	r.book = testBook()
 	for _, item := range r.publication.spine {
 		if r.item(ctx, item) != nil {
@@ -177,6 +181,31 @@ func BoardFields(data []byte) (posts, chapters int) {
 		if _, err := r.value(context.Background(), 0); err != nil {
 			return r.posts, r.chapters
 		}
+	}
+}
+
+// KindleScenes is what the bytes of a Kindle book become; nothing if they are none.
+func KindleScenes(ctx context.Context, data []byte) []string {
+	r, err := readKindle(data, &Report{})
+	if err != nil {
+		return nil
+	}
+	return scenesOf(ctx, r)
+}
+
+// PageOf is the page that is made of a document that is none.
+func PageOf(format Format, data []byte) (string, error) {
+	if format == RTF {
+		return readRTF(data)
+	}
+	a, err := openArchive(bytes.NewReader(data), int64(len(data)), &Report{})
+	switch {
+	case err != nil:
+		return "", err
+	case format == DOCX:
+		return readDOCX(a)
+	default:
+		return readODT(a)
 	}
 }
 

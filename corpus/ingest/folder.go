@@ -102,6 +102,9 @@ func inFolder(path string, o Options) (s source, kind string, err error) {
 		return s, "", err
 	}
 	s = source{path: path, size: info.Size(), format: detect(path, head, o.Encoding)}
+	if s.format == EPUB {
+		s.format = cmp.Or(packedFormat(s), EPUB)
+	}
 	kind = evidently(s, head, o)
 	if o.Format != Auto {
 		s.format = o.Format
@@ -119,7 +122,7 @@ func evidently(s source, head []byte, o Options) string {
 		return "a database"
 	case s.format == EPUB && ending != ".epub" && !bytes.Contains(head, []byte("application/epub+zip")):
 		return "an archive"
-	case s.format != EPUB && bytes.IndexByte(head, 0) >= 0 && encodingOf(head, o.Encoding, false) == nil:
+	case s.isText() && bytes.IndexByte(head, 0) >= 0 && encodingOf(head, o.Encoding, false) == nil:
 		return "no text"
 	case o.Format != Auto:
 		return ""

@@ -18,7 +18,7 @@ import (
 var otherFiles = map[string]struct{ content, kind string }{
 	"a.css":     {"p { margin: 0 }", "neither text nor book by its name"},
 	"b.db":      {"SQLite format 3\x00rubbish", "a database"},
-	"c.docx":    {"PK\x03\x04word/document.xml", "a Word document"},
+	"c.docx":    {"PK\x03\x04word/document.xml", "an archive"},
 	"d.zip":     {"PK\x03\x04rubbish", "an archive"},
 	"cover.jpg": {"\xff\xd8\xff\xe0", "an image"},
 	"e.json":    {"{\n  \"format\": \"annotator-glossary\",\n  \"version\": 1\n}\n", "an export of annotator's"},

@@ -23,7 +23,9 @@ type foreignFormat struct {
 
 var foreignFormats = [...]foreignFormat{
 	{"a PDF document", convertEbook, 0, "%PDF-", ""},
-	{"a Kindle book", convertEbook, 60, "BOOKMOBI", ".mobi .azw .azw3 .kfx"},
+	{"a Kindle book in the format KFX, or one with copy protection (DRM)", convertEbook, 0, "\xeaDRMION", ""},
+	{"a Kindle book in the format KFX", convertEbook, 0, "CONT\x02\x00", ".kfx"},
+	{"a Kindle book in the format Topaz", convertEbook, 0, "TPZ", ""},
 	{"a gzip archive", "", 0, "\x1f\x8b", ""},
 	{"a bzip2 archive", "", 0, "BZh", ""},
 	{"an xz archive", "", 0, "\xfd7zXZ\x00", ""},
@@ -40,12 +42,10 @@ var foreignFormats = [...]foreignFormat{
 	{"a sound", "", 0, "OggS", ""},
 	{"a film", "", 4, "ftyp", ""},
 	{"a program", "", 0, "\x7fELF", ""},
-	{"an RTF document", convertEbook, 0, "{\\rtf", ".rtf"},
+	{"a Palm document", convertEbook, 60, "TEXtREAd", ""},
 	{"an old Word document", convertWord, 0, "\xd0\xcf\x11\xe0", ".doc"},
 	{"an export of annotator's", "", 0, "{\n  \"format\": \"annotator-glossary\"", ""},
 	{"an export of annotator's", "", 0, "format: \"annotator-glossary\"", ""},
-	wordDocument,
-	{"an OpenDocument text", convertPandoc, 0, "", ".odt"},
 	latexDocument,
 	asciidocDocument,
 	{"an Org document", convertPandoc, 0, "", ".org"},
@@ -53,7 +53,6 @@ var foreignFormats = [...]foreignFormat{
 
 // Formats that more than bytes or a name show.
 var (
-	wordDocument     = foreignFormat{"a Word document", convertPandoc, 0, "", ".docx"}
 	latexDocument    = foreignFormat{"a LaTeX document", convertPandoc, 0, "", ".tex .latex"}
 	asciidocDocument = foreignFormat{
 		"an AsciiDoc document",
@@ -95,7 +94,7 @@ func foreign(path string, head []byte) foreignFormat {
 		return foreignFormat{name: "something else than an EPUB"}
 	}
 	for _, f := range foreignFormats {
-		if slices.Contains(strings.Fields(f.endings), ending) && zipped == (ending == ".docx" || ending == ".odt") {
+		if slices.Contains(strings.Fields(f.endings), ending) && !zipped {
 			return f
 		}
 	}

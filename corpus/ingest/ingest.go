@@ -43,13 +43,19 @@ const (
 	Text   Format = "text" // plain text and Markdown
 	HTML   Format = "html" // a book in one page
 	FB2    Format = "fb2"  // a FictionBook
+	DOCX   Format = "docx" // a Word document
+	ODT    Format = "odt"  // an OpenDocument text
+	RTF    Format = "rtf"
+	MOBI   Format = "mobi" // a Kindle book: MOBI or AZW3
 	JSONL  Format = "jsonl"
 	Board  Format = "board"  // {"posts": [...]}, a thread as imageboards publish it
 	SQLite Format = "sqlite" // a corpus: it needs no import
 )
 
 // Formats lists them all.
-func Formats() []Format { return []Format{Auto, EPUB, Text, HTML, FB2, JSONL, Board, SQLite} }
+func Formats() []Format {
+	return []Format{Auto, EPUB, Text, HTML, FB2, DOCX, ODT, RTF, MOBI, JSONL, Board, SQLite}
+}
 
 // DefaultSceneTokens is the size of a book's scenes.
 const DefaultSceneTokens = 1500

@@ -34,6 +34,14 @@ func (j *job) importer(f Format) (read func(context.Context, source) error, ofBo
 		return j.whole(true, (*book).readHTML), true
 	case FB2:
 		return j.whole(true, (*book).readFB2), true
+	case DOCX:
+		return j.packed(readDOCX), true
+	case ODT:
+		return j.odt, true
+	case RTF:
+		return j.rtf, true
+	case MOBI:
+		return j.kindle, true
 	case JSONL:
 		return j.jsonl, false
 	case Board:

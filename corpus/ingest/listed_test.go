@@ -17,6 +17,10 @@ var fuzzTargets = map[ingest.Format]string{
 	ingest.Text:  "FuzzText",
 	ingest.HTML:  "FuzzPage",
 	ingest.FB2:   "FuzzFB2",
+	ingest.DOCX:  "FuzzDOCX",
+	ingest.ODT:   "FuzzODT",
+	ingest.RTF:   "FuzzRTF",
+	ingest.MOBI:  "FuzzKindle",
 	ingest.JSONL: "FuzzLine",
 	ingest.Board: "FuzzBoard",
 }

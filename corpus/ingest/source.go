@@ -11,10 +11,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
 	"annotator"
+	"annotator/corpus/ingest/mobi"
 )
 
 // source is one file to import.
@@ -23,6 +25,11 @@ type source struct {
 	size   int64
 	format Format
 	data   []byte // of a file in an archive; nil if it is to be read from the path
+}
+
+// isText reports whether a source is in a format that is text.
+func (s source) isText() bool {
+	return !slices.Contains([]Format{EPUB, DOCX, ODT, MOBI, SQLite}, s.format)
 }
 
 // findSources lists the files, each with its format. Other files in folders are left out, and the report says so.
@@ -147,6 +154,10 @@ func detect(path string, head []byte, encoding string) Format {
 		return SQLite
 	case bytes.HasPrefix(head, []byte(zipMark)):
 		return EPUB
+	case bytes.HasPrefix(head[min(mobi.MarkAt, len(head)):], []byte(mobi.Mark)):
+		return MOBI
+	case bytes.HasPrefix(head, []byte(rtfMark)):
+		return RTF
 	}
 	return detectText(path, decodeHead(head, encoding))
 }
@@ -185,6 +196,9 @@ func detectText(path, head string) Format {
 		return JSONL
 	}
 	lower := strings.ToLower(head[:min(len(head), 1024)])
+	if strings.Contains(lower, "<office:document ") {
+		return ODT
+	}
 	if strings.Contains(lower, "<fictionbook") {
 		return FB2
 	}

@@ -82,24 +82,32 @@ func (j *job) entitle(title, author string) {
 	}
 }
 
+// readData reads a whole source.
+func (j *job) readData(ctx context.Context, s source) ([]byte, error) {
+	if s.data != nil {
+		return s.data, nil
+	}
+	f, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	var read bytes.Buffer
+	read.Grow(int(min(s.size, maxText)) + 2*bytes.MinRead) // so that it does not grow by copies
+	if _, err := read.ReadFrom(io.LimitReader(j.progress.reader(ctx, f), maxText+1)); err != nil {
+		return nil, readError(err, s.path)
+	}
+	if read.Len() > maxText {
+		return nil, tooLong(s.path)
+	}
+	return read.Bytes(), nil
+}
+
 // readText reads a whole source as clean UTF-8.
 func (j *job) readText(ctx context.Context, s source, markup bool) (string, error) {
-	data := s.data
-	if data == nil {
-		f, err := s.open()
-		if err != nil {
-			return "", err
-		}
-		defer func() { _ = f.Close() }()
-		var read bytes.Buffer
-		read.Grow(int(min(s.size, maxText)) + 2*bytes.MinRead) // so that it does not grow by copies
-		if _, err := read.ReadFrom(io.LimitReader(j.progress.reader(ctx, f), maxText+1)); err != nil {
-			return "", readError(err, s.path)
-		}
-		data = read.Bytes()
-	}
-	if len(data) > maxText {
-		return "", tooLong(s.path)
+	data, err := j.readData(ctx, s)
+	if err != nil {
+		return "", err
 	}
 	text, name, err := decode(data, s.path, j.options.Encoding, markup)
 	switch {

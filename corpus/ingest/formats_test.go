@@ -1,0 +1,253 @@
+package ingest_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"annotator"
+	"annotator/corpus/ingest"
+)
+
+const wordRelations = `<Relationships><Relationship Type="x/officeDocument" Target="/word/document.xml"/></Relationships>`
+
+// makeDOCX makes a Word document of a body, with its styles and other parts.
+func makeDOCX(t testing.TB, body string, others ...entry) string {
+	t.Helper()
+	var list strings.Builder
+	for _, e := range others {
+		name := strings.TrimSuffix(e.name, ".xml")
+		list.WriteString(`<Relationship Type="x/` + name + `" Target="` + e.name + `"/>`)
+	}
+	all := []entry{
+		{"[Content_Types].xml", "<Types/>"}, {"_rels/.rels", wordRelations},
+		{"word/_rels/document.xml.rels", "<Relationships>" + list.String() + "</Relationships>"},
+		{"word/document.xml", `<w:document xmlns:w="w"><w:body>` + body + `</w:body></w:document>`},
+		{"docProps/core.xml", `<p xmlns:dc="dc"><dc:title>The Book</dc:title><dc:creator>A. Writer</dc:creator></p>`},
+	}
+	for _, e := range others {
+		all = append(all, entry{"word/" + e.name, `<w:x xmlns:w="w">` + e.content + `</w:x>`})
+	}
+	return makeZip(t, all...)
+}
+
+// par is a paragraph of Word, perhaps with a style.
+func par(style, text string) string {
+	return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
+}
+
+const wordStyles = `<w:style w:styleId="U1"><w:name w:val="heading 1"/></w:style>` +
+	`<w:style w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="U1"/></w:style>` +
+	`<w:style w:styleId="Loop"><w:name w:val="Loop"/><w:basedOn w:val="Loop"/></w:style>` +
+	`<w:style w:styleId="V1"><w:name w:val="toc 1"/></w:style>`
+
+func TestDOCX(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body   string
+		others []entry
+		want   string
+		parts  string
+	}{
+		"styles": {
+			par("V1", "One 1") + par("U1", "One") + par("Loop", "A.") + par("Mine", "Two") + par("", "B."), nil,
+			"= One|A.|= Two|B.", "contents: 2 words, One 1",
+		},
+		"a drop cap, lines, a text box": {
+			`<w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr><w:r><w:t>I</w:t></w:r></w:p>` +
+				`<w:p><w:r><w:t xml:space="preserve">t is. </w:t><w:br/><w:t>So.</w:t></w:r></w:p>` +
+				`<w:p><w:r><w:t>Outer</w:t><w:pict><w:txbxContent>` + par("", "Inner") + `</w:txbxContent></w:pict></w:r></w:p>`,
+			nil, "= The Book|It is.\nSo.\n\nInner\n\nOuter", "",
+		},
+		"changes": {
+			`<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>A</w:t></w:r></w:p>` +
+				`<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins><w:r><w:t>b.</w:t></w:r></w:ins></w:p>` +
+				`<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>unseen</w:t></w:r><w:r><w:t>C.</w:t></w:r></w:p>`,
+			nil, "= The Book|Ab.\n\nC.", "deletions: 1 words, gone|hidden: 1 words, unseen",
+		},
+		"notes, comments, running heads": {
+			`<w:p><w:r><w:t>A</w:t><w:footnoteReference w:id="2"/><w:t>b.</w:t></w:r></w:p>`,
+			[]entry{
+				{
+					"footnotes.xml",
+					`<w:footnote w:id="2">` + par("", "Note.") + `</w:footnote><w:footnote w:id="3">` + par("", "Lost.") + `</w:footnote>`,
+				},
+				{"header.xml", par("", "Head")},
+				{"comments.xml", `<w:comment>` + par("", "Why?") + `</w:comment>`},
+			},
+			"= The Book|Ab.",
+			"notes: 2 words, Note.|running-heads: 1 words, Head|comments: 1 words, Why?",
+		},
+		"blank paragraphs part scenes where they are few": {
+			strings.Repeat(par("", "A."), 5) + "<w:p/>" + strings.Repeat(par("", "B."), 5), nil,
+			"= The Book|A.\n\nA.\n\nA.\n\nA.\n\nA.\n\n* * *\n\nB.\n\nB.\n\nB.\n\nB.\n\nB.", "",
+		},
+		"and are space where they are many": {
+			par("", "A.") + "<w:p/>" + par("", "B.") + "<w:p/>" + par("", "C."), nil, "= The Book|A.\n\nB.\n\nC.", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := importFile(t, "b.docx", makeDOCX(t, c.body, append(c.others, entry{"styles.xml", wordStyles})...))
+			wantScenes(t, m, strings.Split(c.want, "|")...)
+			if m.report.Format != ingest.DOCX || m.report.Title != "The Book" || m.report.Author != "A. Writer" {
+				t.Errorf("%+v", m.report)
+			}
+			if got := strings.Join(m.parts(), "|"); got != c.parts {
+				t.Errorf("left out %q, want %q", got, c.parts)
+			}
+		})
+	}
+}
+
+const flatHead = `<office:document xmlns:office="o" xmlns:text="t" xmlns:style="s" xmlns:fo="f" xmlns:table="b" xmlns:dc="d">`
+
+// odtBody is an OpenDocument text with what is left out of one.
+const odtBody = `<office:meta><dc:title>The Book</dc:title></office:meta>` +
+	`<office:automatic-styles><style:style style:name="P1"><style:text-properties fo:font-weight="bold"/></style:style>` +
+	`<style:style style:name="H"><style:text-properties text:display="none"/></style:style></office:automatic-styles>` +
+	`<office:body><office:text><text:tracked-changes><text:p>gone</text:p></text:tracked-changes>` +
+	`<text:table-of-content><text:p>One 1</text:p></text:table-of-content>` +
+	"<text:h text:outline-level=\"1\">One</text:h><text:p>A  <text:s/>b\n c.<text:note><text:note-citation>1</text:note-citation>" +
+	`<text:note-body><text:p>Note.</text:p></text:note-body></text:note> D<text:line-break/>E</text:p>` +
+	`<text:h text:outline-level="1">Two</text:h><text:p>F<office:annotation><dc:creator>X</dc:creator>` +
+	`<text:p>Why?</text:p></office:annotation>g<text:span text:style-name="H">unseen</text:span></text:p>` +
+	`<table:table><table:table-row><table:table-cell><text:p>Cell</text:p></table:table-cell></table:table-row></table:table>` +
+	`</office:text></office:body>`
+
+func TestODT(t *testing.T) {
+	t.Parallel()
+	packed := makeZip(t, entry{"mimetype", "application/vnd.oasis.opendocument.text"},
+		entry{"META-INF/manifest.xml", "<manifest/>"},
+		entry{"meta.xml", flatHead + `<dc:title>The Book</dc:title></office:document>`},
+		entry{"styles.xml", flatHead + `<style:header><text:p>Head</text:p></style:header></office:document>`},
+		entry{"content.xml", flatHead + odtBody + "</office:document>"})
+	for name, source := range map[string]string{
+		"b.odt":  packed,
+		"b.fodt": `<?xml version="1.0"?>` + flatHead + odtBody + "</office:document>",
+	} {
+		m := importFile(t, name, source)
+		wantScenes(t, m, "= One", "A b c. D\nE", "= Two", "Fg\n\nCell")
+		if m.report.Format != ingest.ODT || m.report.Title != "The Book" {
+			t.Errorf("%+v", m.report)
+		}
+		want := "deletions: 1 words, gone|contents: 2 words, One 1|notes: 1 words, Note.|hidden: 1 words, unseen|comments: 1 words, Why?"
+		if name == "b.odt" {
+			want = "running-heads: 1 words, Head|" + want
+		}
+		if got := strings.Join(m.parts(), "|"); got != want {
+			t.Errorf("%s: left out %q, want %q", name, got, want)
+		}
+	}
+}
+
+const rtfHead = `{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}{\f1\fcharset204 Times;}}` +
+	`{\stylesheet{\s1\outlinelevel0 Any;}{\s2 heading 1;}{\s3 toc 1;}}{\info{\title The Book}{\author A. Writer}}`
+
+func TestRTF(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, want, parts string }{
+		"styles": {
+			`\pard\s3 One 1\par\pard\s1 One\par\pard A.\par\pard\s2 Two\par\pard B.\par`,
+			"= One|A.|= Two|B.", "contents: 2 words, One 1",
+		},
+		"characters": {
+			`\pard caf\'e9 \u8212?\u8220\'93x\ldblquote\f1\'cf\f0 \{\u-10179?\u-8704?\line z\par`,
+			"= The Book|café —“x“П{\U0001F600\nz", "",
+		},
+		"what is left out": {
+			`{\header Head\par}\pard A{\footnote Note.}b{\deleted gone}{\v unseen}{\*\annotation Why?}.\par{\*\unknown x}`,
+			"= The Book|Ab.",
+			"running-heads: 1 words, Head|deletions: 1 words, gone|hidden: 1 words, unseen|notes: 1 words, Note.|comments: 1 words, Why?",
+		},
+		"a field and a text box": {
+			`\pard See {\field{\*\fldinst HYPERLINK}{\fldrslt here}}.\par{\shp{\*\shpinst{\sp{\sn a}}{\shptxt Box\par}}}`,
+			"= The Book|See here.\n\nBox", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := importFile(t, "b.rtf", rtfHead+c.body+"}")
+			wantScenes(t, m, strings.Split(c.want, "|")...)
+			if m.report.Format != ingest.RTF || m.report.Title != "The Book" || m.report.Author != "A. Writer" {
+				t.Errorf("%+v", m.report)
+			}
+			if got := strings.Join(m.parts(), "|"); got != c.parts {
+				t.Errorf("left out %q, want %q", got, c.parts)
+			}
+		})
+	}
+}
+
+func FuzzRTF(f *testing.F) {
+	f.Add(rtfHead + `\pard\s1 One\par A{\footnote N}\u8220?\'e9{\*\x{\shptxt b\par}}\par}`)
+	f.Fuzz(func(t *testing.T, source string) { wantFuzzedPage(t, ingest.RTF, source) })
+}
+
+func TestKindle(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/book.azw3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := importFile(t, "b.azw3", string(data))
+	wantScenes(t, m, "= One", "A.")
+	if m.report.Format != ingest.MOBI || m.report.Title != "Title" {
+		t.Errorf("%+v", m.report)
+	}
+}
+
+func TestDamagedDocuments(t *testing.T) {
+	t.Parallel()
+	locked := makeZip(t, entry{"META-INF/manifest.xml", "<m><file-entry><encryption-data/></file-entry></m>"},
+		entry{"content.xml", "x"})
+	protected := "The Book" + strings.Repeat("\x00", 52) + "BOOKMOBI" + strings.Repeat("\x00", 8) + "\x00\x01" +
+		"\x00\x00\x00\x56\x00\x00\x00\x00" + strings.Repeat("\x00", 12) + "\x00\x02" + strings.Repeat("\x00", 20)
+	for name, c := range map[string]struct{ source, says string }{
+		"a.docx": {makeDOCX(t, "<w:p>"), "open it in a word processor"},
+		"b.odt":  {locked, "without the password"},
+		"c.mobi": {protected, "DRM"},
+		"d.mobi": {protected[:70], "ebook-convert"},
+		"e.kfx":  {"\xeaDRMION\xee", "DRM"},
+		"f.docx": {makeDOCX(t, strings.Repeat("<w:p>", 2000)), "nested"},
+	} {
+		_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{name: c.source})})
+		wantRefused(t, err, annotator.Misused, c.says)
+	}
+}
+
+func FuzzDOCX(f *testing.F) {
+	f.Add(par("U1", "One")+`<w:p><w:r><w:t>A</w:t><w:footnoteReference w:id="1"/></w:r></w:p><w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>`,
+		`<w:footnote w:id="1">`+par("", "N")+`</w:footnote>`)
+	f.Fuzz(func(t *testing.T, body, notes string) {
+		wantFuzzedPage(t, ingest.DOCX, makeDOCX(t, body, entry{"styles.xml", wordStyles}, entry{"footnotes.xml", notes}))
+	})
+}
+
+func FuzzODT(f *testing.F) {
+	f.Add(odtBody)
+	f.Fuzz(func(t *testing.T, body string) {
+		wantFuzzedPage(t, ingest.ODT, makeZip(t, entry{"content.xml", flatHead + body + "</office:document>"}))
+	})
+}
+
+// wantFuzzedPage makes a page of a document, and checks what holds of any page.
+func wantFuzzedPage(t *testing.T, format ingest.Format, source string) {
+	t.Helper()
+	if document, err := ingest.PageOf(format, []byte(source)); err == nil {
+		wantFuzzed(t, "html", document)
+	}
+}
+
+func FuzzKindle(f *testing.F) {
+	data, err := os.ReadFile("testdata/book.azw3")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, scene := range ingest.KindleScenes(t.Context(), data) {
+			wantClean(t, []string{scene})
+		}
+	})
+}
