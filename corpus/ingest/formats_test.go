@@ -20,7 +20,8 @@ func makeDOCX(t testing.TB, body string, others ...entry) string {
 		list.WriteString(`<Relationship Type="x/` + name + `" Target="` + e.name + `"/>`)
 	}
 	all := []entry{
-		{"[Content_Types].xml", "<Types/>"}, {"_rels/.rels", wordRelations},
+		{"[Content_Types].xml", "<Types/>"},
+		{"_rels/.rels", wordRelations},
 		{"word/_rels/document.xml.rels", "<Relationships>" + list.String() + "</Relationships>"},
 		{"word/document.xml", `<w:document xmlns:w="w"><w:body>` + body + `</w:body></w:document>`},
 		{"docProps/core.xml", `<p xmlns:dc="dc"><dc:title>The Book</dc:title><dc:creator>A. Writer</dc:creator></p>`},

@@ -344,9 +344,7 @@ func (r *rtfReader) word(word string, value int) {
 	}
 	on := value != 0
 	switch word {
-	case "par", "sect", "row":
-		r.endParagraph()
-	case "cell":
+	case "par", "sect", "row", "cell":
 		r.endParagraph()
 	case "line", "lbr":
 		r.paragraph().html.WriteString("<br>")
@@ -367,6 +365,18 @@ func (r *rtfReader) word(word string, value int) {
 		r.fallback = max(0, value)
 	case "f":
 		r.font = value
+	default:
+		r.encodingWord(word, value)
+		r.paragraphWord(word, value)
+	}
+	if r.into == "styles" {
+		r.style.centred = r.style.centred || word == "qc"
+	}
+}
+
+// encodingWord takes what is said of the encoding of the document and of its fonts.
+func (r *rtfReader) encodingWord(word string, value int) {
+	switch word {
 	case "ansicpg":
 		r.page = codePage(value)
 	case "mac":
@@ -375,11 +385,6 @@ func (r *rtfReader) word(word string, value int) {
 		if number, ok := rtfCharsets[value]; ok && r.into == "fonts" {
 			r.fonts[r.font] = codePage(number)
 		}
-	default:
-		r.paragraphWord(word, value)
-	}
-	if r.into == "styles" {
-		r.style.centred = r.style.centred || word == "qc"
 	}
 }
 
@@ -463,5 +468,5 @@ func (r *rtfReader) endParagraph() {
 	p.level, p.title, p.part, p.centred, p.page = r.props.level, r.props.title, r.props.part,
 		r.props.centred, r.props.page
 	r.props.page = false
-	r.manuscript.end()
+	r.end()
 }

@@ -29,6 +29,9 @@ func (h *header) cut(b *Book, text []byte, points []point) {
 // maxCopied is how many bytes may be copied to put pages together.
 const maxCopied = 4 << 30
 
+// piece is where some text is, and at which position of the page it belongs.
+type piece struct{ at, size int }
+
 // assemble puts the pages of KF8 together. Each has a skeleton, and fragments that are inserted into it one after
 // another.
 func (h *header) assemble(b *Book, text []byte, points []point) error {
@@ -36,57 +39,64 @@ func (h *header) assemble(b *Book, text []byte, points []point) error {
 	if err != nil {
 		return err
 	}
-	var fragments []item
-	if h.fragments != noRecord {
-		if fragments, err = h.index(h.fragments); err != nil {
-			return err
-		}
-	}
-	positions := make([]int, len(fragments))
-	for i := range fragments {
-		positions[i], err = strconv.Atoi(string(bytes.TrimLeft(fragments[i].name, "0")))
-		if err != nil && len(bytes.Trim(fragments[i].name, "0")) > 0 {
-			return ErrDamaged
-		}
+	fragments, err := h.pieces()
+	if err != nil {
+		return err
 	}
 	var starts []int
 	var pages [][]byte
-	next, done, copied := 0, 0, 0
+	done, copied, rest := 0, 0, fragments
 	for i := range skeletons {
-		place := skeletons[i].tags[6]
-		if len(place) < 2 || place[0] != done || place[0]+place[1] > len(text) {
+		place, n := skeletons[i].tags[6], skeletons[i].tag(1)
+		if len(place) < 2 || place[0] != done || done+place[1] > len(text) || n > len(rest) {
 			return ErrDamaged // each piece follows the one before
 		}
-		start := place[0]
-		page := bytes.Clone(text[start : start+place[1]])
-		done = start + place[1]
-		for range skeletons[i].tag(1) {
-			if next >= len(fragments) || len(fragments[next].tags[6]) < 2 {
+		start := done
+		page := bytes.Clone(text[done : done+place[1]])
+		done += place[1]
+		for _, f := range rest[:n] {
+			at := f.at - start
+			if at < 0 || at > len(page) || done+f.size > len(text) {
 				return ErrDamaged
 			}
-			size, at := fragments[next].tags[6][1], positions[next]-start
-			if at < 0 || at > len(page) || done+size > len(text) {
-				return ErrDamaged
-			}
-			if copied += len(page) + size; copied > maxCopied {
+			if copied += len(page) + f.size; copied > maxCopied {
 				return ErrTooLong
 			}
-			page = append(page[:at:at], append(bytes.Clone(text[done:done+size]), page[at:]...)...)
-			done += size
-			next++
+			page = append(page[:at:at], append(bytes.Clone(text[done:done+f.size]), page[at:]...)...)
+			done += f.size
 		}
-		starts, pages = append(starts, start), append(pages, page)
+		starts, pages, rest = append(starts, start), append(pages, page), rest[n:]
 	}
 	if len(pages) == 0 || done < len(bytes.TrimRight(text, "\x00 \n")) {
 		return ErrDamaged // some of the text would be on no page
 	}
 	for i := range points {
-		if f := points[i].fragment; f >= 0 && f < len(positions) {
-			points[i].position += positions[f]
+		if f := points[i].fragment; f >= 0 && f < len(fragments) {
+			points[i].position += fragments[f].at
 		}
 	}
 	for _, page := range place(b, points, starts, pages) {
 		b.Pages = append(b.Pages, h.decode(page))
 	}
 	return nil
+}
+
+// pieces reads the list of fragments.
+func (h *header) pieces() ([]piece, error) {
+	if h.fragments == noRecord {
+		return nil, nil
+	}
+	items, err := h.index(h.fragments)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]piece, len(items))
+	for i := range items {
+		at, err := strconv.ParseUint(string(items[i].name), 10, 31)
+		if err != nil || len(items[i].tags[6]) < 2 {
+			return nil, ErrDamaged
+		}
+		all[i] = piece{int(at), items[i].tags[6][1]}
+	}
+	return all, nil
 }
