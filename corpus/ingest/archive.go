@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"annotator"
@@ -56,44 +55,23 @@ func openArchive(r io.ReaderAt, size int64, report *Report) (*archive, error) {
 	return a, nil
 }
 
-// openZip looks into a zip archive: if it is no EPUB and holds one text, that is what is read.
-func (s *source) openZip() error {
+// openZip looks into a zip archive that may be an EPUB. If it holds a document of a word processor, that is its format.
+// If it is none of these, and holds files, they are what is read.
+func (s *source) openZip() (files bool, err error) {
 	f, err := s.open()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = f.Close() }()
 	a, err := openArchive(f, s.size, &Report{})
 	if err != nil || a.files["META-INF/container.xml"] != nil {
-		return nil // the reader of EPUBs says what is wrong with it
+		return false, nil // the reader of EPUBs says what is wrong with it
 	}
 	if kind := officeFormat(a); kind != "" {
 		s.format = kind
-		return nil
+		return false, nil
 	}
-	var texts []string
-	for name := range a.files {
-		switch ending := strings.ToLower(path.Ext(name)); {
-		case strings.HasPrefix(name, "__MACOSX/"), strings.HasPrefix(path.Base(name), "."):
-		case ending == ".txt" || ending == ".text" || ending == ".md" || ending == ".markdown" || ending == ".htm" ||
-			ending == ".html" || ending == ".xhtml" || ending == ".fb2":
-			texts = append(texts, name)
-		}
-	}
-	if len(texts) == 0 {
-		return nil
-	}
-	if len(texts) > 1 {
-		slices.SortFunc(texts, byNumber)
-		return annotator.Errorf(annotator.Misused, "the archive %s holds %d texts, as %s and %s", s.path, len(texts),
-			texts[0], texts[1]).
-			WithAdvice("unpack it, and import the folder")
-	}
-	if s.data, err = a.read(texts[0]); err != nil {
-		return annotator.Errorf(annotator.Misused, "%s in the archive %s cannot be read: %w", texts[0], s.path, err)
-	}
-	s.format = detectText(texts[0], decodeHead(s.data[:min(len(s.data), headSize)], ""))
-	return nil
+	return strings.ToLower(path.Ext(s.path)) != ".epub" && len(a.files) > 0, nil
 }
 
 // packedFormat recognises a document of a word processor that is a zip archive; "" if it is none.

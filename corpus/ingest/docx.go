@@ -19,7 +19,7 @@ type docxStyle struct {
 	bold, centred bool
 }
 
-// readDOCX makes a page of a Word document. Notes stand behind the paragraph that refers to them. Deleted text,
+// readDOCX makes a page of a Word document. Notes follow the paragraph that refers to them. Deleted text,
 // comments, notes and running heads are elements of their own kinds, so that the account names them.
 func readDOCX(a *archive) (string, error) {
 	main := "word/document.xml"
@@ -114,8 +114,9 @@ func (r *docxReader) readStyles(a *archive, name string) error {
 		properties := e.first("pPr")
 		r.styles[e.attr("styleId")] = docxStyle{
 			name: strings.ToLower(e.first("name").attr("val")), basedOn: e.first("basedOn").attr("val"),
-			outline: properties.first("outlineLvl").attr("val"), centred: properties.first("jc").attr("val") == "center",
-			bold: isOn(e.first("rPr").first("b")),
+			outline: properties.first("outlineLvl").attr("val"),
+			centred: properties.first("jc").attr("val") == "center",
+			bold:    isOn(e.first("rPr").first("b")),
 		}
 	})
 	return nil

@@ -193,10 +193,22 @@ func KindleScenes(ctx context.Context, data []byte) []string {
 	return scenesOf(ctx, r)
 }
 
+// Members are the names of the files that an archive is unpacked to, with the bytes of all.
+func Members(data []byte) (names []string, size int) {
+	all, _ := readMembers(source{path: "a.gz", data: data, size: int64(len(data))}, &Report{})
+	for _, m := range all {
+		names, size = append(names, m.name), size+len(m.data)
+	}
+	return names, size
+}
+
 // PageOf is the page that is made of a document that is none.
 func PageOf(format Format, data []byte) (string, error) {
-	if format == RTF {
+	switch format {
+	case RTF:
 		return readRTF(data)
+	case TEI:
+		return readTEI(CleanPage(string(data)))
 	}
 	a, err := openArchive(bytes.NewReader(data), int64(len(data)), &Report{})
 	switch {

@@ -273,7 +273,7 @@ func weightOf(path string) (int, bool) {
 // though it has text.
 func hasPost(text string) bool {
 	body := func(key string) bool { return strings.Contains(text, key) }
-	return slices.ContainsFunc([]string{`"body"`, `"text"`, `"content"`}, body) &&
+	return slices.ContainsFunc([]string{`"body"`, `"text"`, `"content"`, `"mes"`}, body) &&
 		!strings.Contains(text, `"trace_type"`)
 }
 

@@ -1,6 +1,9 @@
 package ingest_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"os"
 	"strings"
 	"testing"
@@ -9,7 +12,8 @@ import (
 	"annotator/corpus/ingest"
 )
 
-const wordRelations = `<Relationships><Relationship Type="x/officeDocument" Target="/word/document.xml"/></Relationships>`
+const wordRelations = `<Relationships>` +
+	`<Relationship Type="x/officeDocument" Target="/word/document.xml"/></Relationships>`
 
 // makeDOCX makes a Word document of a body, with its styles and other parts.
 func makeDOCX(t testing.TB, body string, others ...entry) string {
@@ -57,7 +61,8 @@ func TestDOCX(t *testing.T) {
 		"a drop cap, lines, a text box": {
 			`<w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr><w:r><w:t>I</w:t></w:r></w:p>` +
 				`<w:p><w:r><w:t xml:space="preserve">t is. </w:t><w:br/><w:t>So.</w:t></w:r></w:p>` +
-				`<w:p><w:r><w:t>Outer</w:t><w:pict><w:txbxContent>` + par("", "Inner") + `</w:txbxContent></w:pict></w:r></w:p>`,
+				`<w:p><w:r><w:t>Outer</w:t>` +
+				`<w:pict><w:txbxContent>` + par("", "Inner") + `</w:txbxContent></w:pict></w:r></w:p>`,
 			nil, "= The Book|It is.\nSo.\n\nInner\n\nOuter", "",
 		},
 		"changes": {
@@ -71,7 +76,8 @@ func TestDOCX(t *testing.T) {
 			[]entry{
 				{
 					"footnotes.xml",
-					`<w:footnote w:id="2">` + par("", "Note.") + `</w:footnote><w:footnote w:id="3">` + par("", "Lost.") + `</w:footnote>`,
+					`<w:footnote w:id="2">` + par("", "Note.") + `</w:footnote>` +
+						`<w:footnote w:id="3">` + par("", "Lost.") + `</w:footnote>`,
 				},
 				{"header.xml", par("", "Head")},
 				{"comments.xml", `<w:comment>` + par("", "Why?") + `</w:comment>`},
@@ -109,7 +115,8 @@ const odtBody = `<office:meta><dc:title>The Book</dc:title></office:meta>` +
 	`<style:style style:name="H"><style:text-properties text:display="none"/></style:style></office:automatic-styles>` +
 	`<office:body><office:text><text:tracked-changes><text:p>gone</text:p></text:tracked-changes>` +
 	`<text:table-of-content><text:p>One 1</text:p></text:table-of-content>` +
-	"<text:h text:outline-level=\"1\">One</text:h><text:p>A  <text:s/>b\n c.<text:note><text:note-citation>1</text:note-citation>" +
+	"<text:h text:outline-level=\"1\">One</text:h><text:p>A  <text:s/>b\n c.<text:note>" +
+	"<text:note-citation>1</text:note-citation>" +
 	`<text:note-body><text:p>Note.</text:p></text:note-body></text:note> D<text:line-break/>E</text:p>` +
 	`<text:h text:outline-level="1">Two</text:h><text:p>F<office:annotation><dc:creator>X</dc:creator>` +
 	`<text:p>Why?</text:p></office:annotation>g<text:span text:style-name="H">unseen</text:span></text:p>` +
@@ -132,7 +139,8 @@ func TestODT(t *testing.T) {
 		if m.report.Format != ingest.ODT || m.report.Title != "The Book" {
 			t.Errorf("%+v", m.report)
 		}
-		want := "deletions: 1 words, gone|contents: 2 words, One 1|notes: 1 words, Note.|hidden: 1 words, unseen|comments: 1 words, Why?"
+		want := "deletions: 1 words, gone|contents: 2 words, One 1|notes: 1 words, Note.|hidden: 1 words, unseen|" +
+			"comments: 1 words, Why?"
 		if name == "b.odt" {
 			want = "running-heads: 1 words, Head|" + want
 		}
@@ -159,7 +167,8 @@ func TestRTF(t *testing.T) {
 		"what is left out": {
 			`{\header Head\par}\pard A{\footnote Note.}b{\deleted gone}{\v unseen}{\*\annotation Why?}.\par{\*\unknown x}`,
 			"= The Book|Ab.",
-			"running-heads: 1 words, Head|deletions: 1 words, gone|hidden: 1 words, unseen|notes: 1 words, Note.|comments: 1 words, Why?",
+			"running-heads: 1 words, Head|deletions: 1 words, gone|hidden: 1 words, unseen|" +
+				"notes: 1 words, Note.|comments: 1 words, Why?",
 		},
 		"a field and a text box": {
 			`\pard See {\field{\*\fldinst HYPERLINK}{\fldrslt here}}.\par{\shp{\*\shpinst{\sp{\sn a}}{\shptxt Box\par}}}`,
@@ -183,6 +192,126 @@ func TestRTF(t *testing.T) {
 func FuzzRTF(f *testing.F) {
 	f.Add(rtfHead + `\pard\s1 One\par A{\footnote N}\u8220?\'e9{\*\x{\shptxt b\par}}\par}`)
 	f.Fuzz(func(t *testing.T, source string) { wantFuzzedPage(t, ingest.RTF, source) })
+}
+
+const teiText = `<?xml version="1.0"?><TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt>` +
+	`<title>The Book</title><author>A. Writer</author></titleStmt></fileDesc></teiHeader><text>` +
+	`<front><titlePage><titlePart>The Book</titlePart></titlePage></front><body><div type="chapter"><head>One</head>` +
+	"<p>A<note>Note.</note>\n b.<pb n=\"2\"/></p><lg><l>C</l><l>d.</l></lg></div>" +
+	`<div type="chapter"><head>Two</head><p>E <choice><sic>fg</sic><corr>f</corr></choice>.<fw>Head</fw></p>` +
+	`<milestone unit="section"/><sp><speaker>G</speaker><p>H.</p></sp></div></body></text></TEI>`
+
+func TestTEI(t *testing.T) {
+	t.Parallel()
+	m := importFile(t, "b.xml", teiText)
+	wantScenes(t, m, "= One", "A b.\n\nC\nd.", "= Two", "E f.\n\n* * *\n\nG\n\nH.")
+	wantParts(t, m, "title-page: 2 words, The Book", "notes: 1 words, Note.", "hidden: 1 words, fg",
+		"running-heads: 1 words, Head")
+	if m.report.Format != ingest.TEI || m.report.Title != "The Book" || m.report.Author != "A. Writer" {
+		t.Errorf("%+v", m.report)
+	}
+}
+
+func FuzzTEI(f *testing.F) {
+	f.Add(teiText)
+	f.Fuzz(func(t *testing.T, source string) { wantFuzzedPage(t, ingest.TEI, source) })
+}
+
+func TestChat(t *testing.T) {
+	t.Parallel()
+	m := importFile(t, "Ada - 1.jsonl", `{"user_name":"You","character_name":"Ada","create_date":"x","chat_metadata":{}}
+{"name":"Ada","is_user":false,"is_system":false,"send_date":"July 1, 2024 8:00pm","mes":"It begins."}
+{"name":"System","is_system":true,"mes":"Connected."}
+{"name":"You","is_user":true,"is_system":true,"send_date":"2024-07-01T20:00:00Z","mes":"It goes on."}
+{"name":"Bo","is_user":false,"mes":"It ends.","swipes":["Other.","It ends."],"swipe_id":1}
+`)
+	wantScenes(t, m, "= Ada - 1", "It begins.", "It goes on.", "It ends.")
+	if m.report.StoryPosts != 3 || m.report.Posts != 4 || len(m.report.LeftOut) > 0 {
+		t.Errorf("%+v", m.report)
+	}
+}
+
+// tarOf packs files.
+func tarOf(t testing.TB, entries ...entry) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, e := range entries {
+		if err := w.WriteHeader(&tar.Header{Name: e.name, Size: int64(len(e.content)), Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(e.content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func gzipOf(t testing.TB, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestArchives(t *testing.T) {
+	t.Parallel()
+	chapters := []entry{{"s/ch10.txt", "Ten.\n"}, {"s/ch2.md", "# Two\n\nIt is.\n"}, {"s/x.png", "\x89PNG"}}
+	word := entry{"s/ch11.docx", makeDOCX(t, par("", "Eleven."))}
+	for name, c := range map[string]struct {
+		source string
+		want   []string
+	}{
+		"a.zip": {
+			makeZip(t, append(chapters, word)...),
+			[]string{"= Two", "It is.", "= ch10", "Ten.", "= The Book", "Eleven."},
+		},
+		"a.tar":     {tarOf(t, chapters...), []string{"= Two", "It is.", "= ch10", "Ten."}},
+		"a.tar.gz":  {gzipOf(t, tarOf(t, chapters...)), []string{"= Two", "It is.", "= ch10", "Ten."}},
+		"b.txt.gz":  {gzipOf(t, twoChapters), []string{"= CHAPTER I", "It begins.", "= CHAPTER II", "It ends."}},
+		"b.epub.gz": {gzipOf(t, makeEPUB(t, entry{"c.xhtml", page("<h1>One</h1><p>A.</p>")})), []string{"= One", "A."}},
+		"b.tgz":     {gzipOf(t, tarOf(t, entry{"p.jsonl", `{"body":"A."}`})), []string{"= ", "A."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantScenes(t, importFile(t, name, c.source), c.want...)
+		})
+	}
+	for name, c := range map[string]struct{ source, says string }{
+		"a.gz":  {gzipOf(t, strings.Repeat("a", 3<<20)), "unpacks to more"},
+		"b.gz":  {gzipOf(t, twoChapters)[:30], "damaged archive"},
+		"c.tar": {tarOf(t, entry{"../x.txt", "A."}), "no files to import"},
+		"d.zip": {makeZip(t, entry{"a.png", "\x89PNG"}), "no files to import"},
+	} {
+		_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{name: c.source})})
+		wantRefused(t, err, annotator.Misused, c.says)
+	}
+}
+
+func FuzzArchive(f *testing.F) {
+	f.Add([]byte(gzipOf(f, tarOf(f, entry{"a.txt", "A."}))))
+	f.Add([]byte(tarOf(f, entry{"a.txt", "A."}, entry{"../b.txt", "B."})))
+	f.Add([]byte(makeZip(f, entry{"a.txt", "A."})))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		names, size := ingest.Members(data)
+		if size > 1<<20+1100*len(data) {
+			t.Errorf("%d bytes became %d", len(data), size)
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name, "/") || strings.Contains("/"+name+"/", "/../") {
+				t.Errorf("%q leads out of the archive", name)
+			}
+		}
+	})
 }
 
 func TestKindle(t *testing.T) {
@@ -221,7 +350,8 @@ func FuzzDOCX(f *testing.F) {
 	f.Add(par("U1", "One")+`<w:p><w:r><w:t>A</w:t><w:footnoteReference w:id="1"/></w:r></w:p><w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>`,
 		`<w:footnote w:id="1">`+par("", "N")+`</w:footnote>`)
 	f.Fuzz(func(t *testing.T, body, notes string) {
-		wantFuzzedPage(t, ingest.DOCX, makeDOCX(t, body, entry{"styles.xml", wordStyles}, entry{"footnotes.xml", notes}))
+		wantFuzzedPage(t, ingest.DOCX, makeDOCX(t, body, entry{"styles.xml", wordStyles},
+			entry{"footnotes.xml", notes}))
 	})
 }
 

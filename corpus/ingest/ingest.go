@@ -43,6 +43,7 @@ const (
 	Text   Format = "text" // plain text and Markdown
 	HTML   Format = "html" // a book in one page
 	FB2    Format = "fb2"  // a FictionBook
+	TEI    Format = "tei"  // a text encoded as the guidelines of the TEI say
 	DOCX   Format = "docx" // a Word document
 	ODT    Format = "odt"  // an OpenDocument text
 	RTF    Format = "rtf"
@@ -54,7 +55,7 @@ const (
 
 // Formats lists them all.
 func Formats() []Format {
-	return []Format{Auto, EPUB, Text, HTML, FB2, DOCX, ODT, RTF, MOBI, JSONL, Board, SQLite}
+	return []Format{Auto, EPUB, Text, HTML, FB2, TEI, DOCX, ODT, RTF, MOBI, JSONL, Board, SQLite}
 }
 
 // DefaultSceneTokens is the size of a book's scenes.

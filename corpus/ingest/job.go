@@ -34,6 +34,8 @@ func (j *job) importer(f Format) (read func(context.Context, source) error, ofBo
 		return j.whole(true, (*book).readHTML), true
 	case FB2:
 		return j.whole(true, (*book).readFB2), true
+	case TEI:
+		return j.tei, true
 	case DOCX:
 		return j.packed(readDOCX), true
 	case ODT:

@@ -36,6 +36,7 @@ type lines struct {
 	last     int64            // time of the post before
 	posts    int              // of this source
 	offset   int64            // where the line begins in it
+	chat     chat
 }
 
 func newLines(j *job) *lines {
@@ -50,7 +51,7 @@ func (j *job) jsonl(ctx context.Context, s source) error {
 	defer func() { _ = f.Close() }()
 	in := j.lines
 	clear(in.threads)
-	in.posts, in.offset = 0, 0
+	in.posts, in.offset, in.chat = 0, 0, chat{}
 	r := bufio.NewReaderSize(decodeReader(j.progress.reader(ctx, f), s.path, j.options.Encoding, false), 64<<10)
 	for n := int64(1); ; n++ {
 		line, err := readLine(r)
@@ -80,11 +81,16 @@ func (l *lines) line(ctx context.Context, line []byte, err error, n int64, file 
 	if err == nil {
 		p, err = l.post(line, n)
 	}
+	if errors.Is(err, errChatHead) {
+		return nil
+	}
 	if err != nil {
 		l.job.report.leaveOut("lines with "+err.Error(), where)
 		return nil //nolint:nilerr // the report has it
 	}
-	l.posts++
+	if l.posts++; l.chat.names != nil && p.title == "" {
+		p.title = stem(file)
+	}
 	p.origin.Document, p.origin.Offset = file, l.offset
 	return l.job.addPost(ctx, p, where)
 }
@@ -118,6 +124,9 @@ func (l *lines) post(line []byte, n int64) (*forumPost, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.chat.isChatHead(f) {
+		return nil, errChatHead
+	}
 	return l.fromFields(f, n)
 }
 
@@ -128,6 +137,9 @@ func (l *lines) fromFields(f *fields, n int64) (*forumPost, error) {
 	p.Name, p.Trip, p.Subject = f.text("name", "author"), f.text("trip", "trip_code"), f.text("subject", "sub")
 	p.Body = f.text(bodyFields...)
 	p.Time = f.time(l.last+1, "time")
+	if f.has("mes") {
+		l.chat.take(p, f, l.last, l.sceneTokens())
+	}
 	// Where there are no ids, lines are counted; small numbers cost a model few tokens. Where some posts have ids and
 	// some have not, these get numbers far from any that were seen.
 	numbered := f.first("id", "post_id", "no") != ""
@@ -154,7 +166,14 @@ func (l *lines) fromFields(f *fields, n int64) (*forumPost, error) {
 }
 
 // bodyFields are the names that the text of a post or chapter goes by.
-var bodyFields = []string{"body", "text", "content"}
+var bodyFields = []string{"body", "text", "content", "mes"}
+
+func (l *lines) sceneTokens() int {
+	if l.job == nil || l.job.options.SceneTokens == 0 {
+		return DefaultSceneTokens
+	}
+	return l.job.options.SceneTokens
+}
 
 // lists adds the tags of a line's post, and the posts that it quotes.
 func (f *fields) lists(p *forumPost) {

@@ -17,6 +17,7 @@ var fuzzTargets = map[ingest.Format]string{
 	ingest.Text:  "FuzzText",
 	ingest.HTML:  "FuzzPage",
 	ingest.FB2:   "FuzzFB2",
+	ingest.TEI:   "FuzzTEI",
 	ingest.DOCX:  "FuzzDOCX",
 	ingest.ODT:   "FuzzODT",
 	ingest.RTF:   "FuzzRTF",

@@ -198,8 +198,8 @@ func (m *manuscript) asNote() string {
 	return `<aside epub:type="footnote">` + b.String() + "</aside>"
 }
 
-// breaks are the blank paragraphs that part scenes. Where they are as many as paragraphs they are but space, and
-// so they are beside headings.
+// breaks are the blank paragraphs that part scenes. Where there are many, and next to headings, they are
+// only space.
 func (m *manuscript) breaks() map[int]bool {
 	var blanks []int
 	texts := 0

@@ -190,15 +190,6 @@ func TestZippedText(t *testing.T) {
 		"= Глава 1", "A.")
 	wantScenes(t, importFile(t, "b.zip", makeZip(t, entry{"b.txt", twoChapters})), "= CHAPTER I", "It begins.",
 		"= CHAPTER II", "It ends.")
-	for _, c := range []struct {
-		entries []entry
-		says    string
-	}{
-		{[]entry{{"a.txt", "A."}, {"b.txt", "B."}}, "holds 2 texts"},
-	} {
-		_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.zip": makeZip(t, c.entries...)})})
-		wantRefused(t, err, annotator.Misused, c.says)
-	}
 }
 
 // TestOtherFormatsAreRefused names the command that makes an EPUB.

@@ -85,9 +85,12 @@ var rtfDestinations = map[string]string{
 	"footerr": "running-head", "footerf": "running-head", "fldrslt": "text", "shptxt": "text",
 	"pict": "", "colortbl": "", "fldinst": "", "filetbl": "", "listtable": "", "listoverridetable": "", "revtbl": "",
 	"rsidtbl": "", "generator": "", "datastore": "", "themedata": "", "latentstyles": "", "xmlnstbl": "", "object": "",
-	"bkmkstart": "", "bkmkend": "", "atnid": "", "atnauthor": "", "atndate": "", "atnref": "", "operator": "", "listtext": "text",
-	"pntext": "text", "pn": "", "nonshppict": "", "ud": "", "shpinst": "text", "sp": "", "xe": "", "tc": "", "company": "", "keywords": "",
-	"subject": "", "doccomm": "", "wgrffmtfilter": "", "mmathPr": "", "private": "", "blipuid": "", "panose": "", "falt": "",
+	"bkmkstart": "", "bkmkend": "", "atnid": "", "atnauthor": "", "atndate": "", "atnref": "", "operator": "",
+	"listtext": "text",
+	"pntext":   "text", "pn": "", "nonshppict": "", "ud": "", "shpinst": "text", "sp": "", "xe": "",
+	"tc": "", "company": "", "keywords": "",
+	"subject": "", "doccomm": "", "wgrffmtfilter": "", "mmathPr": "", "private": "", "blipuid": "", "panose": "",
+	"falt":      "",
 	"hlinkbase": "", "comment": "", "ftnsep": "", "ftnsepc": "", "aftnsep": "", "aftnsepc": "",
 }
 
@@ -279,7 +282,8 @@ func (r *rtfReader) flushRaw() {
 
 // rtfSigns are the words that stand for text.
 var rtfSigns = map[string]string{
-	"tab": " ", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•",
+	"tab": " ", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
+	"bullet":  "•",
 	"emspace": " ", "enspace": " ", "qmspace": " ",
 }
 

@@ -48,7 +48,7 @@ func findSources(o Options, report *Report) ([]source, error) {
 			path = filepath.Clean(path)
 			found, err = folder(path, o, report)
 		default:
-			found, err = file(path, info, o)
+			found, err = file(path, info, o, report)
 		}
 		if err != nil {
 			return nil, err
@@ -59,7 +59,7 @@ func findSources(o Options, report *Report) ([]source, error) {
 }
 
 // file is a file that was named, which is read whatever it is called.
-func file(path string, info fs.FileInfo, o Options) ([]source, error) {
+func file(path string, info fs.FileInfo, o Options, report *Report) ([]source, error) {
 	if !info.Mode().IsRegular() {
 		return nil, annotator.Errorf(annotator.Misused, "%s is a pipe or a device, and a source is read more than once",
 			path).
@@ -77,10 +77,15 @@ func file(path string, info fs.FileInfo, o Options) ([]source, error) {
 		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path,
 			kind.name).WithAdvice("%s", kind.advice(path))
 	}
+	if isArchive(head) {
+		return unpack(s, o, report)
+	}
 	s.format = detect(path, head, o.Encoding)
 	if s.format == EPUB {
-		if err := s.openZip(); err != nil {
+		if several, err := s.openZip(); err != nil {
 			return nil, err
+		} else if several {
+			return unpack(s, o, report)
 		}
 	}
 	return []source{s}, nil
@@ -109,7 +114,21 @@ func byNumber(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-func (s source) open() (*os.File, error) {
+// opened is a source that is read: a file, or what an archive holds.
+type opened interface {
+	io.ReadSeekCloser
+	io.ReaderAt
+}
+
+// inMemory is a file of an archive.
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
+
+func (s source) open() (opened, error) {
+	if s.data != nil {
+		return inMemory{bytes.NewReader(s.data)}, nil
+	}
 	f, err := os.Open(s.path)
 	if err != nil {
 		return nil, annotator.Errorf(annotator.Misused, "read the source: %w",
@@ -198,6 +217,9 @@ func detectText(path, head string) Format {
 	lower := strings.ToLower(head[:min(len(head), 1024)])
 	if strings.Contains(lower, "<office:document ") {
 		return ODT
+	}
+	if isTEI(head) {
+		return TEI
 	}
 	if strings.Contains(lower, "<fictionbook") {
 		return FB2

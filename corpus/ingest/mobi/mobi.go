@@ -1,9 +1,9 @@
-// Package mobi reads the books of Kindles: MOBI and its successor KF8, which AZW3 files hold. Books with copy protection
-// are refused.
+// Package mobi reads the books of Kindles: MOBI and its successor KF8, which AZW3 files hold. Books with copy
+// protection are refused.
 //
-// A book is a database of records, as Palm's computers had them. The first describes the others: those of the text, which
-// are compressed one by one, and those of indexes. An index names the table of contents; in KF8, further ones say of
-// which pieces the text of each page is put together.
+// A book is a database of records, as Palm's computers had them. The first describes the others: those of the text,
+// which are compressed one by one, and those of indexes. An index names the table of contents; in KF8, further ones say
+// of which pieces the text of each page is put together.
 //
 // The source is not trusted: no size or position in it is used before it is compared with what is there.
 package mobi
@@ -57,7 +57,7 @@ const (
 	MarkAt = 60
 )
 
-// noRecord stands for a record that is not there.
+// noRecord is the number of a record that is not there.
 const noRecord = 0xFFFFFFFF
 
 // Read reads a book.
@@ -278,8 +278,8 @@ func (h *header) unpacker() (func([]byte) ([]byte, error), error) {
 	return nil, fmt.Errorf("it is compressed in a way that is not known (%d)", h.compression)
 }
 
-// unpackPalm undoes the compression of Palm's documents: bytes as they are, pairs of a distance and a length, and spaces
-// that are joined to the letter behind them.
+// unpackPalm undoes the compression of Palm's documents. Its codes are for bytes as they are, for a distance and a
+// length, and for a space with the letter behind it.
 func unpackPalm(r []byte) ([]byte, error) {
 	var text []byte
 	for i := 0; i < len(r) && len(text) <= maxRecord; {

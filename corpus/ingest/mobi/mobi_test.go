@@ -101,10 +101,14 @@ func index(entries []tagged, forms [][2]byte, texts ...string) []string {
 	return records
 }
 
-const oldText = "<html><body><h1>One</h1><p>A.</p><mbp:pagebreak/><h1>Two</h1><p>See <a filepos=0000000012>One</a>.</p></body></html>"
+const oldText = "<html><body><h1>One</h1><p>A.</p><mbp:pagebreak/>" +
+	"<h1>Two</h1><p>See <a filepos=0000000012>One</a>.</p></body></html>"
 
 func oldBook() []byte {
-	toc := index([]tagged{{"0", [][]int{{12}, {0}, {0}}}, {"1", [][]int{{strings.Index(oldText, "<h1>Two") + 2}, {4}, {0}}}},
+	toc := index([]tagged{
+		{"0", [][]int{{12}, {0}, {0}}},
+		{"1", [][]int{{strings.Index(oldText, "<h1>Two") + 2}, {4}, {0}}},
+	},
 		[][2]byte{{1, 1}, {3, 1}, {4, 1}}, "One", "Two")
 	return pack(append([]string{header(6, 1, 0, len(oldText), map[int]uint32{0xF4: 2}), oldText}, toc...)...)
 }
@@ -137,7 +141,8 @@ func TestRead(t *testing.T) {
 			Title: "Title",
 			Pages: []string{
 				`<body><html><body><a id="contents-12"></a><h1>One</h1><p>A.</p></body>`,
-				`<body><mbp:pagebreak/><a id="` + anchor + `"></a><h1>Two</h1><p>See <a href="#filepos0000000012">One</a>.</p>` +
+				`<body><mbp:pagebreak/><a id="` + anchor + `"></a><h1>Two</h1>` +
+					`<p>See <a href="#filepos0000000012">One</a>.</p>` +
 					`</body></html></body>`,
 			},
 			Contents: []mobi.Entry{

@@ -1,0 +1,175 @@
+package ingest
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"annotator"
+)
+
+// What compressed files and tar archives begin with, or have at an offset.
+const (
+	gzipMark = "\x1f\x8b"
+	tarMark  = "ustar"
+	tarAt    = 257
+)
+
+// member is a file of an archive.
+type member struct {
+	name string
+	data []byte
+}
+
+// unpack makes sources of what an archive or a compressed file holds. Nothing is written to disk; the sizes are limited
+// as those of an EPUB. Other files are left out, as in a folder.
+func unpack(s source, o Options, report *Report) ([]source, error) {
+	members, err := readMembers(s, report)
+	if err != nil {
+		return nil, inFile(s.path, err)
+	}
+	var found []source
+	for _, m := range members {
+		inside := source{
+			path: filepath.Join(s.path, filepath.FromSlash(m.name)), size: int64(len(m.data)), data: m.data,
+		}
+		if len(members) == 1 {
+			inside.path = filepath.Join(filepath.Dir(s.path), path.Base(m.name))
+		}
+		head := m.data[:min(len(m.data), headSize)]
+		inside.format = detect(inside.path, head, o.Encoding)
+		if inside.format == EPUB {
+			inside.format = cmp.Or(packedFormat(inside), EPUB)
+		}
+		switch kind := evidently(inside, head, o); {
+		case strings.HasPrefix(path.Base(m.name), "."), strings.HasPrefix(m.name, "__MACOSX/"):
+			report.leaveOut(hidden, m.name)
+		case kind != "":
+			report.leaveOut(noStory, fmt.Sprintf("%s (%s)", m.name, kind))
+		default:
+			found = append(found, inside)
+		}
+	}
+	if len(found) == 0 {
+		return nil, report.nothingFound("the archive %s has no files to import", s.path)
+	}
+	slices.SortFunc(found, compareFiles)
+	if len(members) > 1 {
+		report.note("%s of the archive %s: %s", annotator.Quantity(len(found), "file"), titleOf(s.path),
+			taken(s.path, found))
+	}
+	return found, nil
+}
+
+// isArchive reports whether a file is one that unpack reads.
+func isArchive(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(gzipMark)) || bytes.HasPrefix(head[min(tarAt, len(head)):], []byte(tarMark))
+}
+
+// readMembers reads the files of an archive.
+func readMembers(s source, report *Report) ([]member, error) {
+	f, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, tarAt+len(tarMark))
+	n, _ := io.ReadFull(f, head)
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, annotator.Errorf(annotator.Storage, "read %s: %w", s.path, err)
+	}
+	head = head[:n]
+	switch {
+	case bytes.HasPrefix(head, []byte(zipMark)):
+		return zipMembers(f, s.size, report)
+	case bytes.HasPrefix(head, []byte(gzipMark)):
+		return gzipMembers(f, s)
+	}
+	return tarMembers(f, report)
+}
+
+func zipMembers(f io.ReaderAt, size int64, report *Report) ([]member, error) {
+	a, err := openArchive(f, size, report)
+	if err != nil {
+		return nil, err
+	}
+	var all []member
+	for name := range a.files {
+		data, err := a.read(name)
+		if annotator.KindOf(err) != "" {
+			return nil, err
+		}
+		if err != nil {
+			return nil, annotator.Errorf(annotator.Misused, "%q is %w", name, err).
+				WithAdvice("get the archive again, or unpack it, and import the folder")
+		}
+		all = append(all, member{name, data})
+	}
+	return all, nil
+}
+
+// gzipMembers unpacks a compressed file, which may be a tar archive.
+func gzipMembers(f io.Reader, s source) ([]member, error) {
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, damagedArchive(err)
+	}
+	limit := min(int64(maxArchive), freeRatio+maxRatio*s.size)
+	data, err := io.ReadAll(io.LimitReader(z, limit+1))
+	switch {
+	case int64(len(data)) > limit:
+		return nil, annotator.Errorf(annotator.Misused, "it unpacks to more than it may (%d bytes)", limit).
+			WithAdvice("it is not a book, or made to do harm")
+	case err != nil:
+		return nil, damagedArchive(err)
+	case bytes.HasPrefix(data[min(tarAt, len(data)):], []byte(tarMark)):
+		return tarMembers(bytes.NewReader(data), &Report{})
+	}
+	return []member{{strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), data}}, nil
+}
+
+func damagedArchive(err error) error {
+	return annotator.Errorf(annotator.Misused, "it is a damaged archive: %w", err).WithAdvice("get the file again")
+}
+
+// tarMembers reads a tar archive.
+func tarMembers(f io.Reader, report *Report) ([]member, error) {
+	var all []member
+	left := int64(maxArchive)
+	for t := tar.NewReader(f); ; {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
+			return nil, damagedArchive(err)
+		}
+		name := strings.TrimPrefix(h.Name, "./")
+		switch {
+		case h.Typeflag != tar.TypeReg:
+			continue
+		case !safeName(name):
+			report.leaveOut("archive files with unsafe names", fmt.Sprintf("%q", h.Name))
+			continue
+		case len(all) == maxEntries:
+			return nil, annotator.Errorf(annotator.Misused, "the archive has more than %d files", maxEntries)
+		}
+		data, err := io.ReadAll(io.LimitReader(t, min(maxEntry, left)+1))
+		if err != nil {
+			return nil, damagedArchive(err)
+		}
+		if left -= int64(len(data)); len(data) > maxEntry || left < 0 {
+			return nil, annotator.Errorf(annotator.Misused, "%q in the archive is larger than it may be", name).
+				WithAdvice("unpack it, and import the folder")
+		}
+		all = append(all, member{name, data})
+	}
+}
