@@ -3,10 +3,11 @@
 //
 //	go run ./internal/measure -what tokens
 //	go run ./internal/measure -what novel -source BOOK
+//	go run ./internal/measure -what stories
 //	go run ./internal/measure -what compaction
 //
 // Stories are made from fixed seeds and the server counts tokens by bytes, so the figures do not vary with the machine.
-// Figures that vary are in the benchmarks.
+// Those of several stories at once do: their server takes its time. Other figures that vary are in the benchmarks.
 package main
 
 import (
@@ -40,7 +41,7 @@ type options struct {
 func measure(ctx context.Context, args []string) error {
 	var o options
 	flags := flag.NewFlagSet("measure", flag.ContinueOnError)
-	flags.StringVar(&o.what, "what", "tokens", "tokens, novel or compaction: what is measured")
+	flags.StringVar(&o.what, "what", "tokens", "tokens, novel, stories or compaction: what is measured")
 	flags.StringVar(&o.document, "o", "", "the document whose tables are written, in place of the one in docs; - "+
 		"for standard output")
 	flags.IntVar(&o.scenes, "scenes", 0, "scenes of the generated story (default 800 for tokens, 1000 for compaction)")
@@ -59,10 +60,12 @@ func measure(ctx context.Context, args []string) error {
 	case "tokens":
 	case "novel":
 		tables = o.novelTables
+	case "stories":
+		tables = o.storiesTables
 	case "compaction":
 		tables, document = o.compactionTables, "docs/compaction.md"
 	default:
-		return fmt.Errorf("-what takes tokens, novel or compaction, not %q", o.what)
+		return fmt.Errorf("-what takes tokens, novel, stories or compaction, not %q", o.what)
 	}
 	written, err := tables(ctx)
 	if err != nil {

@@ -30,11 +30,16 @@ func (o *options) story(ctx context.Context, scenes int) (path string, err error
 // writeStory makes a corpus of a number of scenes of about 1,500 tokens, the same every time. Each scene begins and
 // ends with a name that the scripted model makes an entry of, and names entries of earlier scenes.
 func writeStory(ctx context.Context, path string, scenes int) error {
+	return writeScenes(ctx, path, 1, scenes)
+}
+
+// writeScenes makes a corpus of a number of the scenes of an endless story, from the first of a thread.
+func writeScenes(ctx context.Context, path string, first, scenes int) error {
 	w, err := corpus.Create(ctx, path)
 	if err != nil {
 		return err
 	}
-	for n := 1; n <= scenes; n++ {
+	for n := first; n < first+scenes; n++ {
 		if err := writeScene(ctx, w, n); err != nil {
 			return err
 		}

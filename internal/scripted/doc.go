@@ -14,6 +14,7 @@
 //   - A strict template, optional: the rules of the strictest chat templates together, each breach recorded.
 //   - Faults, optional: any status, body, delay or broken connection instead of an answer.
 //
-// There is no clock and no randomness: the same requests in the same order get the same bytes. Identifiers are derived
-// from the prompt, so that equal prompts get equal ones and different prompts do not.
+// With a pace, it also has slots, times and a cache of bounded size. Else there is no clock and no randomness: the same
+// requests in the same order get the same bytes. Identifiers are derived from the prompt, so that equal prompts get
+// equal ones and different prompts do not.
 package scripted

@@ -55,6 +55,7 @@ func (s *Server) serveModels(d dialect) http.HandlerFunc {
 func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	usage := s.Usage()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	s.pacer.write(w, s.options.Model)
 	for _, counter := range []struct {
 		name, help string
 		value      int

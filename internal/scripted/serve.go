@@ -38,7 +38,7 @@ func (s *Server) read(d dialect, r *http.Request, body []byte) (Request, *prompt
 		return Request{}, nil, err
 	}
 	var earlier []*prompt
-	if s.options.Template == nil { // otherwise a prompt need not extend the one before
+	if s.options.Template == nil && s.pacer == nil { // otherwise a prompt need not extend the one before
 		s.mu.Lock()
 		earlier = s.cache.prompts
 		s.mu.Unlock()
@@ -104,12 +104,16 @@ func (s *Server) answer(w http.ResponseWriter, d dialect, r *Request, p *prompt)
 		no.write(w, d)
 		return
 	}
-	s.mu.Lock()
-	cached := s.cache.admit(p)
-	s.mu.Unlock()
+	if s.pacer != nil {
+		defer s.pacer.begin()()
+	}
+	cached := s.admit(p)
 	reply := s.options.Script(*r)
 	usage, generated := reply.finish(p, cmp.Or(r.MaxTokens, s.options.MaxModelLen-r.Tokens))
 	usage.Cached = cached
+	if s.pacer != nil {
+		s.pacer.generate(usage.Completion, generated)
+	}
 	s.account(usage, generated)
 	if reply.Usage == nil {
 		reply.Usage = &usage
@@ -125,10 +129,22 @@ func (s *Server) answer(w http.ResponseWriter, d dialect, r *Request, p *prompt)
 	writeJSON(w, http.StatusOK, d.plain(&a))
 }
 
+// admit processes a prompt, and returns how many of its tokens were cached.
+func (s *Server) admit(p *prompt) (cached int) {
+	if s.pacer != nil {
+		return s.pacer.admit(p)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cache.admit(p)
+}
+
 func (s *Server) account(usage annotator.Usage, generated []uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cache.add(generated)
+	if s.pacer == nil {
+		s.cache.add(generated)
+	}
 	s.usage.Prompt += usage.Prompt
 	s.usage.Cached += usage.Cached
 	s.usage.Completion += usage.Completion

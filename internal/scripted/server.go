@@ -29,6 +29,9 @@ type Options struct {
 	// OnRequest is called with each valid request, before it is answered. Concurrent requests call it concurrently.
 	OnRequest func(Request)
 
+	// Pace gives the server slots, times and a bounded cache. Without, it answers at once and evicts nothing.
+	Pace *Pace
+
 	// Keep stores every valid request, for Server.Requests. It holds whole bodies in memory.
 	Keep bool
 }
@@ -41,6 +44,7 @@ type Server struct {
 
 	options Options
 	mux     *http.ServeMux
+	pacer   *pacer // nil: without a pace
 
 	mu         sync.Mutex
 	calls      int
@@ -57,7 +61,7 @@ func New(options Options) *Server {
 	if options.Script == nil {
 		options.Script = Annotate
 	}
-	s := &Server{options: options, mux: http.NewServeMux(), cache: newPrefixCache()}
+	s := &Server{options: options, mux: http.NewServeMux(), cache: newPrefixCache(), pacer: newPacer(options.Pace)}
 	s.mux.HandleFunc("POST /v1/chat/completions", s.serve(chat{}))
 	s.mux.HandleFunc("POST /v1/responses", s.serve(responses{}))
 	s.mux.HandleFunc("POST /v1/messages", s.serve(anthropic{}))

@@ -68,3 +68,70 @@ func FuzzCacheCounts(f *testing.F) {
 		}
 	})
 }
+
+// TestLoad: requests, the size of the cache and slots of servers.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	vllm := `vllm:num_requests_running{engine="0",model_name="tiny"} 3.0
+vllm:num_requests_waiting{engine="0",model_name="tiny"} 2.0
+vllm:num_preemptions_total{engine="0",model_name="tiny"} 1.0
+vllm:cache_config_info{block_size="16",mamba_block_size="32",engine="0",num_gpu_blocks="573"} 1.0
+`
+	for name, c := range map[string]struct {
+		metrics, props string
+		want           model.Load
+	}{
+		"vLLM": {metrics: vllm, want: model.Load{Running: 3, Waiting: 2, Preempted: 1, PoolTokens: 16 * 573}},
+		"two engines": {
+			metrics: vllm + strings.ReplaceAll(vllm, `engine="0"`, `engine="1"`),
+			want:    model.Load{Running: 6, Waiting: 4, Preempted: 2, PoolTokens: 2 * 16 * 573},
+		},
+		"SGLang": {
+			metrics: "sglang:num_running_reqs{a=\"b\"} 1.0\nsglang:num_queue_reqs{a=\"b\"} 4.0\n" +
+				"sglang:cache_config_info{num_pages=\"100\",page_size=\"64\"} 1.0\n",
+			want: model.Load{Running: 1, Waiting: 4, PoolTokens: 6400},
+		},
+		"SGLang without pages": {
+			metrics: "sglang:num_running_reqs 0.0\nsglang:max_total_num_tokens 9000\n",
+			want:    model.Load{PoolTokens: 9000},
+		},
+		"llama.cpp": {
+			metrics: "llamacpp:requests_processing 2\nllamacpp:requests_deferred 1\n", props: `{"total_slots":4}`,
+			want: model.Load{Running: 2, Waiting: 1, Slots: 4},
+		},
+		"llama.cpp without metrics": {props: `{"total_slots":4}`, want: model.Load{Slots: 4}},
+		"no pool": {
+			metrics: strings.ReplaceAll(vllm, "573", "None"), want: model.Load{Running: 3, Waiting: 2, Preempted: 1},
+		},
+		"nothing": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			network := wiretest.Network(func(r *http.Request) (*http.Response, error) {
+				body := map[string]string{"/metrics": c.metrics, "/props": c.props}[r.URL.Path]
+				status := 200
+				if body == "" {
+					status = 404
+				}
+				return wiretest.Always(status, "text/plain", body).RoundTrip(r)
+			})
+			got, err := newClient(t, endpoint.Options{HTTP: network}).Load(t.Context())
+			if got != c.want || (err == nil) != (c.want != model.Load{}) {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// FuzzLoad: any body gives a possible load or an error.
+func FuzzLoad(f *testing.F) {
+	f.Add(vllmMetrics)
+	f.Add("vllm:num_requests_running 1\nvllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"9\"} 1\n")
+	f.Fuzz(func(t *testing.T, body string) {
+		c := newClient(t, endpoint.Options{HTTP: wiretest.Always(200, "text/plain", body)})
+		load, err := c.Load(t.Context())
+		if min(load.Running, load.Waiting, load.PoolTokens, load.Slots, load.Preempted) < 0 {
+			t.Errorf("%+v, %v", load, err)
+		}
+	})
+}
