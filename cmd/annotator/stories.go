@@ -123,13 +123,20 @@ func (r *storiesRun) list() error {
 		}
 		sources = append(sources, found...)
 	}
-	for flag, given := range map[string]bool{
-		"--db": r.db != "", "--corpus": r.corpus != "", "--from-snapshot": r.fromSnapshot != 0,
-		"--after":  r.after != "",
-		"--record": r.recording.to != "", "--replay": r.recording.path != "",
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--db", r.db != ""},
+		{"--corpus", r.corpus != ""},
+		{"--parts", r.numParts > 1},
+		{"--from-snapshot", r.fromSnapshot != 0},
+		{"--after", r.after != ""},
+		{"--record", r.recording.to != ""},
+		{"--replay", r.recording.path != ""},
 	} {
-		if given {
-			return annotator.Errorf(annotator.Misused, "%s is for a run of one story", flag).
+		if flag.given {
+			return annotator.Errorf(annotator.Misused, "%s is for a run of one story", flag.name).
 				WithAdvice("leave it out, or name one story")
 		}
 	}
