@@ -118,7 +118,7 @@ const (
 
 // isEntry reports whether a node may belong to a list: it is no prose.
 func (b *book) isEntry(n *node) bool {
-	if n.kind != paragraph || n.tabular || n.linked*2 > countCharacters(n.text) {
+	if n.kind != paragraph || n.tabular || n.linked*2 > countCharacters(n.text) && n.isShortLinks() {
 		return true
 	}
 	for _, line := range n.entryLines() {
@@ -142,6 +142,10 @@ const maxList = 3000
 func (b *book) listEnd(i int) int {
 	first, end := b.scanList(i)
 	if start := b.firstChapter(i, end, first); start > i+1 {
+		for start > i+1 && b.nodes[start-1].isText() &&
+			readHeading(b.nodes[start-1].sourceLines()[0]).rank == container {
+			start-- // the volume that the chapter begins
+		}
 		return start
 	}
 	last := i
@@ -274,9 +278,14 @@ func (b *book) entryRun(i, enough int, entries func(*node) int) int {
 	return end
 }
 
+// isShortLinks reports whether a paragraph has the links that entries have, and not a text that is a link.
+func (n *node) isShortLinks() bool {
+	return annotator.CountWords(n.text) <= maxEntryWords*max(n.links, len(n.sourceLines()))
+}
+
 // linkedEntries counts the links or lines of a paragraph that is mostly links into the book.
 func (n *node) linkedEntries() int {
-	if n.linked*5 < countCharacters(n.text)*3 {
+	if n.linked*5 < countCharacters(n.text)*3 || !n.isShortLinks() {
 		return 0
 	}
 	return max(n.links, len(n.sourceLines()))
@@ -315,13 +324,15 @@ func (b *book) repeatedRun(i int) (end, tried int) {
 			break
 		}
 	}
-	again := 0
+	again, most, ofKind := 0, 0, map[headingKind]int{}
 	for _, e := range run {
 		if b.comesAgain(e, end) {
 			again++
 		}
+		ofKind[e.kind]++
+		most = max(most, ofKind[e.kind])
 	}
-	if len(run) < 3 || again*10 < len(run)*7 {
+	if most < 3 || again*10 < len(run)*7 { // a volume, a book and a chapter are no list
 		return 0, tried
 	}
 	return end, tried

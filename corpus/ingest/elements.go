@@ -32,7 +32,8 @@ var (
 	siblingElements = setOf("li dt dd tr td th option") // the next ends them
 	voidElements    = setOf("area base br col embed hr img input link meta param source track wbr")
 	sectionElements = setOf("body section article div aside main ol ul") // they hold whole parts of a book
-	silentElements  = setOf("head script style template svg math iframe object title select textarea button")
+	silentElements  = setOf("head script style title")
+	hiddenElements  = setOf("template svg math iframe object select textarea button noscript") // they tell nothing
 	// of elements, classes and types
 	stanzaNames = setOf("stanza linegroup line-group lg verse poem poetry z3998:verse z3998:poem")
 	// of links whose text may be the mark of a note

@@ -34,6 +34,7 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 		return nil, annotator.Errorf(annotator.Storage, "read the folder %s: %w", path, err)
 	}
 	var found []source
+	list := listedFiles(root)
 	err = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || file == root {
 			return err
@@ -53,6 +54,9 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 		switch {
 		case err != nil:
 			return err
+		case kind != "" && words().FilesBeside[kind] == nil && slices.Contains(list, file):
+			return annotator.Errorf(annotator.Misused, "%s is in the folder's list of chapters and cannot be read: "+
+				"it is %s", file, kind).WithAdvice("put a whole copy of the file in its place, or take it off the list")
 		case kind != "":
 			report.leaveOut(noStory, fmt.Sprintf("%s (%s)", name, kind))
 		default:
@@ -68,7 +72,7 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 	case len(found) == 0:
 		return nil, report.nothingFound("the folder %s has no files to import", path)
 	}
-	found = inOrder(root, found, report)
+	found = inOrder(root, found, list, report)
 	report.note("%s of the folder %s: %s", annotator.Quantity(len(found), "file"), titleOf(path), taken(root, found))
 	return found, nil
 }
@@ -162,10 +166,10 @@ func besideStory(path, text string) string {
 
 // inOrder sorts the files of a folder: by a list in the folder, else by the weights in front matter,
 // else by name. By name, a prologue is first and an epilogue last. What a list does not name is left out.
-func inOrder(root string, found []source, report *Report) []source {
+func inOrder(root string, found []source, list []string, report *Report) []source {
 	slices.SortFunc(found, compareFiles)
 	place := map[string]int{}
-	for i, name := range listedFiles(root) {
+	for i, name := range renamed(root, list, found, report) {
 		place[name] = i + 1
 	}
 	if slices.ContainsFunc(found, func(s source) bool { return place[s.path] > 0 }) {
@@ -190,6 +194,36 @@ func inOrder(root string, found []source, report *Report) []source {
 		})
 	}
 	return found
+}
+
+// renamed replaces the files of a list that are not there, by the files of their folders that it does not name, in
+// order. It does so only if they are as many.
+func renamed(root string, list []string, found []source, report *Report) []string {
+	missing, others := []int{}, []string{}
+	for i, file := range list {
+		if _, err := os.Stat(file); err != nil {
+			missing = append(missing, i)
+		}
+	}
+	for _, s := range found {
+		if !slices.Contains(list, s.path) && slices.ContainsFunc(missing, func(i int) bool {
+			return filepath.Dir(list[i]) == filepath.Dir(s.path)
+		}) {
+			others = append(others, s.path)
+		}
+	}
+	list = slices.Clone(list)
+	for k, i := range missing {
+		name, _ := filepath.Rel(root, list[i])
+		if len(missing) != len(others) {
+			report.leaveOut("files that the folder's list of chapters names and that are not there", name)
+			continue
+		}
+		list[i] = others[k]
+		other, _ := filepath.Rel(root, others[k])
+		report.note("%s, which the list of chapters names, is not there: %s is read in its place", name, other)
+	}
+	return list
 }
 
 // compareFiles compares the places of two files in a story: by folder, by what their names say, by the numbers in them.
@@ -238,14 +272,17 @@ func listedFiles(root string) []string {
 			}
 		}
 		var paths []string
+		there := 0
 		for _, file := range names {
 			full := filepath.Join(filepath.Dir(path), filepath.FromSlash(file))
-			if info, err := os.Stat(full); file != "" && err == nil && info.Mode().IsRegular() &&
-				!slices.Contains(paths, full) {
+			if file != "" && !strings.Contains(file, ":") && !slices.Contains(paths, full) {
 				paths = append(paths, full)
+				if _, err := os.Stat(full); err == nil {
+					there++
+				}
 			}
 		}
-		if len(paths) > 1 {
+		if there > 1 {
 			return paths
 		}
 	}

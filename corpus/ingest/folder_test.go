@@ -5,6 +5,7 @@ package ingest_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -122,4 +123,31 @@ func TestSourceThatCannotBeReadTwiceIsRefused(t *testing.T) {
 	}
 	_, err := tryImport(t, ingest.Options{Sources: []string{filepath.Dir(pipe)}})
 	wantRefused(t, err, annotator.Misused, "has no files to import")
+}
+
+// TestListedFileThatCannotBeReadStops does not import a book without its end.
+func TestListedFileThatCannotBeReadStops(t *testing.T) {
+	t.Parallel()
+	write := func(more map[string]string) ingest.Options {
+		all := map[string]string{
+			"SUMMARY.md": "- [One](one.md)\n- [Two](two.md)\n- [Epilogue](epilogue.md)\n",
+			"one.md":     "# One\n\nIt begins.\n", "two.md": "# Two\n\nIt goes on.\n",
+		}
+		for name, text := range more {
+			all[name] = text
+		}
+		return ingest.Options{Sources: []string{filepath.Dir(files(t, all)[0])}}
+	}
+	_, err := tryImport(t, write(map[string]string{"epilogue.md": "# Epilogue\n\nIt \x00\x01\x02 ends.\n"}))
+	wantRefused(t, err, annotator.Misused, "epilogue.md is in the folder's list of chapters and cannot be read")
+
+	made := mustImport(t, write(map[string]string{"99-end.md": "# Epilogue\n\nIt ends.\n"}))
+	wantScenes(t, made, "= One", "It begins.", "= Two", "It goes on.", "= Epilogue", "It ends.")
+	if !slices.Contains(made.report.Notes,
+		"epilogue.md, which the list of chapters names, is not there: 99-end.md is read in its place") {
+		t.Error(made.report.Notes)
+	}
+	made = mustImport(t, write(nil))
+	wantLeftOut(t, made, "left out: files that tell no story (1): SUMMARY.md (a list of contents)",
+		"left out: files that the folder's list of chapters names and that are not there (1): epilogue.md")
 }

@@ -165,7 +165,7 @@ func (r *pageReader) partOf(token html.Token, classes, kinds []string) string {
 func (r *pageReader) isHidden(token html.Token, classes []string) bool {
 	style := strings.ReplaceAll(strings.ToLower(attribute(token, "style")), " ", "")
 	if strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden") ||
-		token.Data == "noscript" {
+		hiddenElements[token.Data] {
 		return true
 	}
 	if slices.ContainsFunc(token.Attr, func(a html.Attribute) bool { return a.Key == "hidden" }) {

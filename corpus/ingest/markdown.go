@@ -17,6 +17,7 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+	"golang.org/x/net/html/atom"
 )
 
 var (
@@ -53,6 +54,8 @@ const (
 	hiddenBacktick = '\x01'
 	hiddenTilde    = '\x02'
 	blanked        = '\x03'
+	hiddenBracket  = '\x04'
+	hiddenLess     = '\x05'
 )
 
 // longestFenced is how many lines literal text may have: a fence that nothing closes must not swallow the rest of a
@@ -66,8 +69,10 @@ var fence = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
 func (b *book) readMarkdown(source string) error {
 	source, start := b.trimFrontMatter(source)
 	data := []byte(source)
-	b.blank(data, anyComment, "")
+	b.blank(data, anyComment, partHidden)
 	b.blank(data, shortcode, partLayout)
+	hideDefinitions(data)
+	hideTags(data)
 	if n := marksIn(data); n > maxMarks {
 		return fmt.Errorf("it is Markdown of %d marks, more than %d", n, maxMarks)
 	}
@@ -93,16 +98,47 @@ func marksIn(data []byte) (n int) {
 	return n
 }
 
-// blank hides what a pattern finds from the parser, and counts it as a part if it is one.
+var (
+	bracketed  = regexp.MustCompile(`\[([^\[\]\n]{1,200})\]`)
+	definition = regexp.MustCompile(`(?m)^ {0,3}(\[)([^\[\]\n]{1,200})\]:`)
+	openTag    = regexp.MustCompile(`<(?:/?([A-Za-z][A-Za-z0-9-]*)[^A-Za-z0-9:@.-]|[!?])`)
+)
+
+// hideDefinitions makes text of the definitions of links that nothing uses: "[Anna]: Yes." is spoken.
+func hideDefinitions(data []byte) {
+	uses := map[string]int{}
+	for _, match := range bracketed.FindAllSubmatch(data, -1) {
+		uses[string(match[1])]++
+	}
+	all := definition.FindAllSubmatchIndex(data, -1)
+	for _, at := range all {
+		uses[string(data[at[4]:at[5]])]--
+	}
+	for _, at := range all {
+		if label := string(data[at[4]:at[5]]); uses[label] == 0 || strings.HasPrefix(label, "^") {
+			data[at[2]] = hiddenBracket
+		}
+	}
+}
+
+// hideTags makes text of what looks like a tag and is no element, and of comments and the like that nothing ends: a
+// parser would take the rest of the book for their content.
+func hideTags(data []byte) {
+	for _, at := range openTag.FindAllSubmatchIndex(data, -1) {
+		if at[2] < 0 || atom.Lookup(bytes.ToLower(data[at[2]:at[3]])) == 0 {
+			data[at[0]] = hiddenLess
+		}
+	}
+}
+
+// blank hides what a pattern finds from the parser, and counts it as a part.
 func (b *book) blank(data []byte, pattern *regexp.Regexp, part string) {
 	if b.keep(part) {
 		return
 	}
 	for _, at := range pattern.FindAllIndex(data, -1) {
-		if part != "" {
-			b.account.Source += countCharacters(string(data[at[0]:at[1]]))
-			b.account.leaveOut(part, string(data[at[0]:at[1]]))
-		}
+		b.account.Source += countCharacters(string(data[at[0]:at[1]]))
+		b.account.leaveOut(part, string(data[at[0]:at[1]]))
 		for i := at[0]; i < at[1]; i++ {
 			if data[i] != '\n' {
 				data[i] = blanked
@@ -169,6 +205,10 @@ func shown(text string) string {
 			return '`'
 		case hiddenTilde:
 			return '~'
+		case hiddenBracket:
+			return '['
+		case hiddenLess:
+			return '<'
 		case blanked:
 			return -1
 		}

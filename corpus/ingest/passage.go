@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"annotator"
 )
 
 // textLine is a line of a plain text, and where it begins.
@@ -155,7 +157,7 @@ func (f layout) paragraphs(lines []textLine) [][]textLine {
 		return all
 	}
 	var all [][]textLine
-	if len(lines) > 3 {
+	if len(lines) > 1 && (len(lines) > 3 || isProse(joinVerse(lines[1:]))) {
 		if w := readHeading(lines[0].text); w.labelled() && (w.bare() || isUpper(w.title)) &&
 			!readHeading(lines[1].text).labelled() {
 			all, lines = append(all, lines[:1]), lines[1:]
@@ -173,6 +175,14 @@ func (f layout) paragraphs(lines []textLine) [][]textLine {
 		}
 	}
 	return append(all, lines[start:])
+}
+
+// isProse reports whether a text is too long for a title, or a sentence of some length.
+func isProse(text string) bool {
+	if utf8.RuneCountInString(text) > maxHeading {
+		return true
+	}
+	return annotator.CountWords(text) > maxProseEntry && endsSentence(text) && !isUpper(text)
 }
 
 // areSentences reports whether lines are paragraphs of a line each: many of them, most of which end a sentence.

@@ -139,7 +139,8 @@ More.
 	if m.report.Title != "The Book" || m.report.Author != "A. Writer" {
 		t.Errorf("%q by %q", m.report.Title, m.report.Author)
 	}
-	wantParts(t, m, "front-matter: 6 words, title: \"The Book\" author: A. Writer", "title-page: 2 words, The Book")
+	wantParts(t, m, "front-matter: 6 words, title: \"The Book\" author: A. Writer", "hidden: 3 words, <!-- draft -->",
+		"title-page: 2 words, The Book")
 }
 
 func TestGutenberg(t *testing.T) {

@@ -260,7 +260,11 @@ func (v *vocabulary) numberFirst(line string, tokens []token) (wording, bool) {
 	if kind == noHeading || !joined(line[tokens[used-1].end:label.start]) {
 		return wording{}, false
 	}
-	return v.labelled(kind, n, line, label.end)
+	w, ok := v.labelled(kind, n, line, label.end)
+	if rest := line[label.end:]; w.title != "" && w.title == strings.TrimSpace(rest) && !isUpper(w.title) {
+		ok = ok && isShortTitle(w.title) // "One day he took the boat and said:"
+	}
+	return w, ok
 }
 
 // labelled is a heading whose label and number end at a place of the line: "CHAPTER II, in which it rains" as well.
