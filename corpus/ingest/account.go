@@ -21,7 +21,8 @@ const (
 	partAdvertisements = "advertisements" // for other books
 	partAuthorNotes    = "author-notes"   // of a serial's author around a chapter
 	partTags           = "tags"           // of an archive of stories: fandom, rating, summary
-	partNavigation     = "navigation"     // of a web page: menus, comments, links
+	partNavigation     = "navigation"     // of a web page: menus, links
+	partAround         = "around-story"   // of a web page, outside of what holds its story: comments, notes, menus
 	partHidden         = "hidden"         // what the page does not show
 	partPageMarks      = "page-marks"     // numbers of pages and lines
 	partNoteMarks      = "note-marks"     // numbers and signs that lead to notes, and back
@@ -44,7 +45,7 @@ func Parts() []string {
 	return []string{
 		partLicence, partContents, partIllustrations, partTitlePage, partImprint, partDedication, partMakerNotes,
 		partAdvertisements,
-		partAuthorNotes, partTags, partNavigation, partHidden, partPageMarks, partNoteMarks, partNotes, partRuby,
+		partAuthorNotes, partTags, partNavigation, partAround, partHidden, partPageMarks, partNoteMarks, partNotes, partRuby,
 		partLayout, partMarks,
 		partHeadings, partFrontMatter, partMatter, partOtherPosts, partComments, partDeletions, partRunningHeads,
 	}

@@ -136,10 +136,18 @@ func (a *assembler) beginChapter(i int) {
 	a.open, a.heading = chapter{title: a.headline(n), heads: []*node{n}}, i
 	a.open.blocks = append(a.open.blocks, a.above...)
 	a.above = nil
+	a.keepDoubtful(n)
 	if n.level > 0 && (!n.head.labelled() || n.listed) && !a.chosen[n.group()] {
 		a.endParts(n.level)
 	}
 	a.open.title = a.prefix() + a.open.title
+}
+
+// keepDoubtful keeps the words of a heading in the text if they may be text.
+func (a *assembler) keepDoubtful(n *node) {
+	if n.doubt {
+		a.open.blocks = append(a.open.blocks, block{n.text, n.doc, n.offset})
+	}
 }
 
 // headsChapters reports whether a chosen heading follows without text: an epilogue with chapters.
@@ -162,6 +170,7 @@ func (a *assembler) beginPart(i int) {
 	a.close()
 	n := a.nodes[i]
 	a.open, a.heading, a.ofPart = chapter{title: a.headline(n), heads: []*node{n}}, i, true
+	a.keepDoubtful(n)
 	for k, open := range a.parts {
 		if open.group() == n.group() || n.level > 0 && open.level >= n.level || n.head.kind == namedHeading {
 			a.parts = a.parts[:k]

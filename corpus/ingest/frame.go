@@ -76,7 +76,7 @@ func isStanza(name string, classes, kinds []string) bool {
 
 // framePart is the part that an element is or is in. What holds the story ends the navigation around it.
 func (r *pageReader) framePart(f *frame, token html.Token, classes, kinds []string) string {
-	if f.part != "" && f.part != partNavigation {
+	if f.part != "" && !isOfPage(f.part) {
 		return f.part
 	}
 	part := r.partOf(token, classes, kinds)
@@ -85,13 +85,16 @@ func (r *pageReader) framePart(f *frame, token html.Token, classes, kinds []stri
 	case f.part != "" && !f.story:
 		part = f.part
 	case outside && f.name != "html" && f.name != "body":
-		part = partNavigation
+		part = partAround
 	}
 	if r.keep(part) {
 		return ""
 	}
 	return part
 }
+
+// isOfPage reports whether a part is what a web page has beside its story.
+func isOfPage(part string) bool { return part == partNavigation || part == partAround }
 
 const maxHeadingLevel = 9
 

@@ -32,7 +32,26 @@ func (b *book) readHeadings() {
 	b.dropPageNumbers()
 	b.checkNumbers()
 	b.findSeries()
+	b.findDoubtful()
 	b.joinHeadings()
+}
+
+// findDoubtful marks the headings that read like text, where most of their kind do not: "CHAPTER I--he had come,".
+func (b *book) findDoubtful() {
+	count, prose := map[string]int{}, map[string][]*node{}
+	for _, n := range b.headings() {
+		group, title := n.group(), n.head.title
+		count[group]++
+		if n.level == 0 && !n.agrees && title != "" && !isUpper(title) &&
+			(endsSentence(title) || strings.ContainsAny(title[len(title)-1:], ",;:-") || isProse(title)) {
+			prose[group] = append(prose[group], n)
+		}
+	}
+	for group, all := range prose {
+		for _, n := range all {
+			n.doubt = len(all)*2 < count[group] || count[group] < 3
+		}
+	}
 }
 
 // dropPageNumbers leaves out the numbers of pages between paragraphs, and joins the paragraphs that they break. Numbers

@@ -42,6 +42,7 @@ type node struct {
 	// Decided.
 	head   wording
 	agrees bool   // the book's own list of contents has it
+	doubt  bool   // it may be text: its words stay in it
 	title  *node  // of a heading, the one behind it that is joined to it as its title; nil if there is none
 	part   string // the part that is left out of the story and that this belongs to; "" if it stays
 	copied bool   // its text is not in the source here: an entry of a table of contents

@@ -41,7 +41,7 @@ func siteOf(document string) site {
 
 // keepsHeadings reports whether headings stay in an element that is otherwise left out.
 func (s site) keepsHeadings(part string, level int) bool {
-	return part == partNavigation && level <= maxSiteHeading || s.archive && part == partAuthorNotes
+	return isOfPage(part) && level <= maxSiteHeading || s.archive && part == partAuthorNotes
 }
 
 // maxSiteHeading is the lowest level of a heading outside of the story that may be a chapter's: below are names of

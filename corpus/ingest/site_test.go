@@ -70,7 +70,7 @@ func TestPagesOfSites(t *testing.T) {
 				`<div id="chapters"><div class="chapter" id="chapter-1"><div class="chapter preface group"><h3 class="title"><a href="/c/1">Chapter 1</a>: One</h3><div id="notes" class="notes module"><p>My week.</p></div></div><div class="userstuff module"><h3 class="landmark heading" id="work">Chapter Text</h3><p>` + proseA + `</p></div></div>` +
 				`<div class="chapter" id="chapter-2"><div class="chapter preface group"><h3 class="title"><a href="/c/2">Chapter 2</a>: Two</h3></div><div class="userstuff module"><p>` + proseB + `</p></div></div></div></div><div id="feedback"><p>Kudos by many people.</p></div></body>`,
 			"= Chapter 1: One|" + proseA + "|= Chapter 2: Two|" + proseB,
-			"navigation tags author-notes headings title-page",
+			"around-story tags author-notes navigation headings title-page",
 		},
 		"downloader's page": {
 			`<body><h1><a href="http://x">T</a> by <a class="authorlink" href="http://y">A</a></h1><table><tr><td><b>Category:</b> X</td></tr></table><h2>Table of Contents</h2><p><a href="#section0001">1. One</a><br/><a href="#section0002">2. Two</a><br/></p>` +
@@ -82,13 +82,13 @@ func TestPagesOfSites(t *testing.T) {
 			`<style>.cnABC{ display: none; speak: never }</style><body><nav><a href="/x">Fictions</a></nav><h2>The Serial</h2><h1 class="font-white">Chapter 3 - Down</h1><div class="author-note-portlet"><p>Vote!</p></div><div class="chapter-inner chapter-content"><p>` + proseA +
 				`</p><span class="cnABC"><br>Stolen content.<br></span><p>` + proseB +
 				`</p></div><div class="comments"><p>First!</p></div></body>`,
-			"= Chapter 3 - Down|" + proseA + "|" + proseB, "navigation author-notes hidden title-page",
+			"= Chapter 3 - Down|" + proseA + "|" + proseB, "navigation author-notes hidden around-story title-page",
 		},
 		"forum with threadmarks": {
 			`<body><div class="p-nav"><a href="/">Forums</a></div><article class="message message--post hasThreadmark js-post" data-author="QM"><span class="threadmarkLabel">1.1 Arrival</span><div class="message-userDetails"><h4>QM</h4></div><div class="bbWrapper">` + proseA + `<br><br>` + proseB + `</div></article>` +
 				`<article class="message message--post js-post" data-author="Reader"><div class="bbWrapper">Nice chapter!</div></article>` +
 				`<article class="message message--post hasThreadmark js-post" data-author="QM"><span class="threadmarkLabel">1.2 Departure</span><div class="bbWrapper">` + proseB + `</div></article></body>`,
-			"= 1.1 Arrival|" + proseA + "|" + proseB + "|= 1.2 Departure|" + proseB, "navigation other-posts",
+			"= 1.1 Arrival|" + proseA + "|" + proseB + "|= 1.2 Departure|" + proseB, "around-story other-posts",
 		},
 	})
 }
