@@ -1,52 +1,190 @@
 package ingest
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"annotator"
 )
 
-// groupSize is what a group of headings has.
-type groupSize struct {
-	name  string
-	count int
-	agree int   // how many are in the list of contents
-	words int   // directly below them
-	reach int   // below them up to the next heading of a chapter or part
-	sizes []int // of each, up to the next of the group
-	level map[int]int
-}
-
-// The chapters that a table of contents makes are taken unless they are as few or as long as this.
-const (
-	fewChapters  = 2
-	longChapters = 25_000 // words
-)
-
-// choose decides which headings begin chapters.
+// choose makes each outline that a book may have, and takes the best by its score: the entries of the format's table of
+// contents of a level, the headings of a kind, the lines of a series. A file of a folder is one chapter unless it has
+// several by their labels.
 func (b *book) choose() *outline {
 	if b.one && !b.hasChapters() {
-		return b.chooseFirst()
+		return b.onlyOne()
 	}
+	best := &outline{book: b, chosen: map[string]bool{}, byPage: true} // each page is a chapter
 	b.listUnnamed()
-	byTable := b.chooseAmong(true)
-	if byTable != nil && !byTable.poor() {
-		return byTable
+	for _, group := range b.groups(true) {
+		best = best.better(b.outlineOf(group, true))
 	}
 	b.unlist()
-	byHeadings := b.chooseAmong(false)
-	if byTable != nil && (byHeadings == nil || len(byHeadings.starts()) <= len(byTable.starts()) ||
-		len(byHeadings.starts()) < 3) {
+	for _, group := range b.groups(false) {
+		best = best.better(b.outlineOf(group, false))
+	}
+	if best.fromTable {
 		b.listUnnamed()
-		return byTable
 	}
-	if byHeadings == nil {
-		return &outline{book: b, chosen: map[string]bool{}, byPage: true}
+	return best
+}
+
+func (o *outline) better(other *outline) *outline {
+	if other.score > o.score {
+		return other
 	}
-	return byHeadings
+	return o
+}
+
+// outlineOf makes the outline whose chapters begin with the headings of a group.
+func (b *book) outlineOf(group string, table bool) *outline {
+	o := &outline{book: b, fromTable: table, chosen: map[string]bool{group: true}, nested: map[int]bool{}}
+	at := b.ofGroup(group)
+	levels, agree := map[int]int{}, 0
+	for _, i := range at {
+		n := b.nodes[i]
+		if levels[n.level]++; n.agrees || n.title != nil && n.title.agrees {
+			agree++
+		}
+	}
+	for level, n := range levels {
+		if n > levels[o.level] || n == levels[o.level] && level < o.level {
+			o.level = level
+		}
+	}
+	o.agreed = agree*3 > len(at)*2
+	o.opens = at[0]
+	o.findNested(group, at)
+	o.score = o.measure()
+	return o
+}
+
+// findNested finds the headings with other labels that are within a chapter. Letters before the first chapter begin
+// chapters, too; the acts of a play within a chapter do not.
+func (o *outline) findNested(group string, at []int) {
+	for i, n := range o.headings() {
+		if n.head.rank != chapterly || n.group() == group || n.listed {
+			continue
+		}
+		k, _ := slices.BinarySearch(at, i)
+		within := k > 0 && (k == len(at) || o.nodes[at[k]].head.number == o.nodes[at[k-1]].head.number+1)
+		o.nested[i] = n.level > o.level || n.level == 0 && within
+	}
+}
+
+// What the evidence of an outline is worth beside its coverage, which is 1.
+const (
+	worthOfTable   = 4.0 // the format's table of contents has the chapters
+	worthOfLabels  = 3.0 // they are called so
+	worthOfNumbers = 0.5 // they are counted
+	worthOfTitles  = 0.5 // they have titles, or are in the book's own list of contents
+	worthOfText    = 1.0 // the text is directly below them
+)
+
+// Sizes of chapters, in words: shorter and longer ones are the less probable, the more they are so.
+const (
+	shortChapter = 250
+	longChapter  = 25_000
+)
+
+// evidence is what is counted of an outline.
+type evidence struct {
+	chapters, labelled, parts, counted, titled, listed, restarts float64
+	words, direct, total                                         float64
+	sizes                                                        []int
+	seen                                                         map[string]bool
+	repeated                                                     int // titles without a number
+}
+
+// measure is the score of an outline: how much of the book it covers, how regular and sensible its chapters are, and
+// what else shows that they are chapters.
+func (o *outline) measure() float64 {
+	e := o.gather()
+	if e.chapters == 0 || e.words == 0 {
+		return 0
+	}
+	worth := 1 + worthOfText*e.direct/e.words + (worthOfLabels*e.labelled+worthOfTitles*e.titled+
+		worthOfTable*e.listed)/e.chapters
+	if e.restarts < 2 {
+		worth += worthOfNumbers * e.counted / e.chapters
+	}
+	slices.Sort(e.sizes)
+	median := float64(e.sizes[(len(e.sizes)-1)/2])
+	regular := min(1, (median+1)/min(shortChapter, e.total/20+1), longChapter/(median+1))
+	parts := 1 - e.parts/e.chapters/2
+	sections := 1 / max(1, e.restarts) * (1 - float64(e.repeated)/e.chapters)
+	return e.words / (e.total + 1) * worth * regular * parts * sections * e.chapters / (e.chapters + 2)
+}
+
+// gather counts the evidence in one pass. A heading counts when its text begins.
+func (o *outline) gather() evidence {
+	e := evidence{seen: map[string]bool{}}
+	var open *node                // the heading of a chapter without text so far
+	direct, above := false, false // the text is directly below it; another heading, no part's, is directly above it
+	before := 0
+	for i, n := range o.nodes {
+		role := o.role(i)
+		switch {
+		case n.hasText():
+			if open != nil {
+				e.sizes = append(e.sizes, 0)
+				e.see(open, before, above)
+				before = open.head.number
+			}
+			open, above = nil, false
+			words := n.words()
+			e.total += float64(words)
+			if len(e.sizes) > 0 {
+				e.sizes[len(e.sizes)-1] += words
+			}
+			if direct {
+				e.direct += float64(words)
+			}
+		case role == startsChapter:
+			above = above || open != nil
+			open, direct = n, o.chosen[n.group()]
+		case n.kind == heading && n.stays() && !n.copied && role == startsPart && n.head.rank == container:
+			before, direct = 0, false
+		case n.kind == heading && n.stays() && !n.copied:
+			above, direct = true, false
+		}
+	}
+	for _, size := range e.sizes {
+		e.words += float64(size)
+	}
+	e.chapters = float64(len(e.sizes))
+	return e
+}
+
+// see counts what a heading shows. Numbers that begin anew below headings of another kind are those of sections.
+func (e *evidence) see(n *node, before int, above bool) {
+	count := func(sum *float64, is bool) {
+		if is {
+			*sum++
+		}
+	}
+	count(&e.labelled, n.head.rank == chapterly)
+	count(&e.parts, n.head.rank != chapterly && n.head.rank != noRank)
+	count(&e.counted, n.head.number > 0 && n.head.number == before+1)
+	count(&e.titled, n.head.title != "" || n.agrees)
+	count(&e.listed, n.listed)
+	if key := titleKey(n.text); n.head.number == 0 && !n.listed {
+		if e.seen[key] {
+			e.repeated++
+		}
+		e.seen[key] = true
+	}
+	count(&e.restarts, n.head.number == 1 && n.head.rank == noRank && above)
+}
+
+// groups are the kinds of headings, in the order of the book.
+func (b *book) groups(table bool) []string {
+	var all []string
+	for _, n := range b.headings() {
+		if group := n.group(); n.listed == table && !slices.Contains(all, group) {
+			all = append(all, group)
+		}
+	}
+	return all
 }
 
 // listUnnamed adds headings at the top of pages to those of the table of contents, if it does not name the page. They
@@ -78,8 +216,8 @@ func (b *book) unlist() {
 	}
 }
 
-// chooseFirst makes the whole book one chapter, whose title is its first heading.
-func (b *book) chooseFirst() *outline {
+// onlyOne makes the whole book one chapter, whose title is its first heading.
+func (b *book) onlyOne() *outline {
 	o := &outline{book: b, chosen: map[string]bool{}, single: true, first: -1}
 	for i, n := range b.nodes {
 		if n.kind == heading && n.stays() {
@@ -103,38 +241,6 @@ func (b *book) hasChapters() bool {
 	return found > 1
 }
 
-// poor reports whether an outline has too few or too long chapters.
-func (o *outline) poor() bool {
-	starts := o.starts()
-	if len(starts) <= fewChapters || o.namesPartsOnly(starts) {
-		return true
-	}
-	var sizes []int
-	for k, i := range starts {
-		end := len(o.nodes)
-		if k+1 < len(starts) {
-			end = starts[k+1]
-		}
-		sizes = append(sizes, o.wordsBetween(i, end))
-	}
-	slices.Sort(sizes)
-	return sizes[len(sizes)/2] > longChapters
-}
-
-// namesPartsOnly reports whether all chapters are parts by their wording, and the text has headings of chapters below
-// them.
-func (o *outline) namesPartsOnly(starts []int) bool {
-	chapters := 0
-	for _, n := range o.headings() {
-		if n.head.rank == chapterly && !n.listed {
-			chapters++
-		}
-	}
-	return chapters > len(starts) && !slices.ContainsFunc(starts, func(i int) bool {
-		return o.nodes[i].head.rank != container
-	})
-}
-
 // starts are the headings of chapters that have text.
 func (o *outline) starts() []int {
 	var all []int
@@ -154,183 +260,16 @@ func (b *book) wordsBetween(from, to int) int {
 	words := 0
 	for _, n := range b.nodes[from:max(from, to)] {
 		if n.hasText() {
-			words += annotator.CountWords(n.text)
+			words += n.words()
 		}
 	}
 	return words
 }
 
-// chooseAmong chooses among the entries of the format's table of contents, or among the headings of the text; nil if
-// there are none.
-func (b *book) chooseAmong(table bool) *outline {
-	groups, total := b.measureGroups(table)
-	if len(groups) == 0 {
-		return nil
+// words counts the words of a node, once.
+func (n *node) words() int {
+	if n.counted != len(n.text) {
+		n.count, n.counted = annotator.CountWords(n.text), len(n.text)
 	}
-	o := &outline{book: b, fromTable: table, chosen: map[string]bool{}, nested: map[int]bool{}}
-	best := chosenLabel(groups, total)
-	if best == nil {
-		best = chosenGroup(groups)
-		best = parentOf(groups, b.above(groups, best))
-	}
-	o.chosen[best.name] = true
-	for level, n := range best.level {
-		if n > best.level[o.level] || n == best.level[o.level] && level < o.level {
-			o.level = level
-		}
-	}
-	o.admitOthers(best.name)
-	o.agreed = best.agree*3 > best.count*2
-	return o
-}
-
-// measureGroups measures the groups of headings, and counts the words of the book.
-func (b *book) measureGroups(table bool) ([]*groupSize, int) {
-	byName := map[string]*groupSize{}
-	var groups []*groupSize
-	var below, reaching *groupSize
-	total := 0
-	for _, n := range b.nodes {
-		switch {
-		case !n.stays():
-		case n.kind == heading && n.listed == table:
-			g := byName[n.group()]
-			if g == nil {
-				g = &groupSize{name: n.group(), level: map[int]int{}}
-				byName[g.name], groups = g, append(groups, g)
-			}
-			g.count++
-			if n.agrees || n.title != nil && n.title.agrees {
-				g.agree++
-			}
-			g.level[n.level]++
-			g.sizes = append(g.sizes, 0)
-			below = g
-			if n.head.rank == chapterly || n.head.rank == container || n.head.kind == namedHeading || n.listed {
-				reaching = g
-			}
-		case n.kind == paragraph:
-			words := annotator.CountWords(n.text)
-			total += words
-			if below != nil {
-				below.words += words
-			}
-			if reaching != nil {
-				reaching.reach += words
-			}
-			for _, g := range groups {
-				g.sizes[len(g.sizes)-1] += words
-			}
-		}
-	}
-	return groups, total
-}
-
-// chosenLabel is the label of chapters that contain most of the book; nil if there is none. CHAPTER, LETTER, ACT and
-// their kind win whatever their level.
-func chosenLabel(groups []*groupSize, total int) *groupSize {
-	var best *groupSize
-	for _, g := range groups {
-		if words().Ranks[headingKind(g.name)] == chapterly && (best == nil || g.reach > best.reach) {
-			best = g
-		}
-	}
-	if best == nil || best.reach*5 < total*2 || best.count < 2 && best.reach*5 < total*4 {
-		return nil
-	}
-	return best
-}
-
-// sensibleChapter is how many words a chapter has at least as a rule.
-const sensibleChapter = 150
-
-// chosenGroup is the group that most words hang on, if its chapters are of a sensible length.
-func chosenGroup(groups []*groupSize) *groupSize {
-	score := func(g *groupSize) float64 {
-		median := g.median()
-		value := float64(g.words) + 1
-		if median < sensibleChapter {
-			value *= (float64(median) + 1) / sensibleChapter
-		}
-		if g.count < 2 || g.name == "named" {
-			value /= 1000
-		}
-		switch {
-		case words().Ranks[headingKind(g.name)] == sectional:
-			value /= 2
-		case g.name == "titled", g.name == "agrees": // a title is more evidence than a number
-			value *= 1.5
-		}
-		return value
-	}
-	return slices.MaxFunc(groups, func(x, y *groupSize) int { return cmp.Compare(score(x), score(y)) })
-}
-
-// Chapters of a level are sections if they are short and those of the level above are not long.
-const (
-	shortSection = 250  // words
-	longParent   = 6000 // words
-)
-
-// parentOf returns the group one level higher if a group has sections rather than chapters.
-func parentOf(groups []*groupSize, best *groupSize) *groupSize {
-	level, ok := strings.CutPrefix(best.name, "level")
-	if !ok || best.median() >= shortSection {
-		return best
-	}
-	n, _ := strconv.Atoi(level)
-	for _, g := range groups {
-		if g.name == "level"+strconv.Itoa(n-1) && g.count > 1 && g.median() <= longParent && best.count >= 2*g.count {
-			return g
-		}
-	}
-	return best
-}
-
-// median returns the median size of the sections of a group.
-func (g *groupSize) median() int {
-	slices.Sort(g.sizes)
-	return g.sizes[(len(g.sizes)-1)/2]
-}
-
-// above finds the headings with a title below each of which the numbers of a group begin anew: the numbers are sections
-// then.
-func (b *book) above(groups []*groupSize, numbers *groupSize) *groupSize {
-	if numbers.name != "number" {
-		return numbers
-	}
-	restarts, below := 0, map[string]int{}
-	previous := -1
-	for i, n := range b.headings() {
-		if n.listed {
-			continue
-		}
-		if n.group() == numbers.name && n.head.number == 1 {
-			if restarts++; previous >= 0 && b.next(previous) == i {
-				below[b.nodes[previous].group()]++
-			}
-		}
-		previous = i
-	}
-	for _, g := range groups {
-		if (g.name == "titled" || g.name == "agrees") && restarts > 1 && below[g.name] == restarts {
-			return g
-		}
-	}
-	return numbers
-}
-
-// admitOthers finds the headings with other labels that also begin chapters. Letters before the first chapter do; the
-// acts of a play within a chapter do not.
-func (o *outline) admitOthers(best string) {
-	at := o.ofGroup(best)
-	o.opens = at[0]
-	for i, n := range o.headings() {
-		if n.head.rank != chapterly || n.group() == best || n.listed {
-			continue
-		}
-		k, _ := slices.BinarySearch(at, i)
-		within := k > 0 && (k == len(at) || o.nodes[at[k]].head.number == o.nodes[at[k-1]].head.number+1)
-		o.nested[i] = n.level > o.level || n.level == 0 && within
-	}
+	return n.count
 }

@@ -39,6 +39,8 @@ type node struct {
 	tabular  bool     // a row of a table, an item of a list
 	page     bool     // a page begins with it
 
+	count, counted int // words, and the length of the text when they were counted
+
 	// Decided.
 	head   wording
 	agrees bool   // the book's own list of contents has it

@@ -215,10 +215,21 @@ func TestNoTextIsLost(t *testing.T) {
 		}
 		source := strings.Join(append(lines, "end"), "\n")
 		var got strings.Builder
+		title := ""
 		for _, text := range ingest.TextScenes(source, false, rapid.IntRange(1, 60).Draw(rt, "tokens"),
 			ingest.Parts()...) {
-			got.WriteString(strings.TrimPrefix(text, "= "))
+			if title != "" && strings.HasPrefix(squeeze(text), squeeze(title)) {
+				title = "" // a heading in doubt is in the text, too
+			}
+			got.WriteString(title)
+			title = ""
+			if heading, ok := strings.CutPrefix(text, "= "); ok {
+				title = heading
+				continue
+			}
+			got.WriteString(text)
 		}
+		got.WriteString(title)
 		if want := squeeze(source); squeeze(got.String()) != want {
 			rt.Fatalf("source %q\ngot %q\nwant %q", source, squeeze(got.String()), want)
 		}
