@@ -78,6 +78,7 @@ const (
 	worthOfNumbers = 0.5 // they are counted
 	worthOfTitles  = 0.5 // they have titles, or are in the book's own list of contents
 	worthOfText    = 1.0 // the text is directly below them
+	worthOfKind    = 1.0 // they are of one kind
 )
 
 // Sizes of chapters, in words: shorter and longer ones are the less probable, the more they are so.
@@ -88,11 +89,11 @@ const (
 
 // evidence is what is counted of an outline.
 type evidence struct {
-	chapters, labelled, parts, counted, titled, listed, restarts float64
-	words, direct, total                                         float64
-	sizes                                                        []int
-	seen                                                         map[string]bool
-	repeated                                                     int // titles without a number
+	chapters, ofKind, labelled, parts, counted, titled, listed, restarts float64
+	words, direct, total                                                 float64
+	sizes                                                                []int
+	seen                                                                 map[string]bool
+	repeated                                                             int // titles without a number
 }
 
 // measure is the score of an outline: how much of the book it covers, how regular and sensible its chapters are, and
@@ -103,7 +104,7 @@ func (o *outline) measure() float64 {
 		return 0
 	}
 	worth := 1 + worthOfText*e.direct/e.words + (worthOfLabels*e.labelled+worthOfTitles*e.titled+
-		worthOfTable*e.listed)/e.chapters
+		worthOfTable*e.listed+worthOfKind*e.ofKind)/e.chapters
 	if e.restarts < 2 {
 		worth += worthOfNumbers * e.counted / e.chapters
 	}
@@ -128,6 +129,9 @@ func (o *outline) gather() evidence {
 			if open != nil {
 				e.sizes = append(e.sizes, 0)
 				e.see(open, before, above)
+				if o.chosen[open.group()] {
+					e.ofKind++
+				}
 				before = open.head.number
 			}
 			open, above = nil, false
