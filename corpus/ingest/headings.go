@@ -191,33 +191,21 @@ func (b *book) ofGroup(group string) []int {
 	return at
 }
 
-// maxNumberGap is how many numbers may be missing in a count.
-const maxNumberGap = 3
-
-// checkNumbers makes bare numbers paragraphs again that are in no order: without markup nothing else shows that they
+// checkNumbers makes bare numbers paragraphs again that are in no count: without markup nothing else shows that they
 // are headings.
 func (b *book) checkNumbers() {
 	for _, group := range []string{"number", "titled"} {
 		at := b.ofGroup(group)
-		inOrder, last := 0, 0
+		numbers := make([]int, len(at))
 		for k, i := range at {
-			n, next := b.nodes[i].head.number, 0
-			if k+1 < len(at) {
-				next = b.nodes[at[k+1]].head.number
-			}
-			switch {
-			case n == last+1, n == 1, n > last && n <= last+maxNumberGap && next != last+2 && (last > 1 || next == n+1):
-				last = n
-			case next == last+2 && last > 0: // one wrong numeral
-				last++
-			default:
-				b.unmakeHeading(i)
-				continue
-			}
-			inOrder++
+			numbers[k] = b.nodes[i].head.number
 		}
-		if inOrder == 1 && group == "number" && b.wordsBetween(0, at[0]) > 0 {
-			for _, i := range at {
+		belongs := inCount(numbers)
+		first := slices.Index(belongs, true)
+		alone := first >= 0 && !slices.Contains(belongs[first+1:], true) && group == "number" &&
+			b.wordsBetween(0, at[first]) > 0
+		for k, i := range at {
+			if !belongs[k] || alone {
 				b.unmakeHeading(i)
 			}
 		}

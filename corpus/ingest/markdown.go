@@ -24,7 +24,7 @@ var (
 	anyATX      = regexp.MustCompile(`(?m)^#{1,6}[ \t]+\S`)
 	underscored = regexp.MustCompile(`(^|[^\pL\pN_])_{1,2}([^_\s](?:[^_]*[^_\s])?)_{1,2}([^\pL\pN_]|$)`)
 	shortcode   = regexp.MustCompile(`\{\{[<%][^\n]*?[%>]\}\}|(?m)^ {0,3}:{3,}[^\n]*$|(?m)^[ \t]*\\(?:newpage|` +
-		`pagebreak|clearpage)\b[^\n]*$|(?m)\{[#.][\w .#-]+\}[ \t]*$`)
+		`pagebreak|clearpage)\b[^\n]*$|(?m)^\{(?:front|main|back)matter\}[ \t]*$|(?m)\{[#.][\w .#-]+\}[ \t]*$`)
 	anyComment = regexp.MustCompile(`(?s)<!--.*?-->`)
 	tildeBreak = regexp.MustCompile(`(?m)^ {0,3}~{3,}[ \t]*$`)
 )

@@ -169,7 +169,8 @@ func (v *vocabulary) eastAsian(line string) (wording, bool) {
 		at++
 	}
 	if at < len(runes) {
-		if kind := v.units[runes[at]]; kind != "" && (marked || unicode.Is(unicode.Hangul, runes[at])) {
+		if kind := v.units[runes[at]]; kind != "" && (marked || unicode.Is(unicode.Hangul, runes[at]) ||
+			kind == "chapter" && (at+1 == len(runes) || runes[at+1] == ' ')) { // "二回" as well
 			return v.eastAsianTitle(kind, n, runes[at+1:])
 		}
 	}
@@ -226,8 +227,14 @@ var romanNumeral = regexp.MustCompile(`^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,4
 
 var romanValues = map[byte]int{'I': 1, 'V': 5, 'X': 10, 'L': 50, 'C': 100, 'D': 500, 'M': 1000}
 
+// cyrillicNumeral makes Roman numerals of Cyrillic letters that look like them.
+var cyrillicNumeral = strings.NewReplacer("Х", "X", "І", "I", "С", "C", "М", "M")
+
 // roman is the value of a well-formed Roman numeral in capitals, of which IIII and XXXX are; 0 for anything else.
 func roman(numeral string) int {
+	if strings.ContainsAny(numeral, "ХІ") {
+		numeral = cyrillicNumeral.Replace(numeral)
+	}
 	if !romanNumeral.MatchString(numeral) {
 		return 0
 	}

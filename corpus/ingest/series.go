@@ -19,6 +19,7 @@ type series struct {
 // only above longer parts.
 var allSeries = [...]series{
 	{countedHeading, (*book).readCounted, 25, 8, 3, false},
+	{countedHeading, (*book).readNumbered, 100, 60, 3, true},
 	{datedHeading, (*book).readDated, 25, 5, 3, false},
 	{capitalHeading, (*book).readWideCapitals, 40, 15, 3, false},
 	{capitalHeading, (*book).readCapitals, 100, 60, 4, true},
@@ -121,6 +122,9 @@ func (s *series) headings(b *book, all []candidate, upTo []int, named int) []can
 		return upTo[end] - upTo[all[k].node+1]
 	}
 	total := upTo[len(b.nodes)]
+	if s.kind == countedHeading {
+		all = counted(all)
+	}
 	for len(all) > 0 && below(0) < s.least { // the title of the book
 		all = all[1:]
 	}
@@ -132,7 +136,7 @@ func (s *series) headings(b *book, all []candidate, upTo []int, named int) []can
 	for k, c := range all {
 		key := titleKey(b.nodes[c.node].text)
 		switch {
-		case s.kind == countedHeading && c.head.number != k+1, s.kind == capitalHeading && seen[key],
+		case s.kind == capitalHeading && seen[key],
 			s.unspoken && k > 0 && b.isSpoken(c.node):
 			return nil
 		}
@@ -168,6 +172,15 @@ func (b *book) readCounted(i int) (form string, w wording, ok bool) {
 	return form, wording{number: n, title: title}, ok && !endsSentence(strings.TrimRight(title, "."))
 }
 
+// readNumbered reads a number with a title behind it and no mark between: "7 A Visitor".
+func (b *book) readNumbered(i int) (form string, w wording, ok bool) {
+	line := oneLine(strings.Map(plainSign, b.nodes[i].text))
+	digits, title, ok := strings.Cut(line, " ")
+	n := ReadNumber(digits)
+	return "", wording{number: n, title: title}, ok && n > 0 && n <= maxNumber && isTitleStart(digits) &&
+		isTitleStart(title) && !endsSentence(title) && shortText(title, maxProseEntry)
+}
+
 // readDated reads a date.
 func (b *book) readDated(i int) (form string, w wording, ok bool) {
 	return "", w, words().readDate(oneLine(b.nodes[i].text))
@@ -199,6 +212,6 @@ func (b *book) isSpoken(i int) bool {
 // isCapitals reports whether a node is a line in capitals that has no other meaning.
 func (b *book) isCapitals(i int) bool {
 	text := b.nodes[i].text
-	return isUpper(text) && shortText(text, maxProseEntry) && len(titleKey(text)) > 2 && isTitleStart(text) &&
+	return isUpper(text) && shortText(text, maxProseEntry) && len(titleKey(text)) > 1 && isTitleStart(text) &&
 		!strings.ContainsAny(text[:1], "[(") && readHeading(text).kind == noHeading
 }

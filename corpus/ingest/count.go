@@ -1,0 +1,72 @@
+package ingest
+
+import "slices"
+
+// maxNumberGap is how many numbers may be missing in a count.
+const maxNumberGap = 3
+
+// What a step of a count is worth: to the next number, to a new beginning, over a gap, and a first number but 1.
+const (
+	worthOfNext  = 1.0
+	worthOfAnew  = 0.4
+	worthOfGap   = 0.5
+	worthOfStart = 0.3
+)
+
+// inCount finds the numbers that make the best count, and reports for each whether it belongs. A stray number, an item
+// of a list or a year, is in no order with the others.
+func inCount(numbers []int) []bool {
+	worth, before := make([]float64, len(numbers)), make([]int, len(numbers))
+	last := map[int]int{} // the best of those with a number
+	best := -1
+	for i, n := range numbers {
+		worth[i], before[i] = worthOfStart, -1
+		if n == 1 {
+			worth[i] = worthOfNext
+			if best >= 0 {
+				worth[i], before[i] = worth[best]+worthOfAnew, best
+			}
+		}
+		for gap := range maxNumberGap + 1 {
+			step := worthOfGap
+			if gap == 0 {
+				step = worthOfNext
+			}
+			if j, ok := last[n-gap-1]; ok && worth[j]+step > worth[i] {
+				worth[i], before[i] = worth[j]+step, j
+			}
+		}
+		if j, ok := last[n]; !ok || worth[i] >= worth[j] {
+			last[n] = i
+		}
+		if best < 0 || worth[i] >= worth[best] {
+			best = i
+		}
+	}
+	belongs := make([]bool, len(numbers))
+	if best >= 0 && worth[best] < worthOfNext {
+		return belongs // a single number
+	}
+	for i := best; i >= 0; i = before[i] {
+		belongs[i] = true
+		if j := before[i]; j >= 0 && j == i-2 && numbers[i] == numbers[j]+2 {
+			belongs[i-1] = true // one wrong numeral
+		}
+	}
+	return belongs
+}
+
+// counted are the candidates that make a count from 1 on; nil if they are fewer than those that do not.
+func counted(all []candidate) []candidate {
+	numbers := make([]int, len(all))
+	for i, c := range all {
+		numbers[i] = c.head.number
+	}
+	belongs, i := inCount(numbers), -1
+	kept := slices.DeleteFunc(slices.Clone(all), func(candidate) bool { i++; return !belongs[i] })
+	if len(kept)*2 < len(all) || len(kept) == 0 || kept[0].head.number != 1 ||
+		kept[len(kept)-1].head.number*3 > len(kept)*4 { // 1, 3, 5 are of a larger series
+		return nil
+	}
+	return kept
+}
