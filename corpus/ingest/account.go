@@ -45,7 +45,8 @@ func Parts() []string {
 	return []string{
 		partLicence, partContents, partIllustrations, partTitlePage, partImprint, partDedication, partMakerNotes,
 		partAdvertisements,
-		partAuthorNotes, partTags, partNavigation, partAround, partHidden, partPageMarks, partNoteMarks, partNotes, partRuby,
+		partAuthorNotes, partTags, partNavigation, partAround, partHidden, partPageMarks, partNoteMarks, partNotes,
+		partRuby,
 		partLayout, partMarks,
 		partHeadings, partFrontMatter, partMatter, partOtherPosts, partComments, partDeletions, partRunningHeads,
 	}

@@ -6,9 +6,9 @@ import (
 	"annotator"
 )
 
-// choose makes each outline that a book may have, and takes the best by its score: the entries of the format's table of
-// contents of a level, the headings of a kind, the lines of a series. A file of a folder is one chapter unless it has
-// several by their labels.
+// choose makes each outline that a book may have, and takes the best by its score. One has the entries of a level of
+// the format's table of contents, or the headings of a kind. A file of a folder is one chapter unless it has several by
+// their labels.
 func (b *book) choose() *outline {
 	if b.one && !b.hasChapters() {
 		return b.onlyOne()
@@ -71,7 +71,7 @@ func (o *outline) findNested(group string, at []int) {
 	}
 }
 
-// What the evidence of an outline is worth beside its coverage, which is 1.
+// What the evidence of an outline is worth; its coverage is worth 1.
 const (
 	worthOfTable   = 4.0 // the format's table of contents has the chapters
 	worthOfLabels  = 3.0 // they are called so
@@ -96,8 +96,8 @@ type evidence struct {
 	repeated                                                             int // titles without a number
 }
 
-// measure is the score of an outline: how much of the book it covers, how regular and sensible its chapters are, and
-// what else shows that they are chapters.
+// measure is the score of an outline: how much of the book it covers, how sensible the size of its chapters is, what
+// they are called, and how they are counted.
 func (o *outline) measure() float64 {
 	e := o.gather()
 	if e.chapters == 0 || e.words == 0 {

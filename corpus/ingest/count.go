@@ -28,11 +28,18 @@ func inCount(numbers []int) []bool {
 			}
 		}
 		for gap := range maxNumberGap + 1 {
-			step := worthOfGap
-			if gap == 0 {
-				step = worthOfNext
+			j, ok := last[n-gap-1]
+			if !ok {
+				continue
 			}
-			if j, ok := last[n-gap-1]; ok && worth[j]+step > worth[i] {
+			step := worthOfGap
+			switch {
+			case gap == 0:
+				step = worthOfNext
+			case worth[j] < 2*worthOfNext: // a gap needs a count on one side
+				step = -worthOfGap
+			}
+			if worth[j]+step > worth[i] {
 				worth[i], before[i] = worth[j]+step, j
 			}
 		}

@@ -33,7 +33,7 @@ var (
 	voidElements    = setOf("area base br col embed hr img input link meta param source track wbr")
 	sectionElements = setOf("body section article div aside main ol ul") // they hold whole parts of a book
 	silentElements  = setOf("head script style title")
-	hiddenElements  = setOf("template svg math iframe object select textarea button noscript") // they tell nothing
+	hiddenElements  = setOf("template svg math iframe object select textarea button noscript") // no text of a story
 	// of elements, classes and types
 	stanzaNames = setOf("stanza linegroup line-group lg verse poem poetry z3998:verse z3998:poem")
 	// of links whose text may be the mark of a note

@@ -93,7 +93,7 @@ func (r *pageReader) framePart(f *frame, token html.Token, classes, kinds []stri
 	return part
 }
 
-// isOfPage reports whether a part is what a web page has beside its story.
+// isOfPage reports whether a part is what a web page has around its story.
 func isOfPage(part string) bool { return part == partNavigation || part == partAround }
 
 const maxHeadingLevel = 9

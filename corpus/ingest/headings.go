@@ -139,7 +139,8 @@ func (b *book) looksLikeHeading(i int) bool {
 		}
 	}
 	switch w := n.head; {
-	case len(lines) > 1 && isProse(joinTitle(lines[1:])), w.kind == contentsList, w.kind == pictureList, w.kind == endMark:
+	case len(lines) > 1 && isProse(joinTitle(lines[1:])),
+		w.kind == contentsList, w.kind == pictureList, w.kind == endMark:
 		n.head = wording{}
 		return false
 	case w.labelled(), w.kind == namedHeading && len(lines) == 1 && isTitleStart(lines[0]):

@@ -27,7 +27,11 @@ func (b *book) readHTML(_, text string) error {
 func (b *book) readWholePage(text string) (*page, error) {
 	o := pageOptions{keep: b.keep, doc: b.doc}
 	page, err := readPage(text, o)
-	if err == nil && page.account.of(partNavigation)+page.account.of(partAround) > page.account.Source-page.account.leftOut() {
+	if err != nil {
+		return nil, err
+	}
+	around := page.account.of(partNavigation) + page.account.of(partAround)
+	if around > page.account.Source-page.account.leftOut() {
 		o.whole = true
 		page, err = readPage(text, o)
 	}

@@ -121,8 +121,8 @@ func hideDefinitions(data []byte) {
 	}
 }
 
-// hideTags makes text of what looks like a tag and is no element, and of comments and the like that nothing ends: a
-// parser would take the rest of the book for their content.
+// hideTags makes text of what looks like a tag and is no element, and of comments and the like that nothing ends. Of
+// these a parser would take the rest of the book for content.
 func hideTags(data []byte) {
 	for _, at := range openTag.FindAllSubmatchIndex(data, -1) {
 		if at[2] < 0 || atom.Lookup(bytes.ToLower(data[at[2]:at[3]])) == 0 {
