@@ -28,19 +28,8 @@ func inCount(numbers []int) []bool {
 			}
 		}
 		for gap := range maxNumberGap + 1 {
-			j, ok := last[n-gap-1]
-			if !ok {
-				continue
-			}
-			step := worthOfGap
-			switch {
-			case gap == 0:
-				step = worthOfNext
-			case worth[j] < 2*worthOfNext: // a gap needs a count on one side
-				step = -worthOfGap
-			}
-			if worth[j]+step > worth[i] {
-				worth[i], before[i] = worth[j]+step, j
+			if j, ok := last[n-gap-1]; ok && worth[j]+step(gap, worth[j]) > worth[i] {
+				worth[i], before[i] = worth[j]+step(gap, worth[j]), j
 			}
 		}
 		if j, ok := last[n]; !ok || worth[i] >= worth[j] {
@@ -61,6 +50,17 @@ func inCount(numbers []int) []bool {
 		}
 	}
 	return belongs
+}
+
+// step is what a number is worth behind a count. A gap needs a count on one side.
+func step(gap int, count float64) float64 {
+	switch {
+	case gap == 0:
+		return worthOfNext
+	case count < 2*worthOfNext:
+		return -worthOfGap
+	}
+	return worthOfGap
 }
 
 // counted are the candidates that make a count from 1 on; nil if they are fewer than those that do not.

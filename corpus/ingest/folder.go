@@ -258,22 +258,9 @@ func listedFiles(root string) []string {
 		if err != nil {
 			continue
 		}
-		var names []string
-		if strings.HasSuffix(name, ".md") {
-			for _, match := range summaryLink.FindAllStringSubmatch(string(head), -1) {
-				link, _, _ := strings.Cut(match[1], "#")
-				if plain, err := url.PathUnescape(link); err == nil {
-					names = append(names, plain)
-				}
-			}
-		} else {
-			for line := range strings.Lines(string(head)) {
-				names = append(names, strings.TrimSpace(line))
-			}
-		}
 		var paths []string
 		there := 0
-		for _, file := range names {
+		for _, file := range namesIn(name, string(head)) {
 			full := filepath.Join(filepath.Dir(path), filepath.FromSlash(file))
 			if file != "" && !strings.Contains(file, ":") && !slices.Contains(paths, full) {
 				paths = append(paths, full)
@@ -287,6 +274,24 @@ func listedFiles(root string) []string {
 		}
 	}
 	return nil
+}
+
+// namesIn are the files that a list of chapters names.
+func namesIn(name, list string) []string {
+	var names []string
+	if !strings.HasSuffix(name, ".md") {
+		for line := range strings.Lines(list) {
+			names = append(names, strings.TrimSpace(line))
+		}
+		return names
+	}
+	for _, match := range summaryLink.FindAllStringSubmatch(list, -1) {
+		link, _, _ := strings.Cut(match[1], "#")
+		if plain, err := url.PathUnescape(link); err == nil {
+			names = append(names, plain)
+		}
+	}
+	return names
 }
 
 var weightLine = regexp.MustCompile(`(?m)^(?:weight|order|nav_order|sidebar_position)\s*[:=]\s*(-?\d{1,9})\s*$`)
