@@ -96,8 +96,8 @@ type evidence struct {
 	repeated                                                             int // titles without a number
 }
 
-// measure is the score of an outline. It is higher the more of the book it covers, the more sensible the size of its
-// chapters is, and the more else shows that they are chapters.
+// measure is the score of an outline. It counts how much of the book the outline covers, and whether its chapters have
+// a sensible size. The rest is what else shows that they are chapters.
 func (o *outline) measure() float64 {
 	e := o.gather()
 	if e.chapters == 0 || e.words == 0 {
