@@ -56,9 +56,11 @@ type Curator struct {
 	Scene    *annotator.SceneRow // the newest that was read
 	Final    bool                // no later question is sure to follow, so that nothing waits
 	Window   *window.Window
-	Turn     int64                            // the questions follow the window before this turn; 0: all of it
-	Decided  func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was
-	Stopped  func() bool                      // reports whether to stop before the next question
+	// Since limits what is asked about states to those before this scene that facts from it on may have ended; 0: all
+	Since   annotator.Order
+	Turn    int64                            // the questions follow the window before this turn; 0: all of it
+	Decided func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was
+	Stopped func() bool                      // reports whether to stop before the next question
 
 	// Ask gets the answer to a question, as the retry policy says. The question is stored before it is sent, with the
 	// fork if there is one. The caller fills in the rest of the fork. The curator ends the reply's call. The error is a

@@ -48,6 +48,11 @@ func (c *Curator) dueStates(ctx context.Context) (q *openStates, due bool, err e
 	if err != nil {
 		return nil, false, err
 	}
+	if c.Since > 0 { // what the facts of one part of the story have to do with each other was asked when it was read
+		waiting.states = nil
+		states = slices.DeleteFunc(states, func(s *fact) bool { return s.claim.From.Order() >= c.Since })
+		f.facts = slices.DeleteFunc(f.facts, func(n *fact) bool { return n.claim.From.Order() < c.Since })
+	}
 	suspects := f.suspects(states)
 	old, err := c.read(ctx, f, waiting.states)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"annotator"
+	"annotator/curator"
 	"annotator/storage"
 )
 
@@ -26,6 +27,9 @@ func (r *Runner) Join(ctx context.Context, paths []string) error {
 			return err
 		}
 		err = r.joinPart(ctx, part)
+		if err == nil && i > 0 {
+			err = r.reviewSeam(ctx, i+1, part)
+		}
 		if err := errors.Join(err, part.Close()); err != nil {
 			return err
 		}
@@ -96,4 +100,61 @@ func (r *Runner) joinScene(ctx context.Context, n int) error {
 	r.publish(annotator.Notice{Kind: annotator.NoticeScene, Entries: snapshot.Entries})
 	_, err = r.Store.Maintenance.CheckpointWAL(ctx)
 	return err
+}
+
+// maxSimilarNames is how many entries with similar names are looked at for an older one.
+const maxSimilarNames = 5
+
+// reviewSeam asks the curator about what a part and those before it may have in common: entries of the part that may be
+// older ones, and open states that facts of the part may have ended. A part is reviewed before the next one is joined.
+func (r *Runner) reviewSeam(ctx context.Context, number int, part *storage.Part) error {
+	newest, err := r.Store.Joins.Newest(ctx)
+	if err != nil || newest != number || r.config.Curator.Off {
+		return err
+	}
+	row, err := r.Store.Scenes.LastRead(ctx)
+	if err != nil {
+		return err
+	}
+	r.Store.State = annotator.StateCurating
+	r.scene = &sceneState{row: row}
+	open, err := r.likelyDoubles(ctx, part.From())
+	if err != nil {
+		return err
+	}
+	c := r.curator(0, func(*annotator.Entry, curator.Decision) {})
+	c.Final, c.Since, c.Tasks = true, part.From(), curator.States
+	if err := c.Curate(ctx, open); err != nil {
+		return err
+	}
+	return r.names.CatchUp(ctx)
+}
+
+// likelyDoubles returns the entries that were first seen from a scene on, and have a name like that of an older one.
+func (r *Runner) likelyDoubles(ctx context.Context, from annotator.Order) (open []annotator.UndecidedEntry, err error) {
+	all, err := r.Store.Joins.Undecided(ctx, from)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	index, err := r.names.Index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range all {
+		names, err := r.Store.Glossary.Names(ctx, u.Entry)
+		if err != nil {
+			return nil, err
+		}
+		older, err := r.Store.Glossary.Held(ctx, index.Similar(u.Entry, names[u.Entry], maxSimilarNames))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range older {
+			if e.First.Order() < from {
+				open = append(open, u)
+				break
+			}
+		}
+	}
+	return open, nil
 }

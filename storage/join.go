@@ -282,3 +282,27 @@ func (s *Joins) Unjoined(ctx context.Context) (bool, error) {
 	return readValue[bool](ctx, s.db, "read the steps of the join", `SELECT EXISTS (SELECT 1 FROM trace
 		WHERE kind = 'join') AND EXISTS (SELECT 1 FROM scene WHERE state = 'pending')`)
 }
+
+// From returns the order of the first scene of the part.
+func (p *Part) From() annotator.Order { return p.replay.From }
+
+// Newest returns the number of the newest part that has a step; 0 for none.
+func (s *Joins) Newest(ctx context.Context) (int, error) {
+	return readValue[int](ctx, s.db, "read the steps of the join", `SELECT coalesce((SELECT content ->> 'part'
+		FROM trace WHERE kind = 'join' ORDER BY id DESC LIMIT 1), 0)`)
+}
+
+// Undecided returns the live entries without a lock that were first seen from a scene on, in story order, and that the
+// curator has not decided on since the newest step.
+func (s *Joins) Undecided(ctx context.Context, from annotator.Order) ([]annotator.UndecidedEntry, error) {
+	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error { return rows.Scan(&u.Entry, &u.RetryReason) }
+	return readAll(ctx, s.db, "read the entries of a part", scan, `WITH step AS
+		  (SELECT max(id) AS row FROM trace WHERE kind = 'join')
+		SELECT e.id, iif(d.json ->> '$.decision' = 'AGAIN', d.json ->> '$.reason', '')
+		FROM entry e LEFT JOIN value d ON d.id = (SELECT max(v.id) FROM value v CROSS JOIN revision r ON r.id = v.set_by
+		    WHERE v.entry_id = e.id AND v.field = 'curator_decision' AND r.trace_id > (SELECT row FROM step)
+		    AND v.json ->> '$.decision' NOT IN ('UNSTATED', 'STATES', 'REDUNDANT'))
+		WHERE e.name IS NOT NULL AND `+isUnlocked+` AND e.first_at / 1000000 >= ?
+		  AND coalesce(d.json ->> '$.decision', 'AGAIN') = 'AGAIN'
+		ORDER BY e.first_at, e.id`, from)
+}
