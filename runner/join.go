@@ -105,8 +105,8 @@ func (r *Runner) joinScene(ctx context.Context, n int) error {
 // maxSimilarNames is how many entries with similar names are looked at for an older one.
 const maxSimilarNames = 5
 
-// reviewSeam asks the curator about what a part and those before it may have in common: entries of the part that may be
-// older ones, and open states that facts of the part may have ended. A part is reviewed before the next one is joined.
+// reviewSeam asks the curator about what a part and those before it may have in common. These are entries of the part
+// that may be older ones, and open states that its facts may have ended. It is done before the next part is joined.
 func (r *Runner) reviewSeam(ctx context.Context, number int, part *storage.Part) error {
 	newest, err := r.Store.Joins.Newest(ctx)
 	if err != nil || newest != number || r.config.Curator.Off {

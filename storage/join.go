@@ -292,8 +292,8 @@ func (s *Joins) Newest(ctx context.Context) (int, error) {
 		FROM trace WHERE kind = 'join' ORDER BY id DESC LIMIT 1), 0)`)
 }
 
-// Undecided returns the live entries without a lock that were first seen from a scene on, in story order, and that the
-// curator has not decided on since the newest step.
+// Undecided returns the live entries without a lock that were first seen from a scene on, in story order. It leaves out
+// those on which the curator has decided since the newest step.
 func (s *Joins) Undecided(ctx context.Context, from annotator.Order) ([]annotator.UndecidedEntry, error) {
 	scan := func(rows *sql.Rows, u *annotator.UndecidedEntry) error { return rows.Scan(&u.Entry, &u.RetryReason) }
 	return readAll(ctx, s.db, "read the entries of a part", scan, `WITH step AS
