@@ -68,7 +68,9 @@ var kindParts = tableOf(map[string]string{
 
 // classParts are the classes and ids that makers of books and sites give.
 var classParts = tableOf(map[string]string{
-	partLicence: "pg-boilerplate #pg-header #pg-footer",
+	partLicence: "pg-boilerplate #pg-header #pg-footer licensecontainer licensetpl",
+	partNotes:   "ol.references",
+	partHidden:  "ws-noexport mw-editsection", // a wiki leaves them out of what it prints
 	partPageMarks: "pagenum pageno pagenumber page-number pgnum page_number linenum lnum line-number linenumber " +
 		"span.pb a.pb small.pb span.ln a.ln small.ln span.lineno a.lineno small.lineno",
 	partNoteMarks:   "footnote-backref footnote-back backlink",

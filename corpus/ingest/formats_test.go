@@ -314,6 +314,33 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
+// TestWikiPage has what is around the text on a page of Wikisource, and TestReaderPage on one of Wattpad.
+func TestWikiPage(t *testing.T) {
+	t.Parallel()
+	m := importFile(t, "b.html", `<!DOCTYPE html><html><head><title>One - Wikisource</title></head><body><h1>Uno</h1>`+
+		`<div id="siteSub">From Wikisource</div><div class="mw-content-ltr mw-parser-output">`+
+		`<div class="ws-header wst-header ws-noexport noprint">Back <a href="x">Two</a></div>`+
+		`<div class="mw-heading mw-heading2"><h2>Chapter 1</h2><span class="mw-editsection">[edit]</span></div>`+
+		`<p>`+strings.Repeat("It is told. ", 20)+`A<sup class="reference"><a href="#cite_note-1">[1]</a></sup> b.</p>`+
+		`<p><span class="pagenum ws-pagenum"><span class="pagenum-inner ws-noexport">7</span></span>C.</p>`+
+		`<ol class="references"><li>Note.</li></ol><div class="licenseContainer">Public domain.</div></div>`+
+		`<div id="catlinks">Category: Stories</div></body></html>`)
+	wantScenes(t, m, "= Chapter 1", strings.Repeat("It is told. ", 20)+"A b.\n\nC.")
+	wantParts(t, m, "navigation: 4 words, From Wikisource", "hidden: 3 words, Back", "note-marks: 1 words, [1]",
+		"page-marks: 1 words, 7",
+		"notes: 1 words, Note.", "licence: 2 words, Public domain.", "headings: 1 words, Uno")
+}
+
+func TestReaderPage(t *testing.T) {
+	t.Parallel()
+	m := importFile(t, "b.html", `<!DOCTYPE html><html><body><nav>Home</nav>`+
+		`<div class="part-restricted"><h1>Chapter 1</h1>`+
+		`<div class="panel panel-reading"><pre><p data-p-id="1">A long one.</p><p data-p-id="2">B.</p></pre></div>`+
+		`<div class="comments">Nice!</div></div></body></html>`)
+	wantScenes(t, m, "= Chapter 1", "A long one.\n\nB.")
+	wantParts(t, m, "navigation: 2 words, Home")
+}
+
 func TestKindle(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/book.azw3")

@@ -15,7 +15,7 @@ type site struct {
 
 // storyContainers are the classes and ids of elements that hold the text of a site's story.
 var storyContainers = setOf("chapter-inner chapter-content bbWrapper entry-content storytext chapter_content " +
-	"#storytext #chapter-content #chr-content")
+	"#storytext #chapter-content #chr-content mw-parser-output panel-reading")
 
 // holdsStory reports whether an element holds the text of a site's story.
 func holdsStory(classes []string, id string) bool {
