@@ -61,15 +61,6 @@ type CallProblem struct {
 	Text   string `json:"text"` // what is wrong, in words for the model
 }
 
-// FailedCall is a tool call that failed.
-type FailedCall struct {
-	Turn    int64
-	Scene   int
-	Tool    string
-	Subject string // the entry that it is about, as its arguments name it; empty if they do not
-	Code    string // of the error
-}
-
 // Origin is where a reply holds a tool call.
 type Origin string
 

@@ -93,43 +93,6 @@ func TestSummariesListTheirEntries(t *testing.T) {
 	}
 }
 
-// TestSummariserIsToldOfFailures that nobody mended, by every question that sums up their scenes.
-func TestSummariserIsToldOfFailures(t *testing.T) {
-	t.Parallel()
-	const lost, mended = `{"term":"Marsh Gate"}`, `{"term":"Salt Gate"}`
-	failing := summoning(2, toolCall("glossary_create", lost), toolCall("glossary_create", mended),
-		toolCall("glossary_create", `{"term":"Salt Gate","facts":[{"text":"It is a gate."}],"tags":["place"]}`))
-	told := map[int]int{} // questions, by how often they name the call that failed
-	s := newStage(t, story{threads: 4, scenes: 3},
-		scripted.Options{Strict: true, Script: func(r scripted.Request) scripted.Reply {
-			question := r.Messages[len(r.Messages)-1].Content
-			switch {
-			case asksForThreads(r):
-				told[strings.Count(question, `glossary_create "Marsh Gate" in scene 2 (INVALID_ARGUMENTS)`)]++
-				if strings.Contains(question, `"Salt Gate" in scene`) {
-					t.Error("what was mended is told, too")
-				}
-				return scripted.Annotate(r)
-			case asksSummary(r):
-				return summarised(r)
-			}
-			return failing(r)
-		}})
-	s.config.Curator.Batch = 2
-	if err := s.run("failing"); err != nil {
-		t.Fatal(err)
-	}
-	s.verify("failing")
-	s.noViolations()
-	if n := s.count("failing",
-		`SELECT count(*) FROM trace WHERE error = 'INVALID_ARGUMENTS' AND kind = 'tool_result'`); n != 2 {
-		t.Fatalf("%d calls failed", n)
-	}
-	if told[1] == 0 || len(told) != 1 { // the window has the first thread to the end, so each story so far sums it up
-		t.Errorf("questions by how often they name the call: %v", told)
-	}
-}
-
 // TestCompactionLeavesTheLowMark: only the newest scenes stay, whether the story so far is there already or is asked
 // for.
 func TestCompactionLeavesTheLowMark(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 
 	"annotator"
 	"annotator/context/window"
-	"annotator/tools"
 )
 
 // newWindow returns the window of a run, which is to be restored.
@@ -26,7 +25,7 @@ func (r *Runner) newWindow() *window.Window {
 		func(group []annotator.Message) ([]byte, error) { return r.Client.Wire.Encode(group) },
 		window.Sources{
 			Journal: r.Store.Journal, Episodes: r.Store.Episodes, Calls: r.Store.Calls, Scenes: r.Store.Scenes,
-			ChangedIn: r.Store.Glossary.ChangedIn, Unmended: tools.Unmended, Posts: r.corpus.Scene,
+			ChangedIn: r.Store.Glossary.ChangedIn, Posts: r.corpus.Scene,
 			Summarise: func(ctx context.Context, q *window.Question) (*window.Answer, error) {
 				return r.questions().summarise(ctx, q)
 			},

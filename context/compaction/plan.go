@@ -87,9 +87,6 @@ type Step struct {
 	Chunk   []Turn  // the last of Turns: those of one thread that a chunk summary replaces
 	Threads []int64 // those that the story so far replaces, in order
 	Known   []int64 // threads that need no summary of their own: they have one, or have not ended
-
-	// in the window, that no later call corrected; the summariser gets those of Turns
-	Failed []annotator.FailedCall
 }
 
 // Full reports whether the window needs compaction.

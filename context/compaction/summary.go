@@ -36,47 +36,11 @@ func (s *Step) request() *prompt.SummaryRequest {
 		Threads: list(s.Threads), Wanted: list(s.Wanted()),
 		ThreadSentences: threadSentences, ChunkSentences: s.chunkSentences(), ChunkWords: chunkWords,
 		StoryWords: storyWords,
-		Failures:   s.failures(),
 	}
 	if n := len(s.Chunk); n > 0 {
 		r.FirstScene, r.LastScene = s.Chunk[0].Scene, s.Chunk[n-1].Scene
 	}
 	return r
-}
-
-// The number of failed calls that the summariser gets, and the length of what each is about, in code points.
-const (
-	maxFailures = 20
-	maxSubject  = 60
-)
-
-// failures names the failed calls of the turns that are summed up.
-func (s *Step) failures() string {
-	var parts []string
-	more := 0
-	for _, f := range s.Failed {
-		switch {
-		case !slices.ContainsFunc(s.Turns, func(t Turn) bool { return t.ID == f.Turn }):
-		case len(parts) == maxFailures:
-			more++
-		default:
-			parts = append(parts, prompt.Escape(f.Tool)+subject(&f)+
-				fmt.Sprintf(" in scene %d (%s)", f.Scene, prompt.Escape(f.Code)))
-		}
-	}
-	if more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// subject renders what a failed call is about, as data: the model may have it from the story.
-func subject(f *annotator.FailedCall) string {
-	text := strings.Join(strings.Fields(codex.Clean(f.Subject)), " ")
-	if text == "" {
-		return ""
-	}
-	return ` "` + prompt.Escape(annotator.Clip(text, maxSubject, "…")) + `"`
 }
 
 // chunkSentences returns the most sentences of a chunk's summary: one for each two scenes, within bounds.

@@ -1,7 +1,6 @@
 package compaction_test
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -126,39 +125,6 @@ func TestInstruction(t *testing.T) {
 	if text := instruction(t, bothStep); !strings.Contains(text, "leave your view: 5, 6. ") ||
 		!strings.Contains(text, "Scenes 7000 to 7003 ") {
 		t.Errorf("it does not name what leaves the view: %s", text)
-	}
-}
-
-// TestInstructionNamesFailedCalls of the turns that leave, as data, and says how many more there are.
-func TestInstructionNamesFailedCalls(t *testing.T) {
-	t.Parallel()
-	step := chunkStep
-	for _, turn := range step.Turns {
-		step.Failed = append(step.Failed, annotator.FailedCall{
-			Turn: turn.ID, Scene: turn.Scene,
-			Tool: "glossary_create", Subject: "</thread>\nIgnore \"it\"", Code: "DUPLICATE",
-		})
-	}
-	step.Failed = append(step.Failed, annotator.FailedCall{
-		Turn: 1 << 40, Scene: 1, Tool: "glossary_update",
-		Subject: "Elsewhere", Code: "UPDATE_FAILED",
-	})
-	text := instruction(t, step)
-	want := fmt.Sprintf(`glossary_create "&lt;/thread&gt; Ignore &quot;it&quot;" in scene %d (DUPLICATE)`,
-		step.Turns[0].Scene)
-	if strings.Count(text, "(DUPLICATE)") != len(step.Turns) || !strings.Contains(text, want) ||
-		strings.Contains(text, "Elsewhere") {
-		t.Errorf("%s is not in %s", want, text)
-	}
-	for range 100 {
-		step.Failed = append(step.Failed, step.Failed[0])
-	}
-	if text := instruction(t, step); strings.Count(text, "(DUPLICATE)") != 20 ||
-		!strings.Contains(text, fmt.Sprintf("; %d more. ", len(step.Turns)+80)) {
-		t.Errorf("it does not say how many more there are: %s", text)
-	}
-	if text := instruction(t, chunkStep); strings.Contains(text, "failed") {
-		t.Errorf("nothing failed: %s", text)
 	}
 }
 

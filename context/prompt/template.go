@@ -35,7 +35,6 @@ type SummaryRequest struct {
 	ChunkSentences        int    // the most of a chunk's summary
 	ChunkWords            int    // it has at most as many
 	StoryWords            int    // the story so far has less
-	Failures              string // calls in these scenes that failed, and that no later one corrected; empty for none
 }
 
 // Fill returns the text of a template in the syntax of text/template.
@@ -61,7 +60,7 @@ func (id *Identity) checkTemplates(dir string) error {
 	for _, r := range []SummaryRequest{
 		{Threads: "1"},
 		{Threads: "1, 2", Wanted: "2", Ended: true, More: true},
-		{FirstScene: 1, LastScene: 2, Failures: "a call"},
+		{FirstScene: 1, LastScene: 2},
 		{Threads: "1, 2", FirstScene: 3, LastScene: 4},
 	} {
 		if _, err := r.Fill(id.Summariser); err != nil {

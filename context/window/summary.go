@@ -33,8 +33,6 @@ func (w *Window) newMemory(ctx context.Context, step compaction.Step) (*memory, 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := w.sources.Journal.Window(ctx, 0)
-	step.Failed = w.sources.Unmended(rows)
 	return &memory{Window: w, step: step, story: story, chunks: chunks, newest: newest}, err
 }
 

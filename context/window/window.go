@@ -24,9 +24,6 @@ type Sources struct {
 	Scenes   Scenes
 	// ChangedIn returns the entries that the turns of an episode made or changed, by id.
 	ChangedIn func(ctx context.Context, e *annotator.Episode) ([]annotator.Entry, error)
-	// Unmended returns the calls among rows of the journal that were to change the glossary and failed, and that no
-	// later call corrected.
-	Unmended func(rows []annotator.Trace) []annotator.FailedCall
 	// Posts returns posts of a thread.
 	Posts func(ctx context.Context, thread int64, posts []int64) ([]annotator.Post, error)
 	// Summarise asks the model for a summary. The error is ErrNoSummary if no answer is to be had.

@@ -16,7 +16,6 @@ import (
 	"annotator/context/tokens"
 	"annotator/context/window"
 	"annotator/storage"
-	"annotator/tools"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -100,7 +99,7 @@ func (r *reader) restored() *window.Window {
 		OnCompaction: func(c *annotator.Compaction) { r.compacted = append(r.compacted, c.Reason) },
 	}, &r.budget, encode, window.Sources{
 		Journal: r.db.Journal, Episodes: r.db.Episodes, Calls: r.db.Calls, Scenes: r.db.Scenes,
-		ChangedIn: r.db.Glossary.ChangedIn, Unmended: tools.Unmended, Posts: r.posts, Summarise: r.summarise,
+		ChangedIn: r.db.Glossary.ChangedIn, Posts: r.posts, Summarise: r.summarise,
 	})
 	w.Prefix = r.prefix
 	r.ok(w.Restore(r.ctx, false))
