@@ -7,6 +7,7 @@ import (
 
 	"annotator"
 	"annotator/curator"
+	"annotator/model"
 	"annotator/storage"
 )
 
@@ -27,7 +28,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 	}
 	var open []annotator.UndecidedEntry
 	if !r.config.Curator.Off {
-		c.Tasks |= curator.Present | curator.States | curator.Names | curator.Redundant
+		c.Tasks |= r.reviews()
 		before, err := c.Before(ctx)
 		if err != nil {
 			return "", err
@@ -37,6 +38,16 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 		}
 	}
 	return annotator.EventCurated, c.Curate(ctx, open)
+}
+
+// reviews returns what the curator asks apart from decisions and summaries. Rules find sentences of the story; they
+// cannot tell which of them still hold, so the embedded model writes no present statements.
+func (r *Runner) reviews() curator.Task {
+	tasks := curator.Present | curator.States | curator.Names | curator.Redundant
+	if r.config.Endpoint == model.EndpointOffline {
+		tasks &^= curator.Present
+	}
+	return tasks
 }
 
 // Curate makes the curator decide on tentative entries outside of a run: on those first seen in the given threads, or
@@ -84,7 +95,7 @@ func (r *Runner) Curate(ctx context.Context, threads []int64, decided func(*anno
 	c := r.curator(turn, decided)
 	c.Final = true
 	if len(threads) == 0 {
-		c.Tasks = curator.Present | curator.States | curator.Redundant
+		c.Tasks = r.reviews() &^ curator.Names
 	}
 	return c.Curate(ctx, open)
 }

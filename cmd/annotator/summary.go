@@ -130,7 +130,10 @@ func remainingWork(ctx context.Context, db *storage.DB, run *storage.RunStatus) 
 	if err != nil {
 		return nil, err
 	}
-	outdated, err := db.Curation.Outdated(ctx, annotator.MajorChange, curator.MinFacts, math.MaxInt32)
+	var outdated []int64
+	if run.Endpoint != offlineEndpoint { // the embedded model writes no statements
+		outdated, err = db.Curation.Outdated(ctx, annotator.MajorChange, curator.MinFacts, math.MaxInt32)
+	}
 	var left []string
 	if n := report.Entries[annotator.Tentative]; done && n > 0 {
 		left = append(left, annotator.Quantity(n, "entry")+" tentative")

@@ -74,8 +74,6 @@ func (m *Model) task(r *request, prompt uint64) (text string, calls []annotator.
 		return m.recap(w) + m.names(w) + m.decide(w), nil
 	case endedThreads.MatchString(w.instruction), asksNames(w.last):
 		return m.recap(w) + m.names(w), nil
-	case asksPresent(w.last):
-		return noStatements, nil
 	case strings.Contains(strings.ToLower(w.instruction), "summar"):
 		return m.summarise(w, r.OutputLimit()), nil
 	case w.reading && !tools:

@@ -6,10 +6,6 @@ import (
 	"strings"
 )
 
-// noStatements answers a question for what entries are now. Rules find sentences of the story; they cannot tell which
-// of them still hold.
-const noStatements = "The embedded model writes no statements of what entries are now."
-
 // names answers of each phrase in the last message that it is nobody's name: its rules cannot tell. The result is empty
 // if nothing is asked.
 func (m *Model) names(w *window) string {
@@ -25,9 +21,4 @@ func (m *Model) names(w *window) string {
 // asksNames reports whether a message asks whose names phrases are.
 func asksNames(s string) bool {
 	return strings.Contains(s, "\n<phrases>\n") && strings.Contains(s, "<name of=")
-}
-
-// asksPresent reports whether a message asks what entries are now.
-func asksPresent(s string) bool {
-	return strings.Contains(s, "\n<outdated>\n") && strings.Contains(s, "<present id=")
 }
