@@ -69,15 +69,17 @@ type said struct {
 	named   map[string]string
 	folds   []fold
 	ended   []endedState
-	states  bool // it says something of states
+	other   bool // it says something of states, or of redundant entries
 }
 
 // read reads what a reply says; nothing if there is none.
 func (q *inquiry) read(reply string, noReply error) (s said) {
 	s.told, reply = q.present.read(reply)
 	s.named, reply = q.phrases.read(reply)
-	s.ended, s.states, reply = q.states.read(reply)
-	s.folds, reply = q.redundant.read(reply)
+	var states, redundant bool
+	s.ended, states, reply = q.states.read(reply)
+	s.folds, redundant, reply = q.redundant.read(reply)
+	s.other = states || redundant
 	s.answers = q.batch.Unanswered(noReply)
 	if noReply == nil {
 		s.answers = q.batch.Read(reply)
@@ -86,7 +88,7 @@ func (q *inquiry) read(reply string, noReply error) (s said) {
 }
 
 // more reports whether a reply says something usable, apart from summaries and decisions on entries.
-func (s *said) more() bool { return s.states || len(s.told)+len(s.named)+len(s.folds) > 0 }
+func (s *said) more() bool { return s.other || len(s.told)+len(s.named) > 0 }
 
 // effects are what follows from a reply.
 type effects struct {
@@ -217,6 +219,9 @@ func (q *inquiry) unusable(decisions []Decision) (text, reason string) {
 	}
 	if len(decisions) == 0 && q.states != nil {
 		return q.states.note(), "it says nothing of the states"
+	}
+	if len(decisions) == 0 && q.redundant != nil {
+		return q.redundant.note(), "it says nothing of the entries"
 	}
 	if len(decisions) == 0 {
 		return "The model is asked again for the summaries: it gave no usable answer.", "it holds no summary"

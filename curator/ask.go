@@ -77,7 +77,8 @@ const maxWaiting = 3
 // next returns the question that is due; nil for none. What has to be asked again is asked alone, first the summaries,
 // then each entry. Else summaries, present statements and entries share a question, with as many entries as it may be
 // about. If the window leaves room for less, entries wait for its compaction. Statements depend only on the facts that
-// are shown, so they are asked for without the window.
+// are shown, so they are asked for without the window. An entry that may be redundant is not confirmed by the same
+// answer: it waits for the next question, if one follows.
 func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*inquiry, error) {
 	recap, urgent, err := c.dueRecap(ctx)
 	if err != nil {
@@ -112,7 +113,11 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 	if err != nil {
 		return nil, err
 	}
-	batch, err := c.candidates(ctx, open[:min(len(open), max(1, c.Settings.Batch))])
+	asked := open
+	if !c.Final {
+		asked = superfluous.without(open)
+	}
+	batch, err := c.candidates(ctx, asked[:min(len(asked), max(1, c.Settings.Batch))])
 	if err != nil {
 		return nil, err
 	}
@@ -271,4 +276,6 @@ func (p *parts) onlyEntries() bool {
 	return p.recap == nil && p.present == nil && p.states == nil && p.redundant == nil
 }
 
-func (p *parts) onlySummaries() bool { return len(p.batch) == 0 && p.present == nil && p.states == nil }
+func (p *parts) onlySummaries() bool {
+	return len(p.batch) == 0 && p.present == nil && p.states == nil && p.redundant == nil
+}

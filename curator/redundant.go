@@ -72,6 +72,16 @@ func (c *Curator) dueRedundant(ctx context.Context) (*redundant, error) {
 	return q, nil
 }
 
+// without returns the entries that the question is not about.
+func (q *redundant) without(open []annotator.UndecidedEntry) []annotator.UndecidedEntry {
+	if q == nil {
+		return open
+	}
+	return slices.DeleteFunc(slices.Clone(open), func(u annotator.UndecidedEntry) bool {
+		return slices.ContainsFunc(q.list, func(d doubtful) bool { return d.ID == u.Entry })
+	})
+}
+
 // addDoubtful adds an entry to a question, if there is room for it.
 func (c *Curator) addDoubtful(q *redundant, d doubtful) bool {
 	larger := &redundant{list: append(slices.Clip(q.list), d), through: q.through}
@@ -268,14 +278,15 @@ var (
 	foldField = regexp.MustCompile(`(\w+)\s*=\s*"([^"<>]*)"`)
 )
 
-// read returns what a reply says of the entries that were asked about, and the rest of it, which answers another
-// question. An answer that leaves less than a third of several counts for nothing: it has mistaken the question, or
-// follows the orders of a fact.
-func (q *redundant) read(reply string) (folds []fold, rest string) {
+// read returns what a reply says of the entries that were asked about, whether it says anything of them, and the rest.
+// An answer that leaves less than a third of several counts for nothing: it has mistaken the question, or follows the
+// orders of a fact.
+func (q *redundant) read(reply string) (folds []fold, answered bool, rest string) {
 	if q == nil {
-		return nil, reply
+		return nil, false, reply
 	}
 	for _, tag := range foldTag.FindAllStringSubmatch(reply, -1) {
+		answered = true
 		f := fold{action: Drop}
 		if tag[1] == "same" {
 			f.action = Merge
@@ -302,7 +313,12 @@ func (q *redundant) read(reply string) (folds []fold, rest string) {
 	if len(folds) > 2 && 3*len(folds) > 2*len(q.list) {
 		folds = nil
 	}
-	return folds, foldTag.ReplaceAllString(reply, "")
+	return folds, answered, foldTag.ReplaceAllString(reply, "")
+}
+
+// note is the note of a question about redundant entries that brought no answer.
+func (q *redundant) note() string {
+	return fmt.Sprintf("The curator gave no usable answer about %d entries that may be redundant.", len(q.list))
 }
 
 // dropped returns what an answer changes about redundant entries, after other revisions of it, and for each the record
