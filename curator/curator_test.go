@@ -528,6 +528,28 @@ func TestReviseSettles(t *testing.T) {
 	}
 }
 
+// TestReviseRelates: a fact of REVISE has its relation. In the words of a known one it only gives that its relation.
+func TestReviseRelates(t *testing.T) {
+	t.Parallel()
+	c := candidate()
+	known, before := c.Entry.Claims[0], len(c.Entry.Claims)
+	read := curator.Batch{c}.Read(fmt.Sprintf(`[{"entry":1,"term":"Marrow","decision":"REVISE","facts":[`+
+		`{"text":%q,"relation":"captain of","object":"the Watch"},{"text":"She fears Ann.","relation":"fears","object":"Ann"}],`+
+		`"reason":"r"}]`, known.Text))
+	revisions, err := c.Revisions(read[0].Decision, annotator.PlaceAt(9, 0))
+	if err != nil || read[0].Err != nil {
+		t.Fatal(err, read[0].Err)
+	}
+	got := map[string]string{}
+	for _, claim := range apply(t, c, revisions)[1].Claims {
+		got[claim.Text] = codex.RelationWords(&claim)
+	}
+	if got[known.Text] != "captain of the Watch" || got["She fears Ann."] != "fears Ann" ||
+		len(got) != before+1 {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestReviseQuotes: a fact that REVISE adds has its quotation if a post of the story that was shown holds it, escaped
 // or not. Posts are not joined: those that are shown need not follow each other.
 func TestReviseQuotes(t *testing.T) {

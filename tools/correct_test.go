@@ -258,3 +258,27 @@ func TestCorrectionsThatFail(t *testing.T) {
 		t.Error("the program's own failure is none of the model's")
 	}
 }
+
+// TestRelationsAreAdded: reword gives a fact a relation that it lacks, with a new wording or without. One that it has
+// stays.
+func TestRelationsAreAdded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.do("glossary_create", `{"term":"Mik","tags":[],"facts":[{"text":"Mik sails for [[Ann]]."},{"text":"He has a boat."}]}`)
+	w.do("glossary_create", `{"term":"Dawn","tags":[],"facts":[{"text":"She is a boat."}]}`)
+	w.do("glossary_update", `{"entry_id":1,"reword":[{"fact":1,"relation":"serves"},`+
+		`{"fact":2,"text":"Mik has a boat.","relation":"owner of","object":2}]}`)
+	serves, owns := w.claim(1, 1), w.claim(1, 3)
+	if codex.RelationWords(&serves) != "serves Ann" || serves.Until != 0 || codex.RelationWords(&owns) != "owner of Dawn" {
+		t.Errorf("%+v, %+v", serves, owns)
+	}
+	w.do("glossary_update", `{"entry_id":1,"reword":[{"fact":1,"relation":"serves"}]}`)
+	for _, test := range []struct{ code, reword string }{
+		{"SAME", `{"fact":1,"relation":"fears"}`},
+		{"NOT_FOUND", `{"fact":2,"relation":"owner of","object":"Dawn"}`}, // it was reworded
+		{"EMPTY", `{"fact":3,"relation":"…"}`},
+		{"TOO_LONG", `{"fact":3,"relation":"` + strings.Repeat("long ", codex.MaxName) + `"}`},
+	} {
+		w.refused(test.code, "glossary_update", `{"entry_id":1,"reword":[`+test.reword+`]}`)
+	}
+}
