@@ -17,7 +17,7 @@ import (
 
 // How much a question asks about phrases.
 const (
-	maxPhrases   = 6  // phrases
+	maxPhrases   = 10 // phrases
 	phraseTokens = 25 // of the reply, for each
 	phraseLike   = 3  // entries with similar names that one is shown with
 	maxOwners    = 4  // entries that share a phrase

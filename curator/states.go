@@ -21,7 +21,7 @@ const (
 	maxSuspects    = 30    // of these, those that newer facts may have ended
 	statesShown    = 3_000 // tokens of them and of the newer facts
 	statesTokens   = 200   // of the reply, at least
-	tokensPerState = 16    // of the reply
+	tokensPerState = 24    // of the reply: an element
 )
 
 // openStates are the open states that a question is about.

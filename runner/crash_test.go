@@ -178,7 +178,7 @@ func never(int) bool { return false }
 // leave it.
 func crashStage(t *testing.T) *stage {
 	s := newStage(t, story{threads: 4, scenes: 5}, scripted.Options{Strict: true})
-	s.config.ContextBudget = 6_500
+	s.config.ContextBudget = 6_800
 	s.config.MaxTokens = 1_000
 	return s
 }

@@ -70,7 +70,7 @@ func TestEachEntryIsDecidedOnce(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 0))
 			s := newStage(t, story{threads: 2, scenes: 4}, scripted.Options{Strict: true, Script: careless(seed)})
-			s.config.Curator.Batch, s.config.ContextBudget = 1+random.IntN(9), []int{6_500, 32_768}[seed%2]
+			s.config.Curator.Batch, s.config.ContextBudget = 1+random.IntN(9), []int{6_800, 32_768}[seed%2]
 			s.config.MaxTokens = 1_000
 			if err := s.run("calm"); err != nil {
 				t.Fatal(err)

@@ -58,7 +58,7 @@ func TestRefusedScenesAreReadLate(t *testing.T) {
 	s := newStage(t, story{threads: 4, scenes: 5}, scripted.Options{
 		Strict: true, Script: judging, OnRequest: rec.take, Fault: refusing(&broken, 1, 5, 6, 9, 20),
 	})
-	s.config.ContextBudget, s.config.MaxTokens, s.config.Limit = 6_500, 1_000, 12
+	s.config.ContextBudget, s.config.MaxTokens, s.config.Limit = 6_800, 1_000, 12
 	if err := s.run("late"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestRetryOutlivesTheProcess(t *testing.T) {
 	broken := true
 	s := newStage(t, story{threads: 3, scenes: 3},
 		scripted.Options{Strict: true, Script: judging, Fault: refusing(&broken, 2, 3, 9)})
-	s.config.ContextBudget, s.config.MaxTokens = 6_500, 1_000
+	s.config.ContextBudget, s.config.MaxTokens = 6_800, 1_000
 	if err := s.run("refused"); !errors.Is(err, annotator.Quarantined) {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func TestRequestsGrowAtTheirEnd(t *testing.T) {
 	s := newStage(t, story{threads: 2, scenes: 10}, scripted.Options{Strict: true, OnRequest: func(r scripted.Request) {
 		bodies = append(bodies, bytes.Clone(r.Body))
 	}})
-	s.config.ContextBudget, s.config.MaxTokens = 6_500, 1_000
+	s.config.ContextBudget, s.config.MaxTokens = 6_800, 1_000
 	compactions := 0
 	breaks := map[int]bool{} // requests before which turns left the window
 	s.bus.Subscribe(func(n annotator.Notice) {
