@@ -78,7 +78,7 @@ const maxWaiting = 3
 // then each entry. Else summaries, present statements and entries share a question, with as many entries as it may be
 // about. If the window leaves room for less, entries wait for its compaction. Statements depend only on the facts that
 // are shown, so they are asked for without the window. An entry that may be redundant is not confirmed by the same
-// answer: it waits for the next question, if one follows.
+// answer: it waits for the next question, if one follows and there are others.
 func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*inquiry, error) {
 	recap, urgent, err := c.dueRecap(ctx)
 	if err != nil {
@@ -114,8 +114,8 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 		return nil, err
 	}
 	asked := open
-	if !c.Final {
-		asked = superfluous.without(open)
+	if certain := superfluous.without(open); !c.Final && len(certain) > 0 {
+		asked = certain
 	}
 	batch, err := c.candidates(ctx, asked[:min(len(asked), max(1, c.Settings.Batch))])
 	if err != nil {

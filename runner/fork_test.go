@@ -94,7 +94,7 @@ func TestForksAreWhatTheCuratorWasAsked(t *testing.T) {
 		kept := &recorder{RoundTripper: http.DefaultTransport}
 		s := newStage(t, story{threads: 3, scenes: 6, words: 300}, scripted.Options{Strict: true, Script: judging})
 		s.transport, s.config.Curator.Prompt = kept, form
-		s.config.ContextBudget, s.config.MaxTokens, s.config.Curator.Batch = 5_750, 400, 4
+		s.config.ContextBudget, s.config.MaxTokens, s.config.Curator.Batch = 5_950, 400, 4
 		name := string(form)
 		if err := s.run(name); err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ func TestConfirmedEntryIsNotShownAgain(t *testing.T) {
 				return map[string]any{"decision": "REVISE", "definition": "Warns of the lantern.", "reason": "Clearer."}
 			})
 		}})
-	s.config.Curator.Batch = 2 // the entries fill a question
+	s.config.Curator.Batch = 1 // each entry fills a question
 	if err := s.run("curated"); err != nil {
 		t.Fatal(err)
 	}
