@@ -78,7 +78,7 @@ const maxWaiting = 3
 // then each entry. Else summaries, present statements and entries share a question, with as many entries as it may be
 // about. If the window leaves room for less, entries wait for its compaction. Statements depend only on the facts that
 // are shown, so they are asked for without the window. An entry that may be redundant is not confirmed by the same
-// answer: it waits for the next question, if one follows and there are others.
+// answer. It waits for the next question if one follows, unless all entries may be redundant.
 func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*inquiry, error) {
 	recap, urgent, err := c.dueRecap(ctx)
 	if err != nil {
