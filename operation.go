@@ -6,7 +6,7 @@ type Deed string
 // The deeds.
 const (
 	DeedCreate Deed = "create" // an entry is made, with what Parts add to it
-	DeedEdit   Deed = "edit"   // a fact in other words
+	DeedEdit   Deed = "edit"   // a fact in other words, or with another relation
 	DeedAdd    Deed = "add"    // a fact or a name is added
 	DeedReject Deed = "reject" // a fact or a name is wrong
 	DeedEnd    Deed = "end"    // a state has ended, or a guess is settled
@@ -39,7 +39,7 @@ type Operation struct {
 	Was  string   `json:"was,omitempty"`  // of an operation on a fact: it is refused if the fact has other words
 	Tags []string `json:"tags,omitempty"`
 	Hint bool     `json:"hint,omitempty"` // of create and seed: neither confirmed nor locked
-	// of add: what else is known of the fact. Without kind, speaker and evidence it is Noted.
+	// of add: what else is known of the fact. Without kind, speaker and evidence it is Noted. Edit takes a relation, too
 	Kind     ClaimKind `json:"kind,omitempty"`
 	Speaker  string    `json:"speaker,omitempty"`
 	State    bool      `json:"state,omitempty"`

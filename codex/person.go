@@ -187,16 +187,30 @@ func (r *reviser) unlockAll(op *annotator.Operation) {
 	}
 }
 
-// reword puts other words in the place of a fact. Neither the new words nor the old ones are the model's to change.
+// reword puts other words or another relation in the place of a fact's. Neither the new ones nor the old ones are the
+// model's to change.
 func (r *reviser) reword(op *annotator.Operation) {
 	if r.err != nil {
 		return
 	}
-	revisions, err := Reword(&r.entry, op.Fact, op.Text, annotator.ActorPerson, r.edit.At)
-	r.fail(err)
-	r.take(revisions)
+	fact, was := op.Fact, r.openClaim(op.Fact)
+	if r.err != nil {
+		return
+	}
+	if op.Relation == "" || op.Text != was.Text {
+		revisions, err := Reword(&r.entry, op.Fact, op.Text, annotator.ActorPerson, r.edit.At)
+		r.fail(err)
+		r.take(revisions)
+		fact = lastClaim(&r.entry)
+	}
+	if r.err == nil && op.Relation != "" {
+		relate := Fact{Text: op.Text, Relation: r.text("relation", op.Relation, MaxName), Object: op.Object}
+		related, err := relate.clean()
+		r.fail(err)
+		r.complete(fact, false, related.Relation, related.Object)
+	}
 	r.lock(LockFact(op.Fact))
-	r.lock(LockFact(lastClaim(&r.entry)))
+	r.lock(LockFact(fact))
 }
 
 // take applies revisions that were made by another function.
@@ -314,7 +328,7 @@ func Describe(op *annotator.Operation) string {
 	if op.Ended != "" {
 		text += " " + string(op.Ended)
 	}
-	for _, words := range append([]string{op.Name, op.Text}, op.Tags...) {
+	for _, words := range append([]string{op.Name, op.Text, op.Relation, op.Object}, op.Tags...) {
 		if words != "" {
 			text += " " + strconv.Quote(words)
 		}

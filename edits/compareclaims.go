@@ -96,17 +96,19 @@ func (c *entryComparison) compareClaim(i int, base, now *annotator.Claim) error 
 			return err
 		}
 	}
-	if reworded {
-		c.want(c.line(path("text")...), annotator.Operation{
-			Do: annotator.DeedEdit, Fact: base.ID, Was: base.Text, Text: text,
-		})
+	edit := annotator.Operation{Do: annotator.DeedEdit, Fact: base.ID, Was: base.Text, Text: text}
+	line := c.line(path("text")...)
+	if c.compareRelation(i, base, now, &edit) && !reworded {
+		edit.Was, edit.Text, line = now.Text, now.Text, c.line(path("relation")...)
+	}
+	if reworded || edit.Relation != "" {
+		c.want(line, edit)
 	}
 	if file.Identity && !base.Identity && isOpen && !now.Identity {
 		c.want(c.line(path("identity")...), annotator.Operation{
 			Do: annotator.DeedAdd, Text: text, Kind: base.Kind, Speaker: base.Speaker, Identity: true,
 		})
 	}
-	c.compareRelation(i, base, now, text)
 	if allFound {
 		for _, w := range added {
 			c.want(w.line, w.op)
@@ -115,8 +117,8 @@ func (c *entryComparison) compareClaim(i int, base, now *annotator.Claim) error 
 	return nil
 }
 
-// compareRelation compares the relation of a fact. A fact that had one may get another one.
-func (c *entryComparison) compareRelation(i int, base, now *annotator.Claim, text string) {
+// compareRelation compares the relation of a fact, and sets another one in the edit of the fact.
+func (c *entryComparison) compareRelation(i int, base, now *annotator.Claim, edit *annotator.Operation) (changed bool) {
 	file := &c.file.Claims[i]
 	relation, object := base.Relation, base.Object
 	if c.has("claims", i, "relation") {
@@ -134,11 +136,9 @@ func (c *entryComparison) compareRelation(i int, base, now *annotator.Claim, tex
 	case now == nil || now.Until != 0:
 		c.conflict(line, "fact %d has ended, and gets no relation", base.ID)
 	case relation != now.Relation || object != now.Object:
-		c.want(line, annotator.Operation{
-			Do: annotator.DeedAdd, Text: text, Kind: base.Kind, Speaker: base.Speaker, Relation: relation,
-			Object: object,
-		})
+		edit.Relation, edit.Object, changed = relation, object, true
 	}
+	return changed
 }
 
 // holds reports whether the entry has an open fact in some words.

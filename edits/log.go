@@ -143,6 +143,10 @@ func NewLog(story exporters.Story, ops []annotator.Operation, h *History) (*Log,
 // settingOf names what an operation sets, so that the last one counts; empty if each counts.
 func settingOf(op *annotator.Operation) string {
 	switch op.Do {
+	case annotator.DeedEdit:
+		if op.Text == op.Was {
+			return fmt.Sprint("relation", op.Entry, "/", op.Fact)
+		}
 	case annotator.DeedRename, annotator.DeedRetag:
 		return fmt.Sprint(op.Do, op.Entry)
 	case annotator.DeedHide, annotator.DeedKeep, annotator.DeedMerge, annotator.DeedSplit:

@@ -1,6 +1,7 @@
 package edits_test
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -198,6 +199,12 @@ func someOperation(t *rapid.T, m *memory) annotator.Operation {
 		op.Fact = rapid.Int64Range(1, 5).Draw(t, "fact")
 		if op.Do == annotator.DeedEdit {
 			op.Text = rapid.SampledFrom([]string{"One.", "Two.", "Three."}).Draw(t, "text")
+			op.Relation = rapid.SampledFrom([]string{"", "", "owns", "built"}).Draw(t, "relation")
+			for i := range m.entries[op.Entry].Claims {
+				if c := &m.entries[op.Entry].Claims[i]; c.ID == op.Fact && rapid.Bool().Draw(t, "same words") {
+					op.Was, op.Text, op.Relation = c.Text, c.Text, cmp.Or(op.Relation, "built")
+				}
+			}
 		}
 	case annotator.DeedAdd:
 		if op.Text = rapid.SampledFrom([]string{"Four.", "Five."}).Draw(t, "text"); rapid.Bool().Draw(t, "name") {

@@ -222,7 +222,11 @@ func (r *resolver) resolve() (*annotator.Operation, error) {
 // does not fit.
 func (r *resolver) complete(op *annotator.Operation, e *annotator.Entry) (*annotator.Operation, error) {
 	edit := r.edit
-	isOpen := func(c annotator.Claim) bool { return c.Until == 0 && c.Text == edit.Text }
+	isRelated := edit.Do == annotator.DeedEdit && edit.Fact != nil && edit.Fact.Text == edit.Text
+	isOpen := func(c annotator.Claim) bool {
+		isSo := !isRelated || c.Relation == codex.CleanName(edit.Relation) && c.Object == codex.CleanName(edit.Object)
+		return c.Until == 0 && c.Text == edit.Text && isSo
+	}
 	switch {
 	case op.Do == annotator.DeedReject && op.Name != "" && !hasName(e, op.Name):
 		if !slices.Contains(e.Locks, codex.LockAlias(op.Name)) {

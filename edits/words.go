@@ -13,7 +13,7 @@ import (
 func Words(op *annotator.Operation, e, other *annotator.Entry) string {
 	switch op.Do {
 	case annotator.DeedEdit:
-		return fmt.Sprintf("%s becomes %q", factWords(op, e), op.Text)
+		return editWords(op, e)
 	case annotator.DeedAdd:
 		return addWords(op, e)
 	case annotator.DeedReject:
@@ -43,6 +43,21 @@ func Words(op *annotator.Operation, e, other *annotator.Entry) string {
 	return codex.Describe(op)
 }
 
+func editWords(op *annotator.Operation, e *annotator.Entry) string {
+	var parts []string
+	if op.Relation == "" || op.Text != op.Was {
+		parts = append(parts, fmt.Sprintf("becomes %q", op.Text))
+	}
+	if op.Relation != "" {
+		parts = append(parts, "says: "+relationWords(op))
+	}
+	return factWords(op, e) + " " + strings.Join(parts, ", and ")
+}
+
+func relationWords(op *annotator.Operation) string {
+	return codex.RelationWords(&annotator.Claim{Relation: op.Relation, Object: op.Object})
+}
+
 func addWords(op *annotator.Operation, e *annotator.Entry) string {
 	if op.Name != "" {
 		return fmt.Sprintf("%q is a name of it", op.Name)
@@ -56,9 +71,7 @@ func addWords(op *annotator.Operation, e *annotator.Entry) string {
 	case known == 0:
 		return fmt.Sprintf("new fact %q%s", op.Text, quotation)
 	case op.Relation != "" && quotation == "":
-		return fmt.Sprintf("fact %d %q says: %s", known, op.Text, codex.RelationWords(&annotator.Claim{
-			Relation: op.Relation, Object: op.Object,
-		}))
+		return fmt.Sprintf("fact %d %q says: %s", known, op.Text, relationWords(op))
 	case op.Identity && quotation == "":
 		return fmt.Sprintf("fact %d %q says who or what it is", known, op.Text)
 	}

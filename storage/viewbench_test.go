@@ -42,7 +42,8 @@ func longCodex(b *testing.B) *storage.DB {
 }
 
 // makeCodex makes a story of some scenes with some entries, unless the folder has one. Each entry has a name, an
-// alias, a tag, and a confirmation. It has four claims with a quotation each, spread over the rest of the story.
+// alias, a tag, and a confirmation. It has four claims with a quotation each, spread over the rest of the story. Of
+// twenty claims one has a relation, one is a promise and one a state; of twenty entries one is an event.
 func makeCodex(b *testing.B, dir string, scenes, entries int) {
 	b.Helper()
 	threads := make([]int, scenes/50)
@@ -66,8 +67,12 @@ func makeCodex(b *testing.B, dir string, scenes, entries int) {
 		  UNION ALL SELECT n, 'alias', 'name' || n, 1, json_object('name', 'Name' || n, 'from', 1), NULL, 0, 0 FROM nth
 		  UNION ALL SELECT n, 'alias', 'the captain of port' || (n / 7), 1, json_object('name', 'the Captain of Port' || (n / 7), 'from', 1), NULL, 500, 500 FROM nth
 		  UNION ALL SELECT n, 'tag', iif(n % 3, 'person', 'place'), 1, json_quote(iif(n % 3, 'person', 'place')), NULL, 0, 0 FROM nth
+		  UNION ALL SELECT n, 'tag', 'event', 1, json_quote('event'), NULL, 0, 0 FROM nth WHERE n % 20 = 11
 		  UNION ALL SELECT n, 'status', 'confirmed', 1, '"confirmed"', NULL, 700, 0 FROM nth
-		  UNION ALL SELECT n, 'claim', k + 1, 1, json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), NULL, after, after FROM claims
+		  UNION ALL SELECT n, 'claim', k + 1, 1, json_patch(json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1), CASE (n + k) % 20
+		      WHEN 1 THEN json_object('relation', 'sister of', 'object', 'Name' || (n * 7 % ?1 + 1))
+		      WHEN 2 THEN json_object('relation', 'promised', 'object', 'Name' || (n * 7 % ?1 + 1), 'state', json('true'))
+		      WHEN 3 THEN json_object('state', json('true')) ELSE '{}' END), NULL, after, after FROM claims
 		  UNION ALL SELECT n, 'claim', k + 1, 0, json_object('id', k + 1, 'ord', k, 'text', text, 'kind', 'narrated', 'from', 1, 'until', 2),
 		      k + 1, after + 80, after FROM claims WHERE k BETWEEN 4 AND ?4 - 40
 		  UNION ALL SELECT n, 'evidence', (k + 1) || '/' || (10 + (n + k) * 3 % ?2 * 10) || '/0-4', 1,

@@ -76,6 +76,8 @@ func BenchmarkPages(b *testing.B) {
 		{"claim of many", "/long/entry/7/claim/1"},
 		{"revision", "/long/revision/1"},
 		{"cast", "/long/cast"},
+		{"timeline", "/long/timeline"},
+		{"where things stand", "/long/standing"},
 		{"story", "/long/story"},
 		{"chapter", "/long/chapter/1000"},
 		{"chapter, all names", "/long/chapter/1000?names=all"},

@@ -20,6 +20,9 @@ func editEntry(r *request, id int64) (*page, error) {
 	case annotator.DeedSplit, annotator.DeedLock, annotator.DeedUnlock, annotator.DeedEnd, annotator.DeedKeep:
 	case annotator.DeedEdit:
 		op.Text = field("text")
+		if why, err := r.restate(&op); why != "" || err != nil {
+			return r.refused(why), err
+		}
 	case annotator.DeedRename, annotator.DeedReject:
 		op.Name = field("name")
 	case annotator.DeedHide:
@@ -41,6 +44,29 @@ func editEntry(r *request, id int64) (*page, error) {
 		return nil, annotator.Errorf(annotator.Misused, "there is no form for %q", op.Do)
 	}
 	return r.editAndReturn(op)
+}
+
+// restate sets the words of a fact, and its relation if the form has another one. Otherwise it returns why it cannot.
+func (r *request) restate(op *annotator.Operation) (why string, err error) {
+	e, err := r.view.WithClaims(r.Context(), op.Entry, []int64{op.Fact})
+	if err != nil || len(e.Claims) == 0 {
+		return "", err // the rules say that there is no such fact
+	}
+	if !r.PostForm.Has("relation") {
+		return "", nil
+	}
+	was := &e.Claims[0]
+	relation, object := codex.CleanName(r.PostFormValue("relation")), codex.CleanName(r.PostFormValue("object"))
+	switch {
+	case relation == was.Relation && object == was.Object:
+	case codex.HasWord(relation):
+		op.Was, op.Relation, op.Object = was.Text, relation, object
+	case was.Relation != "":
+		return "A relation is not taken away so. Say that the fact is wrong, and add it without one.", nil
+	default:
+		return "What is this to the other entry? Write it as “sister of”.", nil
+	}
+	return "", nil
 }
 
 // quoteFor sets the evidence of a fact that is added, if the form quotes a scene. Otherwise it returns why it cannot.

@@ -109,7 +109,7 @@ const (
 // editedText says what an edit did; empty for an unknown one.
 func editedText(do annotator.Deed) string {
 	return map[annotator.Deed]string{
-		annotator.DeedEdit:   "The fact has other words.",
+		annotator.DeedEdit:   "The fact is changed.",
 		annotator.DeedAdd:    "It is added.",
 		annotator.DeedReject: "It is taken out, and does not come back.",
 		annotator.DeedEnd:    "It is over.",

@@ -219,6 +219,12 @@ func TestFormsOfAnEntry(t *testing.T) {
 		shows string
 	}{
 		{[]string{"do", "edit", "fact", fact, "text", "These are other words."}, "These are other words."},
+		{
+			[]string{"do", "edit", "fact", fact, "text", e.Claims[0].Text, "relation", "keeper of", "object", "the west wind"},
+			`keeper of</a> the west wind`,
+		},
+		{[]string{"do", "edit", "fact", fact, "text", "New words.", "relation", "rival of", "object", other.Name()}, "rival of</a>"},
+		{[]string{"do", "add", "text", "She has a rival.", "relation", "rival of", "object", other.Name()}, "rival of</a>"},
 		{[]string{"do", "lock", "fact", fact}, "Unlock"},
 		{[]string{"do", "reject", "fact", fact}, "It is taken out"},
 		{[]string{"do", "add", "text", "She is left-handed.", "identity", "on"}, "She is left-handed."},
@@ -257,6 +263,7 @@ func TestFormsOfAnEntry(t *testing.T) {
 	}
 	for _, wrong := range [][]string{
 		{"do", "edit", "fact", fact, "text", ""},
+		{"do", "edit", "fact", fact, "text", "X.", "relation", "", "object", "Nobody"},
 		{"do", "add", "text", "X.", "quote", "no such words", "scene", "1"},
 		{"do", "merge", "other", "Nobody at all"},
 		{"do", "rename", "name", other.Name()},

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strconv"
+	"strings"
 
 	"annotator"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // newEdits returns the commands by which a person edits the codex.
@@ -19,16 +22,53 @@ func newEdits(a *app) []*cobra.Command {
 }
 
 func newEdit(a *app) *cobra.Command {
-	return a.edits(&cobra.Command{
-		Use: "edit ENTRY:FACT TEXT", Short: "Put a fact in other words",
-		Long: `Put a fact in other words. It keeps its quotations, and the former words do not come back. ` +
-			`Show prints the numbers of facts.`,
-		Example: `  annotator edit 12:3 "She keeps the light."`,
-	}, 2, func(ctx context.Context, v *editView, args []string) (op annotator.Operation, err error) {
-		op = annotator.Operation{Do: annotator.DeedEdit, Text: args[1]}
-		op.Entry, op.Fact, err = v.fact(ctx, args[0])
+	var relation, object string
+	cmd := &cobra.Command{
+		Use: "edit ENTRY:FACT [TEXT]", Short: "Put a fact in other words, or change its relation",
+		Long: `Put a fact in other words, or say with --relation and --object what it makes the entry to another one. ` +
+			`It keeps its quotations, and what it said before does not come back. Show prints the numbers of facts.`,
+		Example: `  annotator edit 12:3 "She keeps the light."
+  annotator edit 12:4 --relation "sister of" --object Dobrow`,
+	}
+	relationFlags(cmd.Flags(), &relation, &object)
+	cmd = a.edits(cmd, 2, func(ctx context.Context, v *editView, args []string) (op annotator.Operation, err error) {
+		text := strings.Join(args[1:], "")
+		if text == "" && relation == "" && object == "" {
+			return op, annotator.Errorf(annotator.Misused, "nothing says what the fact should be").
+				WithAdvice("give its words, or --relation and --object")
+		}
+		op = annotator.Operation{Do: annotator.DeedEdit, Text: text, Relation: relation, Object: object}
+		if op.Entry, op.Fact, err = v.fact(ctx, args[0]); err != nil {
+			return op, err
+		}
+		e, err := v.WithClaims(ctx, op.Entry, []int64{op.Fact})
+		if err != nil || len(e.Claims) == 0 {
+			return op, err // the rules say that there is no such fact
+		}
+		was := &e.Claims[0]
+		op.Was, op.Text = was.Text, cmp.Or(op.Text, was.Text)
+		if relation+object != "" {
+			op.Relation, op.Object = cmp.Or(relation, was.Relation), cmp.Or(object, was.Object)
+		}
+		if op.Object != "" && op.Relation == "" {
+			err = objectAlone()
+		}
 		return op, err
 	})
+	cmd.Args = arguments(1, 2)
+	return cmd
+}
+
+// relationFlags adds the flags that say what a fact makes its entry to another one.
+func relationFlags(flags *pflag.FlagSet, relation, object *string) {
+	flags.StringVar(relation, "relation", "", "`WORDS` for what the entry is to --object, as \"sister of\"")
+	flags.StringVar(object, "object", "", "`NAME` of the other entry, or other words")
+}
+
+// objectAlone is the error of --object without a relation.
+func objectAlone() error {
+	return annotator.Errorf(annotator.Misused, "--object needs --relation").
+		WithAdvice("say what the entry is to it, as --relation \"sister of\"")
 }
 
 func newCreate(a *app) *cobra.Command {
@@ -80,10 +120,12 @@ func newAdd(a *app) *cobra.Command {
 	flags.StringVar(&op.Speaker, "speaker", "", "`NAME` of who claims it")
 	flags.BoolVar(&op.State, "state", false, "the fact is a state that can end")
 	flags.BoolVar(&op.Identity, "identity", false, "the fact says who or what the entry is")
-	flags.StringVar(&op.Relation, "relation", "", "`WORDS` for what the entry is to --object, as \"sister of\"")
-	flags.StringVar(&op.Object, "object", "", "`NAME` of the other entry, or other words")
+	relationFlags(flags, &op.Relation, &op.Object)
 	return a.edits(cmd, 2, func(ctx context.Context, v *editView, args []string) (_ annotator.Operation, err error) {
 		op.Do, op.Kind = annotator.DeedAdd, annotator.ClaimKind(kind)
+		if op.Object != "" && op.Relation == "" {
+			return op, objectAlone()
+		}
 		if op.Entry, err = v.entry(ctx, args[0]); err != nil {
 			return op, err
 		}

@@ -86,7 +86,7 @@ func TestEditByKeyboard(t *testing.T) {
 	do(ctx, t, chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
 	until(ctx, t, `document.activeElement.matches(".fact .edit textarea")`)
 	do(ctx, t, chromedp.KeyEvent("Other words of a reader. "), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
-	until(ctx, t, `document.querySelector(".notice")?.innerText.includes("The fact has other words.")`)
+	until(ctx, t, `document.querySelector(".notice")?.innerText.includes("The fact is changed.")`)
 	until(ctx, t, `document.querySelector(".told").innerText.includes("Other words of a reader.")`)
 	reach(ctx, t, ".notice button")
 	do(ctx, t, chromedp.KeyEvent(kb.Enter))
