@@ -60,6 +60,7 @@ func writeHTML(ctx context.Context, w io.Writer, c *Codex) error {
 	}
 	parsed, err := template.New("page.html").Funcs(template.FuncMap{
 		"in": p.attributes, "rank": func(t pageTitle) int { return p.ranks[t.key] }, "linked": p.linked,
+		"link": p.link, "ties": ties,
 		"targets": p.encodeTargets, "opening": p.opening, "others": p.others,
 		"note": func(v Evidence) string { return v.note() },
 	}).ParseFS(page, "page/page.html")
@@ -212,21 +213,29 @@ func (p *htmlPage) attributes(in intervals) template.HTMLAttr {
 func (p *htmlPage) linked(text string) template.HTML {
 	var b strings.Builder
 	codex.ReplaceLinks(text, func(plain string) { template.HTMLEscape(&b, []byte(plain)) }, func(name, shown string) {
-		target := p.target(codex.Normalize(name))
-		if target < 0 {
-			template.HTMLEscape(&b, []byte(shown))
-			return
-		}
-		fmt.Fprintf(&b, `<a data-to="%d"`, target)
-		for _, named := range p.targets[target] {
-			if named.in.in(p.Last) {
-				fmt.Fprintf(&b, ` href="#e%d"`, named.entry)
-				break
-			}
-		}
-		b.WriteString(`>` + template.HTMLEscapeString(shown) + `</a>`)
+		b.WriteString(string(p.link(name, shown)))
 	})
 	return template.HTML(b.String())
+}
+
+// link returns some words as a link to what a name names at each scene, or without one if nothing ever had the name.
+func (p *htmlPage) link(name, shown string) template.HTML {
+	target, href := p.target(codex.Normalize(name)), ""
+	if target < 0 {
+		return template.HTML(template.HTMLEscapeString(shown))
+	}
+	for _, named := range p.targets[target] {
+		if named.in.in(p.Last) {
+			href = fmt.Sprintf(` href="#e%d"`, named.entry)
+			break
+		}
+	}
+	return template.HTML(fmt.Sprintf(`<a data-to="%d"%s>%s</a>`, target, href, template.HTMLEscapeString(shown)))
+}
+
+// ties returns the claims that have a relation at some time.
+func ties(claims []*pageClaim) []*pageClaim {
+	return slices.DeleteFunc(slices.Clone(claims), func(c *pageClaim) bool { return len(c.Tie) == 0 })
 }
 
 // target returns the number of the target of a name; -1 if no entry ever had it.

@@ -45,8 +45,12 @@ type pageClaim struct {
 	Thoughts timeline[string] // see Claim.Thought
 	Ends     timeline[string] // see Claim.End
 	Evidence timeline[Evidence]
+	Tie      timeline[pageTie]
 	last     annotator.Claim
 }
+
+// pageTie is the relation of a claim, and what it is to.
+type pageTie struct{ Relation, Object string }
 
 // claimText is the text of a claim, with its place in the story. A claim that is quoted later has another place.
 type claimText struct {
@@ -159,6 +163,7 @@ func (p *pageEntry) claim(scene int, told *annotator.Claim, position func(annota
 		if version.In.set(scene, version.claimText == text && c.Shown()); version.claimText == text {
 			now = version
 		}
+		version.Tie.set(scene, version.tie(&c, text)...)
 	}
 	if !c.Shown() {
 		return
@@ -171,6 +176,15 @@ func (p *pageEntry) claim(scene int, told *annotator.Claim, position func(annota
 	now.Thoughts.set(scene, words(c.Thought())...)
 	now.Ends.set(scene, words(c.End())...)
 	now.Evidence.set(scene, c.Evidence...)
+	now.Tie.set(scene, now.tie(&c, text)...)
+}
+
+// tie returns the relation that a claim of a text holds, if that is the text of this version.
+func (c *pageClaim) tie(now *Claim, text claimText) []pageTie {
+	if c.claimText != text || !now.Shown() || now.Until != nil || now.Relation == "" {
+		return nil
+	}
+	return []pageTie{{now.Relation, now.Object}}
 }
 
 // words returns a text as a list, which is empty for no text.

@@ -234,7 +234,7 @@ func (s *server) timeline(ctx context.Context, a timelineArguments) (timelineRes
 			result.Facts = append(result.Facts, timelineFact{c.From, c.Until, c})
 		}
 	}
-	events, err := shown.Events(ctx)
+	events, _, err := shown.Events(ctx, 0)
 	if err != nil {
 		return result, err
 	}
@@ -272,7 +272,7 @@ func (s *server) timeline(ctx context.Context, a timelineArguments) (timelineRes
 
 // standing returns promises, conflicts, knowledge and questions; an agent reads other states with their entries.
 func standing(ctx context.Context, shown *view.View, at *view.Positions) (list []standingMatter, err error) {
-	matters, err := shown.Standing(ctx)
+	matters, _, err := shown.Standing(ctx, maxEvents)
 	if err != nil {
 		return nil, err
 	}

@@ -330,6 +330,9 @@ CREATE INDEX value_alias ON value (key, entry_id, from_seen, until_seen, set_by,
 CREATE INDEX value_tag ON value (key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field = 'tag';
 CREATE INDEX value_status ON value (key, entry_id, from_seen, until_seen, set_by, ended_by) WHERE field = 'status';
 CREATE INDEX value_state ON value (set_by) WHERE field = 'claim' AND ended_by IS NULL AND holds = 1 AND instr(json, '"state":true');
+CREATE INDEX value_related ON value (field) WHERE field = 'claim' AND (instr(json, '"relation":"') OR instr(json, '"state":true'));
+CREATE INDEX value_relation ON value (entry_id) WHERE field = 'claim' AND instr(json, '"relation":"');
+CREATE INDEX value_object ON value (lower(json ->> 'object')) WHERE field = 'claim' AND instr(json, '"relation":"');
 CREATE INDEX value_states_asked ON value (set_by) WHERE field = 'curator_decision' AND instr(json, '"decision":"STATES"');
 CREATE INDEX value_redundant_asked ON value (set_by) WHERE field = 'curator_decision' AND instr(json, '"decision":"REDUNDANT"');
 CREATE INDEX value_post ON value (json ->> 'post') WHERE field = 'evidence';

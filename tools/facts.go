@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"annotator"
@@ -81,7 +82,7 @@ func (env *Env) groundFacts(ctx context.Context, facts []factArguments) ([]groun
 		}
 		if codex.FieldOf(env.Fields, &fact) != nil { // a number is a value
 			fact.Object = strings.TrimPrefix(string(f.Object), "#")
-		} else if fact.Object, err = env.object(ctx, f.Object); err != nil {
+		} else if fact.Object, err = env.object(ctx, f.Object, f.Text); err != nil {
 			return nil, err
 		}
 		list = append(list, groundedFact{fact, g})
@@ -101,9 +102,14 @@ func (n *objectName) UnmarshalJSON(encoded []byte) error {
 	return json.Unmarshal(encoded, (*string)(n))
 }
 
-// object returns the object of a relation as it is stored: "#7" is the name of entry 7, if there is one.
-func (env *Env) object(ctx context.Context, n objectName) (string, error) {
+// object returns the object of a relation as it is stored: "#7" is the name of entry 7, if there is one. A number that
+// the text of the fact has is a value: "She has 7 ships".
+func (env *Env) object(ctx context.Context, n objectName, text string) (string, error) {
 	id, isID := strings.CutPrefix(string(n), "#")
+	isWord := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	if slices.Contains(strings.FieldsFunc(text, isWord), id) {
+		return id, nil
+	}
 	if number, err := strconv.ParseInt(id, 10, 64); isID && err == nil {
 		e, err := env.entry(ctx, number)
 		if err == nil {

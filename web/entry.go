@@ -25,9 +25,10 @@ type entryPage struct {
 	Seen      seen
 	Merged    *annotator.Entry // that it was merged into; nil if it was not
 	Linked    []linked         // entries that its facts name, by kind
-	Relations []relation
-	Holds     []*fact // states that hold, the newest first
-	Held      []*fact // states that have ended, the last first
+	Lines     []infoLine       // relations to words: a rank, or a field that a user asks for
+	Relations []relation       // to entries
+	Holds     []*fact          // states that hold, the newest first
+	Held      []*fact          // states that have ended, the last first
 	Events    []datedEvent
 	LinkedBy  []*annotator.Entry // with the most mentions first
 	NamedAll  bool               // there are more facts that name the entry

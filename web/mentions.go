@@ -117,7 +117,7 @@ type castPage struct {
 	Edges  []edge
 
 	Told     []toldTie // relations between entries, in the order of the story
-	MoreTold int       // that are not listed
+	MoreTold bool      // some are not listed
 	Labels   int       // relations in the picture
 }
 

@@ -19,6 +19,27 @@ type relation struct {
 	Over   string // how and when it ended; empty while it holds
 }
 
+// infoLine are the values of a relation of an entry to words, such as its rank: those that hold first.
+type infoLine struct {
+	Name   string
+	Values []relation
+}
+
+// addLine adds a relation to words.
+func (shown *entryPage) addLine(r relation) {
+	isSame := func(l infoLine) bool { return codex.Normalize(l.Name) == codex.Normalize(r.Words) }
+	at := slices.IndexFunc(shown.Lines, isSame)
+	if at < 0 {
+		shown.Lines, at = append(shown.Lines, infoLine{Name: r.Words}), len(shown.Lines)
+	}
+	line := &shown.Lines[at]
+	held := slices.IndexFunc(line.Values, func(v relation) bool { return v.Over != "" })
+	if r.Over != "" || held < 0 {
+		held = len(line.Values)
+	}
+	line.Values = slices.Insert(line.Values, held, r)
+}
+
 // fillRelations sets the relations of the entry, those that it has before those that others have to it.
 func (shown *entryPage) fillRelations(r *request) error {
 	ties, err := r.view.TiesOf(r.Context(), shown.ID)
@@ -35,6 +56,10 @@ func (shown *entryPage) fillRelations(r *request) error {
 		}
 		if !isOwn {
 			line.Other, line.Object = entries[t.Entry], ""
+		}
+		if line.Other == nil && line.Object != "" {
+			shown.addLine(line)
+			continue
 		}
 		shown.Relations = append(shown.Relations, line)
 	}
@@ -57,7 +82,7 @@ func (v *codexView) over(c *annotator.Claim) string {
 }
 
 // castTies is the maximum number of relations that the page of the cast lists.
-const castTies = 1000
+const castTies = 200
 
 // toldTie is a relation between two entries, in the list and perhaps in the picture of the cast.
 type toldTie struct {
@@ -71,13 +96,22 @@ type toldTie struct {
 
 // fillTold sets the relations between entries that the story tells. Those of the entries in the picture are drawn.
 func (c *castPage) fillTold(ctx context.Context, v *codexView) error {
-	ties, err := v.Ties(ctx)
+	first, more, err := v.Ties(ctx, castTies)
 	if err != nil {
 		return err
 	}
+	drawn, err := v.TiesOf(ctx, idsOf(c.Nodes, func(n *node) int64 { return n.ID })...)
+	if err != nil {
+		return err
+	}
+	isListed := map[[2]int64]bool{}
+	for _, t := range first {
+		isListed[[2]int64{t.Entry, t.Claim.ID}] = true
+	}
+	isKnown := func(t view.Tie) bool { return isListed[[2]int64{t.Entry, t.Claim.ID}] }
+	ties := append(first, slices.DeleteFunc(drawn, isKnown)...)
 	ties = slices.DeleteFunc(ties, func(t view.Tie) bool { return t.Object == 0 })
-	c.MoreTold = max(0, len(ties)-castTies)
-	ties = ties[:min(castTies, len(ties))]
+	c.MoreTold = more
 	entries, err := v.Headings(ctx, idsOfTies(ties))
 	places := map[int64]*node{}
 	for i := range c.Nodes {
@@ -103,13 +137,15 @@ func (c *castPage) fillTold(ctx context.Context, v *codexView) error {
 func (c *castPage) Labelled() bool { return c.Labels <= 24 }
 
 // standingPage lists where things stand.
-type standingPage struct{ Sections []standingSection }
+type standingPage struct {
+	Sections []standingSection
+	More     bool // older ones are not listed
+}
 
 // standingSection are the matters of a sort.
 type standingSection struct {
 	Title   string
 	Matters []standingMatter
-	More    int // that are not listed
 }
 
 type standingMatter struct {
@@ -128,8 +164,8 @@ var matterTitles = map[codex.Matter]string{
 }
 
 func showStanding(r *request) (*page, error) {
-	const most = 200 // of a sort, the newest
-	matters, err := r.view.Standing(r.Context())
+	const most = 100 // of a sort, the newest
+	matters, more, err := r.view.Standing(r.Context(), most)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +173,7 @@ func showStanding(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := new(standingPage)
+	p := &standingPage{More: more}
 	var objects []int64
 	for _, sort := range codex.Matters() {
 		section := standingSection{Title: matterTitles[sort]}
@@ -145,9 +181,6 @@ func showStanding(r *request) (*page, error) {
 			if m := &matters[i]; m.Sort == sort {
 				section.Matters = append(section.Matters, standingMatter{Matter: m})
 			}
-		}
-		if section.More = max(0, len(section.Matters)-most); section.More > 0 {
-			section.Matters = section.Matters[section.More:]
 		}
 		for i := range section.Matters {
 			m := &section.Matters[i]
@@ -175,7 +208,7 @@ func showStanding(r *request) (*page, error) {
 // timelinePage lists the events of the story.
 type timelinePage struct {
 	Chapters []timelineChapter
-	More     int // events before those that are listed
+	More     bool // earlier ones are not listed
 }
 
 // timelineChapter are the events of a chapter.
@@ -193,13 +226,12 @@ type timelineEvent struct {
 }
 
 func showTimeline(r *request) (*page, error) {
-	const most = 500 // the newest
-	events, err := r.view.Events(r.Context())
+	const most = 100 // the newest
+	events, more, err := r.view.Events(r.Context(), most)
 	if err != nil {
 		return nil, err
 	}
-	p := &timelinePage{More: max(0, len(events)-most)}
-	events = events[p.More:]
+	p := &timelinePage{More: more}
 	var ids []int64
 	for i := range events {
 		ids = append(ids, events[i].With...)

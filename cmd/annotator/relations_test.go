@@ -34,7 +34,8 @@ var tiesEdits = [][]string{
 	{
 		`glossary_create {"term":"Marrow","tags":["person"],"facts":[
 			{"text":"Marrow hunts Sorrel.","quote":"Marrow hunts Sorrel","state":true,"relation":"hunts","object":"Sorrel"},
-			{"text":"Marrow is a captain.","quote":"Captain Marrow","relation":"captain of","object":"the ford"}]}`,
+			{"text":"Marrow is a captain.","quote":"Captain Marrow","relation":"captain of","object":"the ford"},
+			{"text":"Marrow has 2 ships.","relation":"has ships","object":"2"}]}`,
 		`glossary_create {"term":"burning of the mill","tags":["event"],"facts":[
 			{"text":"Marrow burned the mill.","quote":"Marrow burned the mill","earlier":true}]}`,
 		`glossary_create {"term":"fight at the ford","tags":["event"],"facts":[
@@ -177,6 +178,8 @@ func TestRelationsOnPages(t *testing.T) {
 	}
 	hasInOrder(t, get("entry/1?as-of=all"), "<dt>Relations", "sister of", "Maren", "promised", "until scene 3",
 		"← hunts", "Marrow")
+	hasInOrder(t, get("entry/3?as-of=all"), `<dt class="own">captain of</dt>`, "the ford",
+		`<dt class="own">has ships</dt>`, ">2</a>", "<dt>Relations", "hunts")
 	hasInOrder(t, get("entry/2?as-of=all"), "<dt>Relations", "sibling of", "Sorrel", "child of", "Marrow")
 	hasInOrder(t, get("cast?as-of=all"), `class="told"`, "Who is what to whom", "sister of", "father of")
 	hasInOrder(t, get("timeline?as-of=all"), "burning of the mill", "of an earlier time", "fight at the ford", "Maren")
@@ -185,6 +188,21 @@ func TestRelationsOnPages(t *testing.T) {
 		if text := get(page + "?as-of=scene:1"); strings.Contains(text, "Marrow") || strings.Contains(text, "ford") {
 			t.Errorf("%s at scene 1: %s", page, text)
 		}
+	}
+}
+
+// TestLinesOfAnEntry: a value that is words, or a number that its fact has, is a line of its own on the pages of the
+// entry. A number in other facts is an entry.
+func TestLinesOfAnEntry(t *testing.T) {
+	t.Parallel()
+	db := tiesRun(t)
+	hasInOrder(t, tiesAnswer(t, db, "show", "Marrow"), "relations", "hunts Sorrel", "captain of the ford", "has ships 2 (")
+	page := tiesAnswer(t, db, "export", "--format", "html", "--output", "-")
+	hasInOrder(t, page, "<dl>", "<dt>has ships</dt>", "<dd>2", "<dt>hunts</dt>", ">Sorrel</a>", "Captain Marrow hunts",
+		"<dt>captain of</dt>", "the ford", "<dl>", "<dt>sister of</dt>")
+	page = tiesAnswer(t, db, "export", "--format", "html", "--output", "-", "--as-of", "scene:1")
+	if strings.Contains(page, "has ships") || !strings.Contains(page, "<dt>sister of</dt>") {
+		t.Errorf("at scene 1: %s", page)
 	}
 }
 

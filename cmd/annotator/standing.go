@@ -51,7 +51,7 @@ type matter struct {
 }
 
 func readStanding(ctx context.Context, v *codexView, sort codex.Matter) (*standing, error) {
-	found, err := v.Standing(ctx)
+	found, _, err := v.Standing(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

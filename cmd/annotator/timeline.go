@@ -58,7 +58,7 @@ type participant struct {
 }
 
 func readTimeline(ctx context.Context, v *codexView, name string) (*timeline, error) {
-	events, err := v.Events(ctx)
+	events, _, err := v.Events(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
