@@ -28,7 +28,13 @@ func (ed *editor) reword(list []rewordArguments, at annotator.Place) {
 
 // relate gives a fact a relation.
 func (ed *editor) relate(part refusedPart, fact int64, a rewordArguments, at annotator.Place) {
-	object, err := ed.env.object(ed.ctx, a.Object)
+	text := ""
+	for i := range ed.entry.Claims {
+		if c := &ed.entry.Claims[i]; c.ID == fact {
+			text = c.Text
+		}
+	}
+	object, err := ed.env.object(ed.ctx, a.Object, text)
 	if err != nil {
 		ed.err = err
 		return
