@@ -39,7 +39,7 @@ type Operation struct {
 	Was  string   `json:"was,omitempty"`  // of an operation on a fact: it is refused if the fact has other words
 	Tags []string `json:"tags,omitempty"`
 	Hint bool     `json:"hint,omitempty"` // of create and seed: neither confirmed nor locked
-	// of add: what else is known of the fact. Without kind, speaker and evidence it is Noted. Edit takes a relation, too
+	// of add: what else is known of the fact. Without kind, speaker and evidence it is Noted. Edit has a relation, too
 	Kind     ClaimKind `json:"kind,omitempty"`
 	Speaker  string    `json:"speaker,omitempty"`
 	State    bool      `json:"state,omitempty"`

@@ -27,8 +27,8 @@ type Tie struct {
 	Object int64           // the live entry that the object names; 0 for none
 }
 
-// Ties returns the first relations of live entries that readers are shown, in the order in which the story tells them,
-// and whether there are more than a limit. A limit of 0 is none.
+// Ties returns the first relations of live entries that readers are shown, in the order of the story. It reports
+// whether there are more than a limit. A limit of 0 is none.
 func (v *View) Ties(ctx context.Context, limit int) (ties []Tie, more bool, err error) {
 	err = v.related(ctx, `instr(v.json, '"relation":"')`, `v.id`, func(t *Tie) bool {
 		if codex.Shown(&t.Claim) {
@@ -56,7 +56,8 @@ func (v *View) related(ctx context.Context, which, order string, yield func(*Tie
 		return err
 	}, `SELECT v.entry_id, v.set_by, v.json FROM value v INDEXED BY value_related
 		WHERE v.field = 'claim' AND (instr(v.json, '"relation":"') OR instr(v.json, '"state":true')) AND `+which+`
-		AND v.id < ?2 AND `+v.r.Limit.InForce("v")+` AND `+v.r.Limit.Live("v.entry_id")+` ORDER BY `+order, v.r.Limit.Bound(), v.r.Limit.End())
+		AND v.id < ?2 AND `+v.r.Limit.InForce("v")+` AND `+v.r.Limit.Live("v.entry_id")+` ORDER BY `+order,
+		v.r.Limit.Bound(), v.r.Limit.End())
 	if errors.Is(err, done) {
 		return nil
 	}
@@ -71,7 +72,8 @@ func scanTie(rows *sql.Rows) (t Tie, err error) {
 	return t, json.Unmarshal([]byte(claim), &t.Claim)
 }
 
-// findObjects looks the objects of ties up. A tie of an entry to itself is left out, and the others get the order of the story.
+// findObjects looks the objects of ties up. A tie of an entry to itself is left out. The others get the order of the
+// story.
 func (v *View) findObjects(ctx context.Context, ties *[]Tie) error {
 	texts := make([]string, len(*ties))
 	for i := range *ties {
@@ -111,9 +113,11 @@ func (v *View) TiesOf(ctx context.Context, entries ...int64) ([]Tie, error) {
 	columns := `SELECT v.entry_id, v.set_by, v.json FROM `
 	where := ` WHERE v.field = 'claim' AND instr(v.json, '"relation":"') AND ` + v.r.Limit.InForce("v") + `
 		AND ` + v.r.Limit.Live("v.entry_id")
-	ties, err := readAll(ctx, v, "read the relations", scan, columns+`json_each(?2) e CROSS JOIN value v INDEXED BY value_relation
+	ties, err := readAll(ctx, v, "read the relations", scan,
+		columns+`json_each(?2) e CROSS JOIN value v INDEXED BY value_relation
 		ON v.entry_id = e.value`+where+` UNION `+columns+`json_each(?3) o CROSS JOIN value v INDEXED BY value_object
-		ON lower(v.json ->> 'object') = lower(o.value)`+where, v.r.Limit.Bound(), storage.List(entries), storage.List(spelled))
+		ON lower(v.json ->> 'object') = lower(o.value)`+where,
+		v.r.Limit.Bound(), storage.List(entries), storage.List(spelled))
 	if err != nil {
 		return nil, err
 	}

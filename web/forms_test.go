@@ -220,11 +220,21 @@ func TestFormsOfAnEntry(t *testing.T) {
 	}{
 		{[]string{"do", "edit", "fact", fact, "text", "These are other words."}, "These are other words."},
 		{
-			[]string{"do", "edit", "fact", fact, "text", e.Claims[0].Text, "relation", "keeper of", "object", "the west wind"},
+			[]string{
+				"do", "edit", "fact", fact, "text", e.Claims[0].Text, "relation", "keeper of", "object", "the west wind",
+			},
 			`keeper of</dt>`,
 		},
-		{[]string{"do", "edit", "fact", fact, "text", "New words.", "relation", "rival of", "object", other.Name()}, "rival of</a>"},
-		{[]string{"do", "add", "text", "She has a rival.", "relation", "rival of", "object", other.Name()}, "rival of</a>"},
+		{
+			[]string{
+				"do", "edit", "fact", fact, "text", "New words.", "relation", "rival of", "object", other.Name(),
+			},
+			"rival of</a>",
+		},
+		{
+			[]string{"do", "add", "text", "She has a rival.", "relation", "rival of", "object", other.Name()},
+			"rival of</a>",
+		},
 		{[]string{"do", "lock", "fact", fact}, "Unlock"},
 		{[]string{"do", "reject", "fact", fact}, "It is taken out"},
 		{[]string{"do", "add", "text", "She is left-handed.", "identity", "on"}, "She is left-handed."},

@@ -25,7 +25,7 @@ func newEdit(a *app) *cobra.Command {
 	var relation, object string
 	cmd := &cobra.Command{
 		Use: "edit ENTRY:FACT [TEXT]", Short: "Put a fact in other words, or change its relation",
-		Long: `Put a fact in other words, or say with --relation and --object what it makes the entry to another one. ` +
+		Long: `Put a fact in other words, or say with --relation and --object what it makes the entry to another. ` +
 			`It keeps its quotations, and what it said before does not come back. Show prints the numbers of facts.`,
 		Example: `  annotator edit 12:3 "She keeps the light."
   annotator edit 12:4 --relation "sister of" --object Dobrow`,

@@ -196,7 +196,8 @@ func TestRelationsOnPages(t *testing.T) {
 func TestLinesOfAnEntry(t *testing.T) {
 	t.Parallel()
 	db := tiesRun(t)
-	hasInOrder(t, tiesAnswer(t, db, "show", "Marrow"), "relations", "hunts Sorrel", "captain of the ford", "has ships 2 (")
+	hasInOrder(t, tiesAnswer(t, db, "show", "Marrow"), "relations", "hunts Sorrel", "captain of the ford",
+		"has ships 2 (")
 	page := tiesAnswer(t, db, "export", "--format", "html", "--output", "-")
 	hasInOrder(t, page, "<dl>", "<dt>has ships</dt>", "<dd>2", "<dt>hunts</dt>", ">Sorrel</a>", "Captain Marrow hunts",
 		"<dt>captain of</dt>", "the ford", "<dl>", "<dt>sister of</dt>")
