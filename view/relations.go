@@ -175,9 +175,9 @@ type Matter struct {
 	entry int64
 }
 
-// Standing returns what is open in the story, sort by sort, each in the order of the story, and whether a sort has more
-// than a limit. Then it has the newest of each; a limit of 0 is none. Promises, conflicts and questions that are settled
-// are among it.
+// Standing returns what is open in the story, sort by sort, each in the order of the story. Promises, conflicts and
+// questions that are settled are among it. It reports whether there is more than a limit for each sort. Then it has the
+// newest. A limit of 0 is none.
 func (v *View) Standing(ctx context.Context, limit int) (matters []Matter, more bool, err error) {
 	const looked = 25 // facts with a relation or a state, for each matter of a limit
 	counts, seen, sorts := map[codex.Matter]int{}, 0, codex.Matters()
@@ -319,8 +319,8 @@ func (v *View) Events(ctx context.Context, limit int) (events []Event, more bool
 	return events, more, err
 }
 
-// namesIn returns the names that the facts of entries may have: those that they link or are about, and those of the
-// entries that their scenes mention.
+// namesIn returns the names that the facts of entries may have: of what they link or are about, and of all that their
+// scenes mention.
 func (v *View) namesIn(ctx context.Context, entries map[int64]*annotator.Entry) (
 	names *codex.Directory, index *mention.Index, err error,
 ) {
