@@ -221,7 +221,7 @@ func TestFormsOfAnEntry(t *testing.T) {
 		{[]string{"do", "edit", "fact", fact, "text", "These are other words."}, "These are other words."},
 		{
 			[]string{
-				"do", "edit", "fact", fact, "text", e.Claims[0].Text, "relation", "keeper of", "object", "the west wind",
+				"do", "edit", "fact", fact, "text", e.Claims[0].Text, "relation", "keeper of", "object", "the wind",
 			},
 			`keeper of</dt>`,
 		},
