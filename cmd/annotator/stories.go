@@ -129,7 +129,6 @@ func (r *storiesRun) list() error {
 	}{
 		{"--db", r.db != ""},
 		{"--corpus", r.corpus != ""},
-		{"--parts", r.numParts > 1},
 		{"--from-snapshot", r.fromSnapshot != 0},
 		{"--after", r.after != ""},
 		{"--record", r.recording.to != ""},
