@@ -60,6 +60,15 @@ const (
 	presetMarks = "60-80-90"
 )
 
+// declareRouting declares the flags for what routers and servers read of a request besides its messages.
+func (c *Config) declareRouting(s *pflag.FlagSet) {
+	routers := append([]string{noRouter}, endpoint.Routers()...)
+	wordFlag(s, &c.Router, "router", routers, noRouter, "`ROUTER` of servers behind the endpoint, which is told which "+
+		"story a request is of: "+alternatives(routers)+"; some servers refuse what openai adds")
+	s.BoolVar(&c.LowPriority, "low-priority", false, "send the curator's questions and summaries with a lower "+
+		"priority than scenes; vLLM needs --scheduling-policy priority for it, and other servers may refuse it")
+}
+
 // declare declares the flags, with their defaults.
 func (c *Config) declare(s *pflag.FlagSet) {
 	c.Config = runner.Defaults()
@@ -67,11 +76,7 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	s.Var(&endpointsValue{config: c}, "endpoint",
 		"base `URL` of the model server, with its /v1; offline: the embedded model; run takes several, given again or "+
 			"with commas between them")
-	routers := append([]string{noRouter}, endpoint.Routers()...)
-	wordFlag(s, &c.Router, "router", routers, noRouter, "`ROUTER` of servers behind the endpoint, which is told which "+
-		"story a request is of: "+alternatives(routers)+"; some servers refuse what openai adds")
-	s.BoolVar(&c.LowPriority, "low-priority", false, "send the curator's questions and summaries with a lower "+
-		"priority than scenes; vLLM needs --scheduling-policy priority for it, and other servers may refuse it")
+	c.declareRouting(s)
 	wordFlag(s, &c.Wire, "wire", wireNames[:], wireAuto, "`API` that the server speaks: "+alternatives(wireNames[:])+
 		"; auto: by its address, else chat")
 	s.StringVar(&c.Model, "model", "", "`NAME` of the model; empty: the first that the server lists")

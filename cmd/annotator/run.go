@@ -59,13 +59,7 @@ type runOptions struct {
 	result       *storyResult // of this run, if it is a part of such a one
 }
 
-func newRun(a *app) *cobra.Command {
-	o := &runOptions{app: a, settings: newSettings()}
-	o.severalEndpoints = true
-	cmd := &cobra.Command{
-		Use:   "run SOURCE...",
-		Short: "Annotate a story, or resume where the last run stopped",
-		Long: longHelp(`
+const runHelp = `
 Read a story scene by scene and keep a codex of it. SOURCE is a corpus database, or anything that import reads; that is
 imported first, into a file beside it (book.epub into book.corpus.db). The database of the run is book.annotator.db. Run
 the same command again to resume. If SOURCE has grown or changed since, new text is read, changed text is read late, and
@@ -112,9 +106,9 @@ model finds in the text before it, as hints. Then the parts are joined in the st
 parts and join. --log-file and --events write a file for each part.
 
 The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either
-case.`,
-			exitMisused, exitHalted, exitQuarantined, exitNoCalls, exitInterrupted),
-		Example: `  annotator run book.epub
+case.`
+
+const runExamples = `  annotator run book.epub
   annotator run quest.jsonl --db /tmp/quest.annotator.db --limit 20
   annotator run corpus.db --endpoint http://localhost:8000/v1 --model qwen3-32b
   annotator run book.epub --from-snapshot 40 --db other.annotator.db
@@ -126,8 +120,18 @@ case.`,
   annotator run book.epub --seed lorebook.json --seed-as hints
   annotator run book2.epub --after book1.epub
   annotator run book.epub --endpoint http://localhost:8000/v1 --parts 8
-  annotator run --print-config`,
-		Args: arguments(0, unlimited),
+  annotator run --print-config`
+
+func newRun(a *app) *cobra.Command {
+	o := &runOptions{app: a, settings: newSettings()}
+	o.severalEndpoints = true
+	cmd := &cobra.Command{
+		Use:   "run SOURCE...",
+		Short: "Annotate a story, or resume where the last run stopped",
+		Long: longHelp(runHelp,
+			exitMisused, exitHalted, exitQuarantined, exitNoCalls, exitInterrupted),
+		Example: runExamples,
+		Args:    arguments(0, unlimited),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.stories.sources = args
 			return o.run(cmd.Context())
