@@ -88,7 +88,8 @@ func Move(
 }
 
 // Drop returns the revisions that retire an entry, with the reason, and give some of its open claims to another entry,
-// as Move does. They do not say who or what that one is. The error is a *Refusal if the rules reject it.
+// as Move does. They do not say who or what that one is, and lose their relations, which are those of the source. The
+// error is a *Refusal if the rules reject it.
 func Drop(
 	source, target *annotator.Entry, facts []int64, reason string, actor annotator.Actor, at annotator.Place,
 ) ([]annotator.Revision, error) {
@@ -109,7 +110,8 @@ func Drop(
 	return append(into.revisions, from.revisions...), nil
 }
 
-// move moves an open claim to another entry. There it may go on saying who or what the entry is.
+// move moves an open claim to another entry. There it may go on saying who or what the entry is. A relation of that
+// entry to itself is none.
 func (r *reviser) move(fact int64, into *reviser, identity bool) {
 	claim := r.openClaim(fact)
 	if cmp.Or(r.err, into.err) != nil {
@@ -117,11 +119,15 @@ func (r *reviser) move(fact int64, into *reviser, identity bool) {
 	}
 	moved := claim
 	moved.As, moved.Identity = "", moved.Identity && identity // it is not filed under that name any more
+	_, own := findAlias(&into.entry, moved.Object)
+	if own || Normalize(moved.Object) == Normalize(into.entry.Term) || !identity {
+		moved.Relation, moved.Object = "", ""
+	}
 	known := slices.IndexFunc(into.entry.Claims, func(c annotator.Claim) bool {
 		return c.Until == 0 && sameClaim(&c, &moved)
 	})
 	if known >= 0 {
-		into.complete(into.entry.Claims[known].ID, false, claim.Relation, claim.Object)
+		into.complete(into.entry.Claims[known].ID, false, moved.Relation, moved.Object)
 		into.attachAll(into.entry.Claims[known].ID, claim.Evidence)
 	} else {
 		moved.ID, moved.Ord = lastClaim(&into.entry)+1, into.nextOrd()

@@ -82,6 +82,43 @@ func TestMove(t *testing.T) {
 	}
 }
 
+// TestRelationsOfMovedFacts: a relation stays with its fact, but is none of an entry to itself. A dropped entry's
+// relations are not those of the entry that gets its facts.
+func TestRelationsOfMovedFacts(t *testing.T) {
+	t.Parallel()
+	tied := codex.Edit{Name: new("Dawn"), Facts: []codex.Fact{
+		{Text: "Dawn lies at the quay.", Relation: "lies at", Object: "the quay"},
+		{Text: "Mik owns Dawn.", Relation: "owned by", Object: "Mik"},
+	}}
+	for test, want := range map[string][]string{"move": {"lies at the quay", ""}, "drop": {"", ""}} {
+		source := entryOf(t, 1, tied)
+		target := entryOf(t, 2, codex.Edit{Name: new("Mik Ferrow"), Aliases: []string{"Mik"}})
+		at := annotator.PlaceAt(7, 2)
+		if test == "drop" {
+			revisions, err := codex.Drop(source, target, []int64{1, 2}, "a part", annotator.ActorCurator, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			applyAll(t, revisions, source, target)
+		} else {
+			for id := int64(1); id <= 2; id++ {
+				revisions, err := codex.Move(source, target, id, annotator.ActorModel, at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				applyAll(t, revisions, source, target)
+			}
+		}
+		var got []string
+		for i := range target.Claims {
+			got = append(got, codex.RelationWords(&target.Claims[i]))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test, diff)
+		}
+	}
+}
+
 // TestMoveToOneThatHasIt: the entry keeps its claim, and gets the evidence.
 func TestMoveToOneThatHasIt(t *testing.T) {
 	t.Parallel()
