@@ -123,6 +123,14 @@ type Usage struct {
 	Exact      bool // reported by the server; otherwise estimated here
 }
 
+// Plus returns what two have used together.
+func (u Usage) Plus(other Usage) Usage {
+	return Usage{
+		u.Prompt + other.Prompt, u.Told + other.Told, u.Cached + other.Cached, u.Completion + other.Completion,
+		u.Exact && other.Exact,
+	}
+}
+
 // Minus returns what was used since an earlier count.
 func (u Usage) Minus(before Usage) Usage {
 	return Usage{

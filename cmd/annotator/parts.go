@@ -315,8 +315,31 @@ func (p *partedRun) join(ctx context.Context, began time.Time, readErr error) (e
 	if err != nil {
 		return advise(err)
 	}
+	if err := p.sayUsage(context.WithoutCancel(ctx), paths); err != nil {
+		return err
+	}
 	p.progress.close()
 	return cmp.Or(readErr, p.summarise(context.WithoutCancel(ctx), r.Store, &before, p.now().Sub(began)))
+}
+
+// sayUsage says what the parts have cost. The calls of the joined run are only those of the join.
+func (p *partedRun) sayUsage(ctx context.Context, paths []string) error {
+	var calls int
+	var usage annotator.Usage
+	for _, path := range paths {
+		if err := withDatabase(ctx, path, func(db *storage.DB) error {
+			run, err := db.Run.Status(ctx)
+			if err == nil {
+				calls, usage = calls+run.Calls, usage.Plus(run.Usage)
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	p.progress.say(fmt.Sprintf("joined; the parts in %s took %s, %s", p.folder, annotator.Quantity(calls, "call"),
+		tokens(usage)))
+	return nil
 }
 
 // partsProgress shows the progress of all parts as one.
