@@ -326,7 +326,7 @@ func TestWikiPage(t *testing.T) {
 		`<ol class="references"><li>Note.</li></ol><div class="licenseContainer">Public domain.</div></div>`+
 		`<div id="catlinks">Category: Stories</div></body></html>`)
 	wantScenes(t, m, "= Chapter 1", strings.Repeat("It is told. ", 20)+"A b.\n\nC.")
-	wantParts(t, m, "navigation: 4 words, From Wikisource", "hidden: 3 words, Back", "note-marks: 1 words, [1]",
+	wantParts(t, m, "around-story: 4 words, From Wikisource", "hidden: 3 words, Back", "note-marks: 1 words, [1]",
 		"page-marks: 1 words, 7",
 		"notes: 1 words, Note.", "licence: 2 words, Public domain.", "headings: 1 words, Uno")
 }
@@ -338,7 +338,7 @@ func TestReaderPage(t *testing.T) {
 		`<div class="panel panel-reading"><pre><p data-p-id="1">A long one.</p><p data-p-id="2">B.</p></pre></div>`+
 		`<div class="comments">Nice!</div></div></body></html>`)
 	wantScenes(t, m, "= Chapter 1", "A long one.\n\nB.")
-	wantParts(t, m, "navigation: 2 words, Home")
+	wantParts(t, m, "navigation: 1 words, Home", "around-story: 1 words, Nice!")
 }
 
 func TestKindle(t *testing.T) {
