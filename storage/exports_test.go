@@ -289,6 +289,14 @@ func (x *exported) shown(scene int) []string {
 			case child.Type == html.TextNode:
 				b.WriteString(child.Data)
 			case hidden(child), attribute(child, "class") == "heading": // the script writes headings anew
+			case child.DataAtom == atom.Dl:
+				var ties []string
+				for tie := range child.ChildNodes() {
+					if !hidden(tie) {
+						ties = append(ties, strings.Join(strings.Fields(text(tie)), " "))
+					}
+				}
+				b.WriteString(" " + inAnyOrder(ties) + " ")
 			case attribute(child, "data-to") != "":
 				number, _ := strconv.Atoi(attribute(child, "data-to"))
 				b.WriteString(text(child))
@@ -370,6 +378,18 @@ func (x *exported) wanted() []string {
 				parts = append(parts, alias)
 			}
 		}
+		var ties []string
+		for _, c := range e.Claims {
+			if c.Relation == "" || c.Until != nil || !c.Shown() {
+				continue
+			}
+			tie := fmt.Sprintf("%s %s scene %d", c.Relation, linked("[["+c.Object+"]]"), c.From.Scene)
+			for _, v := range c.Evidence {
+				tie += fmt.Sprintf("post %d%s", v.Post, v.Quote)
+			}
+			ties = append(ties, strings.Join(strings.Fields(tie), " "))
+		}
+		parts = append(parts, inAnyOrder(ties))
 		reading := e.Reading(nil)
 		for i, c := range reading.Claims() {
 			if i == len(reading.Opening) {
@@ -399,6 +419,9 @@ func (x *exported) wanted() []string {
 	}
 	return lines
 }
+
+// inAnyOrder joins the relations of an entry, sorted: the page has them in the order in which they came.
+func inAnyOrder(ties []string) string { return strings.Join(slices.Sorted(slices.Values(ties)), " ") }
 
 func present(e *exporters.Entry, linked func(string) string) string {
 	if e.Present == nil {

@@ -31,6 +31,11 @@ var damages = []struct {
 		"integrity", "a value that the schema forbids",
 		`PRAGMA ignore_check_constraints = 1; UPDATE scene SET state = 'half' WHERE n = 1`,
 	},
+	{
+		"join", "a step that does not begin where the part begins",
+		`UPDATE trace SET kind = 'join', content = '{"part":1,"path":"gone","snapshot":1,"after":5,"through":9}'
+			WHERE id = 1`,
+	},
 	{"schema", "a trigger from outside", `CREATE TRIGGER undo AFTER INSERT ON trace BEGIN DELETE FROM claim; END`},
 	{"schema", "a view from outside", `CREATE VIEW word AS SELECT content FROM trace`},
 	{"schema", "somebody's trigger", `CREATE TRIGGER theirs AFTER INSERT ON trace BEGIN DELETE FROM revision; END`},
