@@ -198,7 +198,7 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 		"4": prose("Latin", 1_400, 1),
 	} {
 		rec := &recording{}
-		s := newTale(t, [][]string{evenScenes(14)}, 14_500,
+		s := newTale(t, [][]string{evenScenes(14)}, 14_800,
 			scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
 				if asksSummary(r) {
 					return scripted.Reply{}
@@ -235,7 +235,7 @@ func TestFact10_TrimsOutliveTheProcess(t *testing.T) {
 func TestFact10_ReasoningInOldReplies(t *testing.T) {
 	t.Parallel()
 	rec := &recording{}
-	s := newTale(t, [][]string{evenScenes(14)}, 14_000,
+	s := newTale(t, [][]string{evenScenes(14)}, 14_300,
 		scripted.Options{OnRequest: rec.take, Script: func(r scripted.Request) scripted.Reply {
 			if asksSummary(r) {
 				return scripted.Reply{}

@@ -244,7 +244,7 @@ func TestDoctorAndRunAgree(t *testing.T) {
 		"little context":    {MaxModelLen: 3000},
 		"short tokens":      shortTokens(8192),
 		"short enough":      shortTokens(16384),
-		"short, and unsaid": refusesLonger(10240),
+		"short, and unsaid": refusesLonger(10752),
 	}
 	for name, template := range scripted.Families() {
 		servers[name] = scripted.Options{Template: template}
