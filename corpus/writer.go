@@ -3,6 +3,7 @@ package corpus
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strconv"
@@ -150,8 +151,8 @@ func (w *Writer) Origin(ctx context.Context, post int64, from Origin) error {
 
 // StoryAuthorOptions select the posts that TagStory tags.
 type StoryAuthorOptions struct {
-	Named string // the name, trip code or id of the author; "" detects the author of each thread
-	All   bool   // all posts are the story
+	Named []string // names, trip codes and ids of the author; nil detects the author of each thread
+	All   bool     // all posts are the story
 }
 
 // StoryAuthors reports which posts TagStory tagged, and why.
@@ -174,17 +175,20 @@ func (w *Writer) TagStory(ctx context.Context, o StoryAuthorOptions) (StoryAutho
 	var told bool
 	err := w.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tag WHERE name = ?), (SELECT count(*) FROM post)`,
 		annotator.TagStory).Scan(&told, &found.All)
-	if err != nil || told && o.Named == "" {
+	if err != nil || told && len(o.Named) == 0 {
 		return found, w.wrap(err)
 	}
 	switch {
-	case o.Named != "":
+	case len(o.Named) > 0:
 		if _, err = w.tx.ExecContext(ctx, `DELETE FROM tag WHERE name = ?`, annotator.TagStory); err != nil {
 			return found, w.wrap(err)
 		}
-		found.Posts, err = w.tagPosts(ctx, `SELECT id, ?1 FROM post WHERE name = ?2 OR trip_code = ?2 OR trip_code `+
-			`= 'ID:' || ?2`,
-			annotator.TagStory, o.Named)
+		named, err := json.Marshal(o.Named)
+		if err != nil {
+			return found, err
+		}
+		found.Posts, err = w.tagPosts(ctx, `SELECT p.id, ?1 FROM post p WHERE EXISTS (SELECT 1 FROM json_each(?2) n
+			WHERE p.name = n.value OR p.trip_code IN (n.value, 'ID:' || n.value))`, annotator.TagStory, string(named))
 		return found, err
 	case o.All:
 		found.Posts, err = w.tagPosts(ctx, `SELECT id, ?1 FROM post`, annotator.TagStory)

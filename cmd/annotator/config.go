@@ -47,9 +47,7 @@ type Config struct {
 	KindList         string
 	SnapshotTools    bool
 	GovernancePolicy string
-	Format           ingest.Format
-	Encoding         string
-	SceneTokens      int
+	Import           ingest.Options // without the sources
 	LogFile          string
 	Events           string
 }
@@ -132,7 +130,7 @@ func (c *Config) declare(s *pflag.FlagSet) {
 		"`TIME` from a request to the first token of its reply, after which the call fails and is retried")
 	timeFlag(s, &c.NextToken, "token-timeout", endpoint.DefaultNextToken, 1,
 		"`TIME` from one token of a reply to the next, after which the call fails and is retried")
-	importFlags(s, &c.Format, &c.Encoding, &c.SceneTokens)
+	importFlags(s, &c.Import)
 	s.StringVar(&c.LogFile, "log-file", "", "append a log to `FILE`, as JSON lines")
 	s.StringVar(&c.Events, "events", "", "append every event to `FILE`, as JSON lines")
 
@@ -183,16 +181,27 @@ func (c *Config) scopeFlags(s *pflag.FlagSet) {
 }
 
 // importSettings name the settings that only matter where a story is imported.
-var importSettings = [...]string{"format", "encoding", "scene-tokens"}
+var importSettings = [...]string{"format", "encoding", "scene-tokens", "keep", "story-author"}
 
 // importFlags declares the settings of an import.
-func importFlags(s *pflag.FlagSet, format *ingest.Format, encoding *string, sceneTokens *int) {
+func importFlags(s *pflag.FlagSet, o *ingest.Options) {
 	formats := texts(ingest.Formats())
-	wordFlag(s, (*string)(format), "format", formats, string(ingest.Auto),
+	wordFlag(s, (*string)(&o.Format), "format", formats, string(ingest.Auto),
 		"`FORMAT` of SOURCE: "+strings.Join(formats, ", "))
-	s.StringVar(encoding, "encoding", "", "character encoding of SOURCE, by `NAME`; empty: detected")
-	s.IntVar(sceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "target length of a book's scenes, in `TOKENS`")
-	atLeast(s, sceneTokens, "scene-tokens", 1)
+	s.StringVar(&o.Encoding, "encoding", "", "character encoding of SOURCE, by `NAME`; empty: detected")
+	s.IntVar(&o.SceneTokens, "scene-tokens", ingest.DefaultSceneTokens, "target length of a book's scenes, in `TOKENS`")
+	atLeast(s, &o.SceneTokens, "scene-tokens", 1)
+	wordsFlag(s, &o.Keep, "keep", ingest.Parts(),
+		"take in a `PART` that is left out by default: "+strings.Join(ingest.Parts(), ", "))
+	s.StringArrayVar(&o.StoryAuthors, "story-author", nil,
+		"`NAME`, trip code or id of the author of the story in a forum; given again for an author of several; "+
+			"empty: detected")
+	s.Lookup("story-author").DefValue = "" // the help would show []
+}
+
+// reimportFlag declares --reimport. It is no setting: a file that was only found may not replace a corpus.
+func reimportFlag(flags *pflag.FlagSet, value *bool) {
+	flags.BoolVar(value, "reimport", false, "replace the corpus, whatever was imported into it")
 }
 
 // environment maps a setting to the variables that set it, in order of precedence.

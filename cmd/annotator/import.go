@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"annotator/corpus"
 	"annotator/corpus/ingest"
@@ -51,13 +50,9 @@ options give the same corpus. If the sources have changed, the corpus takes what
 	flags := cmd.Flags()
 	flags.StringVar(&o.Corpus, "corpus", "",
 		"`FILE` to make; empty: beside the SOURCE, with its name, where there is one only")
-	importFlags(flags, &o.Format, &o.Encoding, &o.SceneTokens)
+	importFlags(flags, &o.Options)
 	flags.BoolVar(&o.list, "list", false, "show the chapters of the result and write nothing")
-	flags.StringSliceVar(&o.Keep, "keep", nil,
-		"take in a `PART` that is left out by default: "+strings.Join(ingest.Parts(), ", "))
-	flags.StringVar(&o.StoryAuthor, "story-author", "",
-		"`NAME`, trip code or id of the author of the story in a forum; empty: detected")
-	flags.BoolVar(&o.Replace, "reimport", false, "replace the corpus, whatever was imported into it")
+	reimportFlag(flags, &o.Replace)
 	return a.prints(cmd, func(ctx context.Context, args []string) (result, error) {
 		o.Sources = args
 		return o.run(ctx)

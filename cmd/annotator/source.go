@@ -57,11 +57,9 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	if ingest.IsDatabase(o.source) {
 		return o.source, refuseRunDatabase(ctx, o.source)
 	}
-	options := ingest.Options{
-		Sources: []string{o.source}, Corpus: cmp.Or(o.corpus, corpusOf(o.source)), Format: o.Format,
-		Encoding:    o.Encoding,
-		SceneTokens: o.SceneTokens, After: o.former.corpus,
-	}
+	options := o.Import
+	options.Sources, options.Corpus = []string{o.source}, cmp.Or(o.corpus, corpusOf(o.source))
+	options.After, options.Replace = o.former.corpus, o.reimport
 	report, err := ingest.Import(ctx, options, o.progress.importing)
 	if isReadOnly(err) && o.corpus == "" && o.db != "" {
 		options.Corpus = filepath.Join(filepath.Dir(o.db), filepath.Base(options.Corpus))

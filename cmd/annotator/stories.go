@@ -117,7 +117,7 @@ func (o *runOptions) annotateStories(ctx context.Context) error {
 func (r *storiesRun) list() error {
 	sources := r.stories.sources
 	if r.stories.from != "" {
-		found, err := storiesIn(r.stories.from, r.Format)
+		found, err := storiesIn(r.stories.from, r.Import.Format)
 		if err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func (r *storiesRun) read(ctx context.Context, i int, place *batch.Place) error 
 	own, process := *r.settings, *r.app
 	process.err = r.board.writer(i)
 	o := &runOptions{
-		app: &process, settings: &own, source: result.Source, limit: r.limit, accept: r.accept, noResume: r.noResume,
+		app: &process, settings: &own, source: result.Source, limit: r.limit, accept: r.accept, noResume: r.noResume, reimport: r.reimport,
 		seed: r.seed, seedAs: r.seedAs, place: place, several: r, result: result,
 		progress: r.board.begin(i, &process, r.limit),
 	}

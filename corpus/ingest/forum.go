@@ -81,7 +81,7 @@ func (j *job) closeForum(ctx context.Context) error {
 	}
 	j.report.Title = cmp.Or(j.report.Title, j.forum.storyTitle())
 	found, err := j.writer.TagStory(ctx, corpus.StoryAuthorOptions{
-		Named: j.options.StoryAuthor,
+		Named: j.options.StoryAuthors,
 		All:   !j.forum.authors && j.report.Format == JSONL,
 	})
 	if err != nil {
@@ -149,8 +149,9 @@ func (j *job) noteStoryAuthors(found corpus.StoryAuthors) {
 	share := fmt.Sprintf("%s of %d (%d %%)", annotator.Quantity(int(found.Posts), "post"), found.All,
 		found.Posts*100/max(found.All, 1))
 	switch {
-	case j.options.StoryAuthor != "":
-		j.report.note("the story is what %s wrote, who is named as its author: %s", j.options.StoryAuthor, share)
+	case len(j.options.StoryAuthors) > 0:
+		j.report.note("the story is what %s wrote, who is named as its author: %s",
+			strings.Join(j.options.StoryAuthors, " or "), share)
 	case !j.forum.authors && found.Posts == found.All:
 		j.report.note("no post says who wrote it, so all are the story: %s", share)
 	default:

@@ -72,7 +72,8 @@ type Options struct {
 	After       string   // the corpus of the books before, for the next book of a series; "" for none
 	Replace     bool     // whatever another import has made
 	Keep        []string // parts of books to take in after all, of Parts
-	StoryAuthor string   // of a forum, by name, trip code or id; "" detects the author
+	// of a forum, by names, trip codes or ids that are one author; nil detects the author
+	StoryAuthors []string
 }
 
 // Progress says how far an import has come.
@@ -153,6 +154,7 @@ func (o *Options) complete() error {
 		}
 	}
 	o.Keep = slices.Compact(slices.Sorted(slices.Values(o.Keep)))
+	o.StoryAuthors = slices.Compact(slices.Sorted(slices.Values(o.StoryAuthors)))
 	return checkEncoding(o.Encoding)
 }
 
@@ -170,8 +172,8 @@ func digestsOf(ctx context.Context, o Options, sources []source) (digests, error
 		files = fmt.Appendf(files, "%q %x\n", filepath.Base(s.path), sum)
 	}
 	options := fmt.Appendf(nil, "%s %q %q %d\n", digestForm, o.Format, o.Encoding, o.SceneTokens)
-	if len(o.Keep) > 0 || o.StoryAuthor != "" {
-		options = fmt.Appendf(options, "%q %q\n", o.Keep, o.StoryAuthor)
+	if len(o.Keep) > 0 || len(o.StoryAuthors) > 0 {
+		options = fmt.Appendf(options, "%q %q\n", o.Keep, strings.Join(o.StoryAuthors, "\n"))
 	}
 	hash := func(data []byte) string {
 		sum := sha256.Sum256(data)

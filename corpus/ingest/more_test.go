@@ -173,8 +173,8 @@ func TestStoryAuthorIsNotASharedName(t *testing.T) {
 		t.Errorf("%d posts, %q", m.report.StoryPosts, m.report.Notes)
 	}
 	m = mustImport(t, ingest.Options{
-		Sources:     files(t, map[string]string{"x.jsonl": b.String()}),
-		StoryAuthor: "Ferryman",
+		Sources:      files(t, map[string]string{"x.jsonl": b.String()}),
+		StoryAuthors: []string{"Ferryman"},
 	})
 	if m.report.StoryPosts != 1 || !strings.Contains(m.report.Notes[0],
 		"who is named as its author: 1 post of 13 (7 %)") {
@@ -190,6 +190,22 @@ func TestZippedText(t *testing.T) {
 		"= Глава 1", "A.")
 	wantScenes(t, importFile(t, "b.zip", makeZip(t, entry{"b.txt", twoChapters})), "= CHAPTER I", "It begins.",
 		"= CHAPTER II", "It ends.")
+}
+
+// TestStoryAuthorOfSeveralSignatures joins the posts of an author whose name, trip code or id changes.
+func TestStoryAuthorOfSeveralSignatures(t *testing.T) {
+	t.Parallel()
+	m := mustImport(t, ingest.Options{
+		Sources: files(t, map[string]string{"x.jsonl": `{"thread":1,"id":1,"name":"QM","trip":"!a","body":"one"}
+{"thread":1,"id":2,"name":"Reader","body":"no"}
+{"thread":1,"id":3,"name":"QM, the second","body":"two"}
+{"thread":1,"id":4,"name":"Anonymous","trip":"ID:x7","body":"three"}
+`}),
+		StoryAuthors: []string{"!a", "QM, the second", "x7"},
+	})
+	if m.report.StoryPosts != 3 {
+		t.Errorf("%d posts, %q", m.report.StoryPosts, m.report.Notes)
+	}
 }
 
 // TestOtherFormatsAreRefused names the command that makes an EPUB.
