@@ -72,6 +72,9 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 	case len(found) == 0:
 		return nil, report.nothingFound("the folder %s has no files to import", path)
 	}
+	if len(list) == 0 && o.Format == Auto {
+		found = storyFiles(root, found, report)
+	}
 	found = inOrder(root, found, list, report)
 	report.note("%s of the folder %s: %s", annotator.Quantity(len(found), "file"), titleOf(path), taken(root, found))
 	return found, nil
@@ -140,8 +143,11 @@ func evidently(s source, head []byte, o Options) string {
 	return ""
 }
 
+// mostlyProse is the share of prose above which a text may be a story whatever its name is.
+const mostlyProse = 0.6
+
 // besideStory returns the kind of a text that is in the same folder as a story. A short text is known by its name,
-// others also by their wording.
+// others also by their wording or by their lists.
 func besideStory(path, text string) string {
 	what := ""
 	for kind, names := range words().FilesBeside {
@@ -158,7 +164,7 @@ func besideStory(path, text string) string {
 			found++
 		}
 	}
-	if found < 2 {
+	if found < 2 && proseShare(text) > mostlyProse {
 		return ""
 	}
 	return what
