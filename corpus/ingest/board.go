@@ -116,7 +116,7 @@ func (r *boardReader) value(ctx context.Context, depth int) (*scalar, error) {
 // object around the posts of one thread is that thread's.
 func (r *boardReader) object(ctx context.Context, depth int, begin int64) error {
 	f := &fields{values: map[string]*scalar{}}
-	posts, threads := r.posts, len(r.threads)
+	posts, threads, inner := r.posts, len(r.threads), ""
 	err := r.each(func() error {
 		token, err := r.json.Token()
 		if err != nil {
@@ -129,7 +129,11 @@ func (r *boardReader) object(ctx context.Context, depth int, begin int64) error 
 		case "op":
 			return noEnd(r.post(ctx))
 		}
+		chapters := r.chapters
 		value, err := r.value(ctx, depth+1)
+		if r.chapters > chapters && key != "chapters" {
+			inner = key
+		}
 		if err == nil && len(f.values) < maxFields {
 			f.values[key] = value
 		}
@@ -142,6 +146,10 @@ func (r *boardReader) object(ctx context.Context, depth int, begin int64) error 
 		if title := f.text("title"); title != "" {
 			r.job.forum.entitle(&forumPost{Post: annotator.Post{Thread: r.thread}, title: title})
 		}
+	case r.posts == 0 && f.has(bodyFields...) && inner != "":
+		return annotator.Errorf(annotator.Misused, "%s has posts with further posts in a list %q, which is not known",
+			r.name, inner).WithAdvice("call the lists of posts \"posts\", with the first post of a thread in them, or " +
+			"write a line of JSON for each post, with id, thread, name and body")
 	case r.posts == 0 && f.has(bodyFields...):
 		r.chapters++
 		p, fault := r.job.lines.fromFields(f, int64(r.chapters))
@@ -263,7 +271,7 @@ func (r *boardReader) threadOf(f *fields, id int64) int64 {
 
 // poster identifies the poster: the trip code, else the id that the board gave.
 func poster(f *fields) string {
-	id := f.text("poster_hash", "user_id")
+	id := f.text("poster_hash", "user_id", "userid")
 	if f.has("no", "num") {
 		id = f.text("poster_hash", "id")
 	}

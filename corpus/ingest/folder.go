@@ -138,7 +138,7 @@ func evidently(s source, head []byte, o Options) string {
 	case s.format == Text && !slices.Contains(textEndings[:], ending):
 		return "neither text nor book by its name"
 	case s.format == Text:
-		return besideStory(s.path, text)
+		return cmp.Or(markupOf(text).name, besideStory(s.path, text))
 	}
 	return ""
 }

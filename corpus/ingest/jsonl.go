@@ -135,6 +135,9 @@ func (l *lines) post(line []byte, n int64) (*forumPost, error) {
 func (l *lines) fromFields(f *fields, n int64) (*forumPost, error) {
 	p := &forumPost{title: f.text("title"), file: corpus.File{URL: f.text("file_url"), Name: f.text("file_name")}}
 	p.Name, p.Trip, p.Subject = f.text("name", "author"), f.text("trip", "trip_code"), f.text("subject", "sub")
+	if id := f.text("userid", "user_id"); p.Trip == "" && id != "" {
+		p.Trip = "ID:" + id
+	}
 	p.Body = f.text(bodyFields...)
 	p.Time = f.time(l.last+1, "time")
 	if f.has("mes") {

@@ -81,6 +81,10 @@ func file(path string, info fs.FileInfo, o Options, report *Report) ([]source, e
 		return unpack(s, o, report)
 	}
 	s.format = detect(path, head, o.Encoding)
+	if kind := markupOf(decodeHead(head, o.Encoding)); s.format == Text && kind.name != "" {
+		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which is not read as a story", path,
+			kind.name).WithAdvice("%s; --format text reads it as it is", kind.advice(path))
+	}
 	if s.format == EPUB {
 		if several, err := s.openZip(); err != nil {
 			return nil, err
@@ -211,6 +215,9 @@ func detectText(path, head string) Format {
 			return Board
 		}
 	}
+	if jsonStart.MatchString(head) {
+		return Board
+	}
 	if extension == ".jsonl" || extension == ".ndjson" {
 		return JSONL
 	}
@@ -235,12 +242,21 @@ func detectText(path, head string) Format {
 func hasText(object map[string]json.RawMessage) bool {
 	for _, field := range object {
 		if value := bytes.TrimSpace(field); bytes.Contains(value, []byte(`"op"`)) &&
-			bytes.HasPrefix(value, []byte("{")) {
+			bytes.HasPrefix(value, []byte("{")) || isPosts(value) {
 			return false
 		}
 	}
 	return object["posts"] == nil && object["threads"] == nil && object["post_stream"] == nil &&
 		object["chapters"] == nil && object["op"] == nil
+}
+
+// isPosts reports whether a value is a list of objects with text.
+func isPosts(value []byte) bool {
+	var objects []map[string]json.RawMessage
+	return bytes.HasPrefix(value, []byte("[")) && json.Unmarshal(value, &objects) == nil &&
+		slices.ContainsFunc(objects, func(o map[string]json.RawMessage) bool {
+			return slices.ContainsFunc(bodyFields, func(name string) bool { return o[name] != nil })
+		})
 }
 
 // meter reports progress, at most once in meterStep bytes.
