@@ -34,7 +34,8 @@ A folder stands for all story files below it, in the order of its SUMMARY.md or 
 front matter, else in the natural order of their names (2 before 10, a prologue first, an epilogue last). Hidden
 files, images, databases, exports of annotator and other files without a story are left out; text is read from files
 with the extension .txt, .text, .md or .markdown, or without one. With --format, every file that can be in that format
-is read. A file that is named itself is always read.
+is read. A file that is named itself is always read. In the repository of a novel, the series of numbered files with
+the most prose is the story; drafts, translations, plots and notes beside it are left out and listed.
 
 A chapter becomes a thread that is cut into scenes; the threads of a forum stay as they are. The same sources and
 options give the same corpus. If the sources have changed, the corpus takes what is new, and keeps the former text.

@@ -148,8 +148,8 @@ func (r *boardReader) object(ctx context.Context, depth int, begin int64) error 
 		}
 	case r.posts == 0 && f.has(bodyFields...) && inner != "":
 		return annotator.Errorf(annotator.Misused, "%s has posts with further posts in a list %q, which is not known",
-			r.name, inner).WithAdvice("call the lists of posts \"posts\", with the first post of a thread in them, or " +
-			"write a line of JSON for each post, with id, thread, name and body")
+			r.name, inner).WithAdvice("call the lists of posts \"posts\", with the first post of a thread in them, " +
+			"or write a line of JSON for each post, with id, thread, name and body")
 	case r.posts == 0 && f.has(bodyFields...):
 		r.chapters++
 		p, fault := r.job.lines.fromFields(f, int64(r.chapters))

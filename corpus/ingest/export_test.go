@@ -13,6 +13,12 @@ func testBook(keep ...string) *book {
 	return &book{account: &Account{}, keep: func(part string) bool { return slices.Contains(keep, part) }}
 }
 
+// MarkupOf is the name of a text's markup that is not read; "" if it is read.
+func MarkupOf(text string) string { return markupOf(text).name }
+
+// ProseShare is the share of a text that is prose.
+func ProseShare(text string) float64 { return proseShare(text) }
+
 // Read reads a text, a page or a FictionBook into chapters, and returns these with the account.
 func Read(format, text string, keep ...string) ([]Chapter, Account, error) {
 	b := testBook(keep...)

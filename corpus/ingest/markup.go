@@ -27,7 +27,8 @@ var lineMarkups = [...]lineMarkup{
 	},
 	{
 		foreignFormat{name: "a story in ink, which branches"},
-		regexp.MustCompile(`->\s*[A-Za-z_]?[\w.]*\s*$|^\s*[*+][*+\s]*\[[^\]]*\](?:[^(]|$)|^\s*(?:VAR|CONST|LIST)\s+\w+ *=`),
+		regexp.MustCompile(`->\s*[A-Za-z_]?[\w.]*\s*$|` +
+			`^\s*[*+][*+\s]*\[[^\]]*\](?:[^(]|$)|^\s*(?:VAR|CONST|LIST)\s+\w+ *=`),
 	},
 	{
 		foreignFormat{name: "wikitext", command: fromWiki},
@@ -44,7 +45,7 @@ var lineMarkups = [...]lineMarkup{
 	},
 }
 
-// What a text must have of a markup to be taken for it: this many lines, and one in so many of all.
+// What a text must have of a markup to be taken for it: this many lines, and one of this many.
 const (
 	markupLines = 3
 	markupShare = 20
@@ -113,7 +114,7 @@ func isOtherXML(text string) bool {
 	return strings.HasPrefix(start, "<?xml") && all > 0 || all > 2 && 2*other > all
 }
 
-// isProgram reports whether a text has so many signs that prose does not have, that it is none.
+// isProgram reports whether a text is no prose, by signs that prose hardly has.
 func isProgram(text string) bool {
 	const enough, share = 500, 12 // letters, and letters to a sign
 	letters, signs := 0, 0

@@ -14,7 +14,7 @@ var foreignTexts = map[string]struct{ content, kind string }{
 		"<book><chapter><title>One</title><para>It begins.</para><para>It ends.</para></chapter></book>",
 		"XML that is no format",
 	},
-	"feed.xml": {`<?xml version="1.0"?><rss><item><title>One</title><text>It begins.</text></item></rss>`, "XML that is"},
+	"feed.xml": {`<?xml version="1.0"?><rss><item><title>One</title><text>It begins.</text></item></rss>`, "XML that"},
 	"page.mhtml": {
 		"From: <Saved by a browser>\nSubject: A Tale\nMIME-Version: 1.0\nContent-Type: multipart/related;\n" +
 			"\tboundary=\"x\"\n\n--x\nContent-Type: text/html\n\n<html><p>It begins.</p></html>\n", "MHTML",
@@ -87,7 +87,8 @@ func TestProseWithMarksIsRead(t *testing.T) {
 func TestBoardWithOtherFields(t *testing.T) {
 	t.Parallel()
 	m := importFile(t, "flat.txt", "[\n {\"id\":1,\"userid\":\"aa\",\"content\":\"story\"},\n"+
-		" {\"id\":2,\"userid\":\"bb\",\"content\":\"comment\"},\n {\"id\":3,\"userid\":\"aa\",\"content\":\"more\"}\n]\n")
+		" {\"id\":2,\"userid\":\"bb\",\"content\":\"comment\"},\n"+
+		" {\"id\":3,\"userid\":\"aa\",\"content\":\"more\"}\n]\n")
 	if m.report.StoryPosts != 2 {
 		t.Errorf("%s", m.report)
 	}
@@ -95,4 +96,19 @@ func TestBoardWithOtherFields(t *testing.T) {
 		"raw.json": `{"id":1,"userid":"aa","content":"story","replys":[{"id":2,"userid":"bb","content":"comment"}]}`,
 	})})
 	wantRefused(t, err, annotator.Misused, `further posts in a list "replys"`)
+}
+
+// FuzzMarkup: whatever a text holds, it is recognised in the same way again, and its share of prose is one.
+func FuzzMarkup(f *testing.F) {
+	for _, c := range foreignTexts {
+		f.Add(c.content)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if first, again := ingest.MarkupOf(text), ingest.MarkupOf(text); first != again {
+			t.Errorf("%q, then %q", first, again)
+		}
+		if share := ingest.ProseShare(text); share < 0 || share > 1 {
+			t.Errorf("a share of %g", share)
+		}
+	})
 }

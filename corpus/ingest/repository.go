@@ -32,10 +32,12 @@ const (
 type fileGroup struct {
 	folder  string // in the root, with "#" for digits
 	files   []source
-	numbers map[int]int // how many files have each number
-	size    int64       // of the files with numbers
-	prose   float64     // the share of their text that is prose; only of series
-	sample  *wordSample // of the files; made when it is needed
+	numbers map[int][]source       // the files with each number
+	names   map[string]int         // how many files have each skeleton
+	samples map[string]*wordSample // of single files, by path
+	size    int64                  // of the files with numbers
+	prose   float64                // the share of their text that is prose; only of series
+	sample  *wordSample            // of the files; made when it is needed
 }
 
 var (
@@ -44,7 +46,9 @@ var (
 )
 
 // skeleton is a file's name without its extension, with "#" for digits.
-func skeleton(path string) string { return numberInName.ReplaceAllString(strings.ToLower(stem(path)), "#") }
+func skeleton(path string) string {
+	return numberInName.ReplaceAllString(strings.ToLower(stem(path)), "#")
+}
 
 // label is what a name has before its number: all of it, if it has none.
 func label(path string) string {
@@ -68,13 +72,16 @@ func groupFiles(root string, found []source) []*fileGroup {
 		key := folder + "\x00" + string(s.format)
 		g := index[key]
 		if g == nil {
-			g = &fileGroup{folder: folder, numbers: map[int]int{}}
+			g = &fileGroup{
+				folder: folder, numbers: map[int][]source{}, names: map[string]int{}, samples: map[string]*wordSample{},
+			}
 			index[key] = g
 			groups = append(groups, g)
 		}
 		g.files = append(g.files, s)
+		g.names[skeleton(s.path)]++
 		if n, ok := numberOf(s.path); ok {
-			g.numbers[n]++
+			g.numbers[n] = append(g.numbers[n], s)
 			g.size += s.size
 		}
 	}
@@ -84,7 +91,7 @@ func groupFiles(root string, found []source) []*fileGroup {
 // numbered counts the files with numbers.
 func (g *fileGroup) numbered() (n int) {
 	for _, files := range g.numbers {
-		n += files
+		n += len(files)
 	}
 	return n
 }
@@ -235,8 +242,8 @@ func (g *fileGroup) outside(story *fileGroup, all []*fileGroup) string {
 	return besideSeries
 }
 
-// continues reports whether a group is a further part of the story: its files are numbered with the same label and are
-// about as long, in a folder as deep.
+// continues reports whether a group is a further part of the story. Its files have numbers behind the same label, and
+// are about as long. Its folder is as deep.
 func (g *fileGroup) continues(story *fileGroup) bool {
 	n, of := g.numbered(), story.numbered()
 	return 2*n >= len(g.files) && n > 0 && g.depth() == story.depth() && g.label() == story.label() &&
@@ -260,8 +267,8 @@ func (g *fileGroup) label() string {
 	return best
 }
 
-// besides says why a file of a group of the story is not of it: another version of a file with the same number, notes
-// on it, or lists in a file without a number; "" if it is of the story.
+// besides says why a file in a group of the story is not of it; "" if it is. It may be another version of a file with
+// the same number, or notes on it. Without a number it may hold lists.
 func (g *fileGroup) besides(s source, story *fileGroup) string {
 	n, ok := numberOf(s.path)
 	switch {
@@ -269,24 +276,17 @@ func (g *fileGroup) besides(s source, story *fileGroup) string {
 		return ""
 	case !ok && placeOf(s.path) == 0 && proseShare(headText(s)) < story.prose/2:
 		return besideSeries
-	case !ok, g.numbers[n] < 2:
+	case !ok:
 		return ""
 	}
-	same := map[string]int{}
-	for _, other := range g.files {
-		same[skeleton(other.path)]++
-	}
-	mine := same[skeleton(s.path)]
-	for _, other := range g.files {
-		if number, ok := numberOf(other.path); !ok || number != n || other.path == s.path {
-			continue
-		}
-		theirs := same[skeleton(other.path)]
+	mine := g.names[skeleton(s.path)]
+	for _, other := range g.numbers[n] {
+		theirs := g.names[skeleton(other.path)]
 		beside := filepath.Dir(other.path) == filepath.Dir(s.path)
 		weaker := beside && (mine < theirs || mine == theirs && len(s.path) > len(other.path)) ||
 			!beside && compareFiles(s, other) < 0
 		switch {
-		case weaker && sampleOf(s).share(sampleOf(other)) >= isCopy:
+		case weaker && g.sampleOf(s).share(g.sampleOf(other)) >= isCopy:
 			return otherVersion
 		case weaker && beside && mine > 2 && strings.HasPrefix(stem(s.path), stem(other.path)):
 			return besideSeries
@@ -314,6 +314,14 @@ func (g *fileGroup) words() *wordSample {
 		g.sample = sampleOf(g.files...)
 	}
 	return g.sample
+}
+
+// sampleOf is the sample of one file of the group.
+func (g *fileGroup) sampleOf(s source) *wordSample {
+	if g.samples[s.path] == nil {
+		g.samples[s.path] = sampleOf(s)
+	}
+	return g.samples[s.path]
 }
 
 // sampleOf reads the beginnings of files. One that cannot be read has no words.
