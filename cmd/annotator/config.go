@@ -193,8 +193,9 @@ func importFlags(s *pflag.FlagSet, o *ingest.Options) {
 	atLeast(s, &o.SceneTokens, "scene-tokens", 1)
 	wordsFlag(s, &o.Keep, "keep", ingest.Parts(),
 		"take in a `PART` that is left out by default: "+strings.Join(ingest.Parts(), ", "))
-	s.StringArrayVar(&o.StoryAuthors, "story-author", nil,
-		"`NAME`, trip code or id of the author of the story in a forum; given again for an author of several; "+
+	s.StringSliceVar(&o.StoryAuthors, "story-author", nil,
+		"`NAME`, trip code or id of the author of the story in a forum; given again, or with commas, for an "+
+			"author of several; "+
 			"empty: detected")
 	s.Lookup("story-author").DefValue = "" // the help would show []
 }

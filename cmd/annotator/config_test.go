@@ -11,6 +11,7 @@ import (
 	"annotator/policy"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
@@ -115,7 +116,8 @@ func TestPrintedConfigReadsBack(t *testing.T) {
 		if err := read.merge(a, file); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		if diff := cmp.Diff(given.Config, read.Config, cmp.AllowUnexported(policy.Policy{})); diff != "" {
+		if diff := cmp.Diff(given.Config, read.Config, cmpopts.EquateEmpty(),
+			cmp.AllowUnexported(policy.Policy{})); diff != "" {
 			t.Fatalf("%s\n%s", diff, out)
 		}
 	})

@@ -257,6 +257,9 @@ func (s *settings) print(a *app) error {
 	var err error
 	s.flags.VisitAll(func(f *pflag.Flag) {
 		value := f.Value.String()
+		if f.Value.Type() == "stringSlice" { // which is set without the brackets that it shows
+			value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
+		}
 		if f.Name == "endpoint" {
 			value = maskEndpoints(value)
 		}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html/atom"
 )
@@ -91,7 +92,8 @@ func markupOf(text string) foreignFormat {
 	if found[most] >= markupLines && found[most]*markupShare >= lines {
 		return lineMarkups[most].format
 	}
-	if isProgram(text) {
+	// Of text in an encoding that is found by trial later, the head shows other signs than it has.
+	if !strings.ContainsRune(text[:max(0, len(text)-utf8.UTFMax)], utf8.RuneError) && isProgram(text) {
 		return program
 	}
 	return foreignFormat{}

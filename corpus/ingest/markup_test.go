@@ -6,6 +6,8 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest"
+
+	"golang.org/x/text/encoding/japanese"
 )
 
 // foreignTexts are stories in markups that are not read, by a name of the file, with what the refusal says.
@@ -80,6 +82,15 @@ func TestProseWithMarksIsRead(t *testing.T) {
 		if !strings.HasPrefix(marks, "MIME-Version") {
 			importFile(t, "tale.txt", marks+"\n"+prose)
 		}
+	}
+}
+
+// TestMarkupOfAnotherEncoding: signs that are halves of letters in an encoding found by trial make no program.
+func TestMarkupOfAnotherEncoding(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("彼女は表へ出て、ソファの能力を十分に予想した。\n", 200)
+	if m := importFile(t, "a.txt", encode(t, japanese.ShiftJIS, text)); m.report.Scenes == 0 {
+		t.Errorf("%s", m.report)
 	}
 }
 
