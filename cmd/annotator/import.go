@@ -25,8 +25,8 @@ func newImport(a *app) *cobra.Command {
 		Use:   "import SOURCE...",
 		Short: "Make a corpus from books or forum archives",
 		Long: longHelp(`
-Make a corpus database from books (EPUB, Kindle, Word, OpenDocument, RTF, TEI, text, Markdown, HTML, FictionBook),
-also in archives (zip, tar, gzip), or from posts of a forum (JSON lines, thread files, chats). The report lists what was
+Make a corpus database from books (EPUB, Kindle, PDF, Word, OpenDocument, RTF, TEI, text, Markdown, HTML,
+FictionBook), also in archives (zip, tar, gzip), or from posts of a forum (JSON lines, thread files, chats). The report lists what was
 left out, how much that is and how it begins; --keep takes a part in after all. --list shows the chapters of the result
 and writes nothing.
 

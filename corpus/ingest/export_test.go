@@ -199,6 +199,15 @@ func KindleScenes(ctx context.Context, data []byte) []string {
 	return scenesOf(ctx, r)
 }
 
+// PDFScenes is what the bytes of a PDF document become; nothing if they are none.
+func PDFScenes(ctx context.Context, data []byte) []string {
+	r, err := readPDF(data, &Report{})
+	if err != nil {
+		return nil
+	}
+	return scenesOf(ctx, r)
+}
+
 // Members are the names of the files that an archive is unpacked to, with the bytes of all.
 func Members(data []byte) (names []string, size int) {
 	all, _ := readMembers(source{path: "a.gz", data: data, size: int64(len(data))}, &Report{})

@@ -22,7 +22,6 @@ type foreignFormat struct {
 }
 
 var foreignFormats = [...]foreignFormat{
-	{"a PDF document", convertEbook, 0, "%PDF-", ""},
 	{"a Kindle book in the format KFX, or one with copy protection (DRM)", convertEbook, 0, "\xeaDRMION", ""},
 	{"a Kindle book in the format KFX", convertEbook, 0, "CONT\x02\x00", ".kfx"},
 	{"a Kindle book in the format Topaz", convertEbook, 0, "TPZ", ""},

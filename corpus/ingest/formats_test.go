@@ -4,7 +4,9 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -405,6 +407,55 @@ func FuzzKindle(f *testing.F) {
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, scene := range ingest.KindleScenes(t.Context(), data) {
+			wantClean(t, []string{scene})
+		}
+	})
+}
+
+// makePDF makes a PDF document of the contents of pages. Each has bookmarks to the first two pages.
+func makePDF(pages ...string) string {
+	var b strings.Builder
+	b.WriteString("%PDF-1.4\n1 0 obj<</Pages 2 0 R/Outlines 4 0 R>>endobj\n3 0 obj<</Subtype/Type1>>endobj\n" +
+		"4 0 obj<</First 5 0 R>>endobj 5 0 obj<</Title(First)/Dest[10 0 R]/Next 6 0 R>>endobj\n" +
+		"6 0 obj<</Title(Second)/Dest[12 0 R]>>endobj\n7 0 obj<</Title(The Book)/Author(A. Writer)>>endobj\n")
+	kids := ""
+	for i, text := range pages {
+		content := "BT /F 10 Tf 50 800 Td (RUNNING HEAD) Tj 0 -30 Td 12 TL (" +
+			strings.ReplaceAll(text, "\n", ") Tj T* (") + ") Tj ET BT /F 10 Tf 50 20 Td (" + strconv.Itoa(i+1) + ") Tj ET"
+		fmt.Fprintf(&b, "%d 0 obj<</Contents %d 0 R>>endobj\n%d 0 obj<</Length %d>>stream\n%s\nendstream endobj\n",
+			10+2*i, 11+2*i, 11+2*i, len(content), content)
+		kids += strconv.Itoa(10+2*i) + " 0 R "
+	}
+	return b.String() + "2 0 obj<</Kids[" + kids + "]/Resources<</Font<</F 3 0 R>>>>>>endobj\n" +
+		"trailer<</Root 1 0 R/Info 7 0 R>>\n"
+}
+
+func TestPDF(t *testing.T) {
+	t.Parallel()
+	m := importFile(t, "b.pdf", makePDF("It begins", "It goes on, and", "so it ends."))
+	wantScenes(t, m, "= First", "It begins", "= Second", "It goes on, and so it ends.")
+	wantParts(t, m, "page-marks: 3 words, 1|running-heads: 6 words, RUNNING HEAD")
+	if m.report.Format != ingest.PDF || m.report.Title != "The Book" || m.report.Author != "A. Writer" {
+		t.Errorf("%+v", m.report)
+	}
+}
+
+func TestRefusedPDF(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ source, says string }{
+		{makePDF("A") + "trailer<</Encrypt 9 0 R>>", "qpdf --decrypt"},
+		{strings.ReplaceAll(makePDF("A"), "Tj", ""), "ocrmypdf"},
+		{"%PDF-1.7", "ebook-convert"},
+	} {
+		_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"a.pdf": c.source})})
+		wantRefused(t, err, annotator.Misused, c.says)
+	}
+}
+
+func FuzzPDF(f *testing.F) {
+	f.Add([]byte(makePDF("It begins", "It goes on, and\nso it ends.")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, scene := range ingest.PDFScenes(t.Context(), data) {
 			wantClean(t, []string{scene})
 		}
 	})

@@ -311,7 +311,7 @@ func TestRefusedFieldsAreLeftOut(t *testing.T) {
 		{ingest.Options{Sources: paths[:1], Encoding: "klingon"}, annotator.Misused, `no encoding "klingon"`},
 		{ingest.Options{Sources: paths[:1], SceneTokens: -1}, annotator.Misused, "-1 tokens"},
 		{ingest.Options{Sources: paths[:2]}, annotator.Misused, "books and forums"},
-		{ingest.Options{Sources: paths[2:3]}, annotator.Misused, "a PDF document"},
+		{ingest.Options{Sources: paths[2:3]}, annotator.Misused, "no PDF document"},
 		{ingest.Options{Sources: paths[3:4]}, annotator.Misused, "damaged zip archive"},
 		{ingest.Options{Sources: paths[4:5]}, annotator.Misused, "no Kindle book"},
 		{ingest.Options{Sources: paths[5:6]}, annotator.Misused, "something else than an EPUB"},

@@ -48,6 +48,7 @@ const (
 	ODT    Format = "odt"  // an OpenDocument text
 	RTF    Format = "rtf"
 	MOBI   Format = "mobi" // a Kindle book: MOBI or AZW3
+	PDF    Format = "pdf"  // a PDF document with text
 	JSONL  Format = "jsonl"
 	Board  Format = "board"  // {"posts": [...]}, a thread as imageboards publish it
 	SQLite Format = "sqlite" // a corpus: it needs no import
@@ -55,7 +56,7 @@ const (
 
 // Formats lists them all.
 func Formats() []Format {
-	return []Format{Auto, EPUB, Text, HTML, FB2, TEI, DOCX, ODT, RTF, MOBI, JSONL, Board, SQLite}
+	return []Format{Auto, EPUB, Text, HTML, FB2, TEI, DOCX, ODT, RTF, MOBI, PDF, JSONL, Board, SQLite}
 }
 
 // DefaultSceneTokens is the size of a book's scenes.

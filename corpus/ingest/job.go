@@ -44,6 +44,8 @@ func (j *job) importer(f Format) (read func(context.Context, source) error, ofBo
 		return j.rtf, true
 	case MOBI:
 		return j.kindle, true
+	case PDF:
+		return j.pdf, true
 	case JSONL:
 		return j.jsonl, false
 	case Board:

@@ -22,6 +22,7 @@ var fuzzTargets = map[ingest.Format]string{
 	ingest.ODT:   "FuzzODT",
 	ingest.RTF:   "FuzzRTF",
 	ingest.MOBI:  "FuzzKindle",
+	ingest.PDF:   "FuzzPDF",
 	ingest.JSONL: "FuzzLine",
 	ingest.Board: "FuzzBoard",
 }

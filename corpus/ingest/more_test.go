@@ -216,7 +216,6 @@ func TestOtherFormatsAreRefused(t *testing.T) {
 		"b.txt":   {"\\documentclass{book}\n\\begin{document}\nHello\n", "pandoc "},
 		"c.adoc":  {"= Title\n\nText", "asciidoctor "},
 		"d.txt":   {"= Title\n:toc: left\n\n== Chapter\n\nText\n", "asciidoctor "},
-		"f.pdf":   {"%PDF-1.7", "ebook-convert "},
 		"g.pdb":   {strings.Repeat("x", 60) + "TEXtREAd", "ebook-convert "},
 		"j.azw3":  {"TPZ", "ebook-convert "},
 		"k.org":   {"* Title", "pandoc "},

@@ -17,6 +17,7 @@ import (
 
 	"annotator"
 	"annotator/corpus/ingest/mobi"
+	"annotator/corpus/ingest/pdf"
 )
 
 // source is one file to import.
@@ -29,7 +30,7 @@ type source struct {
 
 // isText reports whether a source is in a format that is text.
 func (s source) isText() bool {
-	return !slices.Contains([]Format{EPUB, DOCX, ODT, MOBI, SQLite}, s.format)
+	return !slices.Contains([]Format{EPUB, DOCX, ODT, MOBI, PDF, SQLite}, s.format)
 }
 
 // findSources lists the files, each with its format. Other files in folders are left out, and the report says so.
@@ -179,6 +180,8 @@ func detect(path string, head []byte, encoding string) Format {
 		return EPUB
 	case bytes.HasPrefix(head[min(mobi.MarkAt, len(head)):], []byte(mobi.Mark)):
 		return MOBI
+	case bytes.HasPrefix(head, []byte(pdf.Mark)):
+		return PDF
 	case bytes.HasPrefix(head, []byte(rtfMark)):
 		return RTF
 	}
