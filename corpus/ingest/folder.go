@@ -127,6 +127,8 @@ func evidently(s source, head []byte, o Options) string {
 		return kind.name
 	case s.format == SQLite:
 		return "a database"
+	case s.format == PDF: // printed from the files beside it, or no story
+		return "a PDF document"
 	case s.format == EPUB && ending != ".epub" && !bytes.Contains(head, []byte("application/epub+zip")):
 		return "an archive"
 	case s.isText() && bytes.IndexByte(head, 0) >= 0 && encodingOf(head, o.Encoding, false) == nil:

@@ -434,7 +434,7 @@ func TestPDF(t *testing.T) {
 	t.Parallel()
 	m := importFile(t, "b.pdf", makePDF("It begins", "It goes on, and", "so it ends."))
 	wantScenes(t, m, "= First", "It begins", "= Second", "It goes on, and so it ends.")
-	wantParts(t, m, "page-marks: 3 words, 1|running-heads: 6 words, RUNNING HEAD")
+	wantParts(t, m, "running-heads: 6 words, RUNNING HEAD", "page-marks: 3 words, 1")
 	if m.report.Format != ingest.PDF || m.report.Title != "The Book" || m.report.Author != "A. Writer" {
 		t.Errorf("%+v", m.report)
 	}

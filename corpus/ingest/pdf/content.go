@@ -128,13 +128,9 @@ func (p *painter) apply(op operator, a array, resources dict, depth int) {
 	last, _ := at(a, len(a)-1).([]byte)
 	switch op {
 	case "q":
-		if len(p.saved) < 1<<10 {
-			p.saved = append(p.saved, p.state)
-		}
+		p.save()
 	case "Q":
-		if k := len(p.saved); k > 0 {
-			p.state, p.saved = p.saved[k-1], p.saved[:k-1]
-		}
+		p.restore()
 	case "cm":
 		p.ctm = six().times(p.ctm)
 	case "BT":
@@ -142,16 +138,6 @@ func (p *painter) apply(op operator, a array, resources dict, depth int) {
 	case "Tf":
 		p.size = n(1)
 		p.font = p.find(p.dict(resources["Font"]), at(a, 0))
-	case "Tc":
-		p.char = n(0)
-	case "Tw":
-		p.word = n(0)
-	case "Tz":
-		p.scale = n(0) / 100
-	case "TL":
-		p.leading = n(0)
-	case "Ts":
-		p.rise = n(0)
 	case "Td":
 		move(n(0), n(1))
 	case "TD":
@@ -173,23 +159,62 @@ func (p *painter) apply(op operator, a array, resources dict, depth int) {
 		p.show(last)
 	case "TJ":
 		list, _ := at(a, 0).(array)
-		for _, v := range list {
-			switch v := v.(type) {
-			case []byte:
-				p.show(v)
-			case float64:
-				p.text = matrix{1, 0, 0, 1, -v / 1000 * p.size * p.scale, 0}.times(p.text)
-			}
-		}
+		p.showAll(list)
 	case "Do":
 		key, _ := at(a, 0).(name)
-		v := p.dict(resources["XObject"])[key]
-		r, _ := v.(ref)
-		if s, ok := p.get(v).(stream); ok && !p.running[r] {
-			p.running[r] = true
-			p.form(s, resources, depth)
-			delete(p.running, r)
+		p.use(p.dict(resources["XObject"])[key], resources, depth)
+	default:
+		p.set(op, n(0))
+	}
+}
+
+func (p *painter) save() {
+	if len(p.saved) < 1<<10 {
+		p.saved = append(p.saved, p.state)
+	}
+}
+
+func (p *painter) restore() {
+	if k := len(p.saved); k > 0 {
+		p.state, p.saved = p.saved[k-1], p.saved[:k-1]
+	}
+}
+
+// set sets what text is shown with.
+func (p *painter) set(op operator, value float64) {
+	switch op {
+	case "Tc":
+		p.char = value
+	case "Tw":
+		p.word = value
+	case "Tz":
+		p.scale = value / 100
+	case "TL":
+		p.leading = value
+	case "Ts":
+		p.rise = value
+	}
+}
+
+// showAll shows strings with distances between them.
+func (p *painter) showAll(list array) {
+	for _, v := range list {
+		switch v := v.(type) {
+		case []byte:
+			p.show(v)
+		case float64:
+			p.text = matrix{1, 0, 0, 1, -v / 1000 * p.size * p.scale, 0}.times(p.text)
 		}
+	}
+}
+
+// use runs a part, unless it is being run.
+func (p *painter) use(v any, resources dict, depth int) {
+	r, _ := v.(ref)
+	if s, ok := p.get(v).(stream); ok && !p.running[r] {
+		p.running[r] = true
+		p.form(s, resources, depth)
+		delete(p.running, r)
 	}
 }
 
@@ -260,7 +285,7 @@ func (p *painter) place() matrix {
 
 func sane(m matrix) bool {
 	for _, v := range m {
-		if !(math.Abs(v) < 1e6) { //nolint:staticcheck // not a number is not sane
+		if math.IsNaN(v) || math.Abs(v) > 1e6 {
 			return false
 		}
 	}

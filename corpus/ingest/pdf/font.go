@@ -100,13 +100,15 @@ var glyphs = func() map[string]string {
 		period . slash / zero 0 one 1 two 2 three 3 four 4 five 5 six 6 seven 7 eight 8 nine 9 colon : semicolon ;
 		less < equal = greater > question ? at @ bracketleft [ backslash \ bracketright ] asciicircum ^ underscore _
 		grave ` + "`" + ` braceleft { bar | braceright } asciitilde ~ exclamdown ¡ cent ¢ sterling £ fraction ⁄ yen ¥
-		florin ƒ section § currency ¤ quotedblleft “ guillemotleft « guilsinglleft ‹ guilsinglright › fi fi fl fl ff ff
-		ffi ffi ffl ffl endash – dagger † daggerdbl ‡ periodcentered · paragraph ¶ bullet • quotesinglbase ‚
+		florin ƒ section § currency ¤ quotedblleft “ guillemotleft « guilsinglleft ‹ guilsinglright › endash – dagger † daggerdbl ‡ periodcentered · paragraph ¶ bullet • quotesinglbase ‚
 		quotedblbase „ quotedblright ” guillemotright » ellipsis … perthousand ‰ questiondown ¿ emdash — AE Æ ae æ
 		OE Œ oe œ Oslash Ø oslash ø Lslash Ł lslash ł dotlessi ı germandbls ß Eth Ð eth ð Thorn Þ thorn þ
 		Dcroat Đ dcroat đ degree ° copyright © registered ® trademark ™ Euro € multiply × divide ÷ plusminus ±
 		onehalf ½ onequarter ¼ threequarters ¾ ordfeminine ª ordmasculine º mu µ`)
 	m["space"], m["nbspace"], m["sfthyphen"] = " ", " ", "\u00AD"
+	for _, ligature := range []string{"ff", "fi", "fl", "ffi", "ffl"} {
+		m[ligature] = ligature
+	}
 	for i := 1; i+1 < len(fields); i += 2 {
 		m[fields[i]] = fields[i+1]
 	}
@@ -271,7 +273,7 @@ func (f *font) signs(s []byte) []sign {
 // textString decodes a string outside of pages: a title, an entry of the outline.
 func textString(v any) string {
 	s, _ := v.([]byte)
-	text := ""
+	var text string
 	switch {
 	case len(s) >= 2 && s[0] == 0xFE && s[1] == 0xFF:
 		text = utf16Text(s[2:])

@@ -142,16 +142,21 @@ func (y *layout) measure() {
 	y.leading = y.size * 1.2
 	best, found := 0, false
 	for distance, n := range leadings {
-		if distance >= 0.8*y.size {
+		if y.isLeading(distance) {
 			best = max(best, n)
 		}
 	}
 	// Where most paragraphs are of one line, their distance is the most frequent one. Lines have the least.
 	for distance, n := range leadings {
-		if distance >= 0.8*y.size && n*10 >= best && (!found || distance < y.leading) {
+		if y.isLeading(distance) && n*10 >= best && (!found || distance < y.leading) {
 			y.leading, found = distance, true
 		}
 	}
+}
+
+// isLeading reports whether lines of one paragraph may have this distance.
+func (y *layout) isLeading(distance float64) bool {
+	return distance >= 0.8*y.size && distance <= 2.5*y.size
 }
 
 // most is the key that counts most; of several the least.
@@ -289,18 +294,7 @@ func (y *layout) paragraphs(targets []target) {
 	var p *building
 	where := make([]int, len(targets))
 	end := func() {
-		if p == nil {
-			return
-		}
-		for _, i := range p.leads {
-			where[i] = len(y.book.Paragraphs)
-		}
-		if p.first != nil {
-			y.book.Paragraphs = append(y.book.Paragraphs, Paragraph{
-				Text: p.text.String(), Bold: p.strong, Level: y.level(p), Page: p.begins,
-			})
-		}
-		y.book.Paragraphs = append(y.book.Paragraphs, p.behind...)
+		y.close(p, where)
 		p = nil
 	}
 	leads := map[int][]int{} // entries by page
@@ -317,14 +311,8 @@ func (y *layout) paragraphs(targets []target) {
 				p.behind = append(p.behind, Paragraph{Text: l.text, Kind: l.kind})
 				continue
 			}
-			var here []int
-			leads[number] = slices.DeleteFunc(leads[number], func(i int) bool {
-				reached := l.y <= targets[i].y+y.size/2
-				if reached {
-					here = append(here, i)
-				}
-				return reached
-			})
+			here, rest := reached(leads[number], targets, l.y-y.size/2)
+			leads[number] = rest
 			if p == nil || p.first == nil || len(here) > 0 || y.parts(p.last, l, left[number], right[number]) {
 				end()
 				p = &building{first: l, strong: true, begins: begins}
@@ -346,6 +334,34 @@ func (y *layout) paragraphs(targets []target) {
 			y.book.Contents = append(y.book.Contents, t.Entry)
 		}
 	}
+}
+
+// close adds a paragraph, and what was between its lines behind it. where is, by entry, the paragraph it leads to.
+func (y *layout) close(p *building, where []int) {
+	if p == nil {
+		return
+	}
+	for _, i := range p.leads {
+		where[i] = len(y.book.Paragraphs)
+	}
+	if p.first != nil {
+		y.book.Paragraphs = append(y.book.Paragraphs, Paragraph{
+			Text: p.text.String(), Bold: p.strong, Level: y.level(p), Page: p.begins,
+		})
+	}
+	y.book.Paragraphs = append(y.book.Paragraphs, p.behind...)
+}
+
+// reached parts entries into those whose place is at a height or above, and the rest.
+func reached(leads []int, targets []target, height float64) (here, rest []int) {
+	for _, i := range leads {
+		if targets[i].y >= height {
+			here = append(here, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return here, rest
 }
 
 // margins are, by page, the left edge of most lines and the right one that lines reach.
@@ -373,7 +389,7 @@ func (y *layout) margins() (left, right []float64) {
 func (y *layout) parts(before, l *textLine, left, right float64) bool {
 	indent := l.x - left
 	switch {
-	case math.Abs(l.size-before.size) > 0.1*y.size:
+	case math.Abs(l.size-before.size) > 0.1*y.size, l.bold != before.bold:
 		return true
 	case l.page != before.page:
 		full := before.end >= right-5*y.size

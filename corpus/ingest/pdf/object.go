@@ -118,7 +118,7 @@ func (l *lexer) array(depth int) array {
 			continue
 		}
 		if v == operator(">>") || v == operator("endobj") {
-			l.at -= len(v.(operator)) //nolint:errcheck,forcetypeassert // compared above
+			l.at -= len(v.(operator)) //nolint:forcetypeassert // compared above
 			return a
 		}
 		a = append(a, v)
