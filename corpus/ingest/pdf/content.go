@@ -144,25 +144,22 @@ func (p *painter) apply(op operator, a array, resources dict, depth int) {
 		p.leading = -n(1)
 		move(n(0), n(1))
 	case "Tm":
-		p.line = six()
-		p.text = p.line
+		p.line, p.text = six(), six()
 	case "T*":
 		move(0, -p.leading)
 	case "Tj":
 		p.show(last)
-	case "'":
-		move(0, -p.leading)
-		p.show(last)
-	case "\"":
-		p.word, p.char = n(0), n(1)
+	case "'", "\"":
+		if op == "\"" {
+			p.word, p.char = n(0), n(1)
+		}
 		move(0, -p.leading)
 		p.show(last)
 	case "TJ":
 		list, _ := at(a, 0).(array)
 		p.showAll(list)
 	case "Do":
-		key, _ := at(a, 0).(name)
-		p.use(p.dict(resources["XObject"])[key], resources, depth)
+		p.use(at(a, 0), resources, depth)
 	default:
 		p.set(op, n(0))
 	}
@@ -209,7 +206,9 @@ func (p *painter) showAll(list array) {
 }
 
 // use runs a part, unless it is being run.
-func (p *painter) use(v any, resources dict, depth int) {
+func (p *painter) use(part any, resources dict, depth int) {
+	key, _ := part.(name)
+	v := p.dict(resources["XObject"])[key]
 	r, _ := v.(ref)
 	if s, ok := p.get(v).(stream); ok && !p.running[r] {
 		p.running[r] = true

@@ -177,7 +177,7 @@ const (
 )
 
 // edges finds running heads and page numbers. They come again on one height, with the same words or with a number that
-// grows as the pages do, and stand apart from the text by distance, size or being nothing but a number.
+// grows as the pages do. They stand apart from the text by distance or size, or are nothing but a number.
 func (y *layout) edges() {
 	for range maxEdge {
 		found := map[string][]*textLine{}

@@ -144,10 +144,11 @@ func TestEdgesAndOutline(t *testing.T) {
 	t.Parallel()
 	var pages []string
 	for i := range 5 {
-		pages = append(pages, lines("THE BOOK", "", "  It is text", fmt.Sprintf("of page %c, and", 'A'+i), "it goes on", "",
-			fmt.Sprint(i+7)))
+		pages = append(pages, lines("THE BOOK", "", "  It is text", fmt.Sprintf("of page %c, and", 'A'+i),
+			"it goes on", "", fmt.Sprint(i+7)))
 	}
-	b, err := pdf.Read(file(pages, `4 0 obj<</First 5 0 R>>endobj 5 0 obj<</Title(One)/Dest[100 0 R/Fit]/Next 6 0 R>>endobj`,
+	b, err := pdf.Read(file(pages, `4 0 obj<</First 5 0 R>>endobj`,
+		`5 0 obj<</Title(One)/Dest[100 0 R/Fit]/Next 6 0 R>>endobj`,
 		`6 0 obj<</Title<FEFF005400770F6F>/A<</D[104 0 R/XYZ 0 690 0]>>/Next 5 0 R>>endobj`,
 		`9 0 obj<</Title(The Book)/Author(A. Writer)>>endobj`))
 	if err != nil {
@@ -195,7 +196,8 @@ func TestRefused(t *testing.T) {
 
 // FuzzRead: whatever the bytes are, reading ends, and entries lead to paragraphs.
 func FuzzRead(f *testing.F) {
-	f.Add(file([]string{lines("  One", "two-", "three")}, "4 0 obj<</First 5 0 R>>endobj 5 0 obj<</Title(T)/Dest[100 0 R]>>endobj"))
+	f.Add(file([]string{lines("  One", "two-", "three")},
+		"4 0 obj<</First 5 0 R>>endobj 5 0 obj<</Title(T)/Dest[100 0 R]>>endobj"))
 	for _, filter := range []string{"FlateDecode", "LZWDecode", "ASCIIHexDecode", "ASCII85Decode"} {
 		f.Add(file([]string{packed(f, filter, lines("Text"))}))
 	}
