@@ -127,7 +127,7 @@ func evidently(s source, head []byte, o Options) string {
 		return kind.name
 	case s.format == SQLite:
 		return "a database"
-	case s.format == PDF: // printed from the files beside it, or no story
+	case s.format == PDF: // mostly made of the other files
 		return "a PDF document"
 	case s.format == EPUB && ending != ".epub" && !bytes.Contains(head, []byte("application/epub+zip")):
 		return "an archive"

@@ -421,7 +421,8 @@ func makePDF(pages ...string) string {
 	kids := ""
 	for i, text := range pages {
 		content := "BT /F 10 Tf 50 800 Td (RUNNING HEAD) Tj 0 -30 Td 12 TL (" +
-			strings.ReplaceAll(text, "\n", ") Tj T* (") + ") Tj ET BT /F 10 Tf 50 20 Td (" + strconv.Itoa(i+1) + ") Tj ET"
+			strings.ReplaceAll(text, "\n", ") Tj T* (") + ") Tj ET " +
+			"BT /F 10 Tf 50 20 Td (" + strconv.Itoa(i+1) + ") Tj ET"
 		fmt.Fprintf(&b, "%d 0 obj<</Contents %d 0 R>>endobj\n%d 0 obj<</Length %d>>stream\n%s\nendstream endobj\n",
 			10+2*i, 11+2*i, 11+2*i, len(content), content)
 		kids += strconv.Itoa(10+2*i) + " 0 R "

@@ -37,12 +37,12 @@ func readPDF(data []byte, report *Report) (*bookReader, error) {
 		return nil, annotator.Errorf(annotator.Misused, "%w", err).WithAdvice("%s", advice)
 	}
 	if b.Unordered > 0 {
-		report.note("%d of %d pages of the PDF document have columns or tables; their text is in the order of the file, "+
-			"which may not be that of reading", b.Unordered, b.Pages)
+		report.note("%d of %d pages of the PDF document have columns or tables; their text is in the order of "+
+			"the file, which may not be that of reading", b.Unordered, b.Pages)
 	}
 	if b.Uncertain > 0 {
-		report.note("%d lines at the edges of pages come again but do not stand apart; they are in the text, and may be "+
-			"running heads", b.Uncertain)
+		report.note("%d lines at the edges of pages come again but do not stand apart; they are in the text, and "+
+			"may be running heads", b.Uncertain)
 	}
 	if b.Unknown > 0 {
 		report.note("%d characters are not known, as their fonts do not say what they are", b.Unknown)

@@ -100,7 +100,8 @@ var glyphs = func() map[string]string {
 		period . slash / zero 0 one 1 two 2 three 3 four 4 five 5 six 6 seven 7 eight 8 nine 9 colon : semicolon ;
 		less < equal = greater > question ? at @ bracketleft [ backslash \ bracketright ] asciicircum ^ underscore _
 		grave ` + "`" + ` braceleft { bar | braceright } asciitilde ~ exclamdown ¡ cent ¢ sterling £ fraction ⁄ yen ¥
-		florin ƒ section § currency ¤ quotedblleft “ guillemotleft « guilsinglleft ‹ guilsinglright › endash – dagger † daggerdbl ‡ periodcentered · paragraph ¶ bullet • quotesinglbase ‚
+		florin ƒ section § currency ¤ quotedblleft “ guillemotleft « guilsinglleft ‹ guilsinglright ›
+		endash – dagger † daggerdbl ‡ periodcentered · paragraph ¶ bullet • quotesinglbase ‚
 		quotedblbase „ quotedblright ” guillemotright » ellipsis … perthousand ‰ questiondown ¿ emdash — AE Æ ae æ
 		OE Œ oe œ Oslash Ø oslash ø Lslash Ł lslash ł dotlessi ı germandbls ß Eth Ð eth ð Thorn Þ thorn þ
 		Dcroat Đ dcroat đ degree ° copyright © registered ® trademark ™ Euro € multiply × divide ÷ plusminus ±
