@@ -27,8 +27,8 @@ func newImport(a *app) *cobra.Command {
 		Long: longHelp(`
 Make a corpus database from books (EPUB, Kindle, PDF, Word, OpenDocument, RTF, TEI, text, Markdown, HTML,
 FictionBook), also in archives (zip, tar, gzip), or from posts of a forum (JSON lines, thread files, chats).
-The report lists what was left out, how much that is and how it begins; --keep takes a part in after all. --list shows the chapters of the result
-and writes nothing.
+The report lists what was left out, how much that is and how it begins; --keep takes a part in after all.
+--list shows the chapters of the result and writes nothing.
 
 A folder stands for all story files below it, in the order of its SUMMARY.md or Book.txt, else of the weights in their
 front matter, else in the natural order of their names (2 before 10, a prologue first, an epilogue last). Hidden
