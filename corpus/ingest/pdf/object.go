@@ -83,8 +83,9 @@ func (l *lexer) next(depth int) (any, bool) {
 	case '>':
 		if l.at < len(l.data) && l.data[l.at] == '>' {
 			l.at++
+			return operator(">>"), true
 		}
-		return operator(">>"), true
+		return operator(">"), true
 	case ']', ')', '{', '}':
 		return operator(c), true
 	}
