@@ -68,7 +68,7 @@ func checkPrecedence(t *testing.T, f *pflag.Flag, inFlag, inFirst, inSecond, inF
 	if err := settings.merge(a, file); err != nil {
 		t.Fatal(err)
 	}
-	if got := settings.flags.Lookup(f.Name).Value.String(); got != want || settings.sources[f.Name] != source {
+	if got := valueText(settings.flags.Lookup(f.Name)); got != want || settings.sources[f.Name] != source {
 		t.Errorf("--%s is %q from %q, want %q from %q", f.Name, got, settings.sources[f.Name], want, source)
 	}
 }

@@ -256,10 +256,7 @@ func (s *settings) print(a *app) error {
 	var lines []string
 	var err error
 	s.flags.VisitAll(func(f *pflag.Flag) {
-		value := f.Value.String()
-		if f.Value.Type() == "stringSlice" { // which is set without the brackets that it shows
-			value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
-		}
+		value := valueText(f)
 		if f.Name == "endpoint" {
 			value = maskEndpoints(value)
 		}
@@ -315,4 +312,13 @@ func withoutSecrets(address string) string {
 	}
 	u.Fragment = ""
 	return u.String()
+}
+
+// valueText returns the value of a flag as it is set: a list without the brackets that it shows.
+func valueText(f *pflag.Flag) string {
+	value := f.Value.String()
+	if f.Value.Type() == "stringSlice" {
+		value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
+	}
+	return value
 }

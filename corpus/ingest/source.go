@@ -84,7 +84,7 @@ func file(path string, info fs.FileInfo, o Options, report *Report) ([]source, e
 	s.format = detect(path, head, o.Encoding)
 	if kind := markupOf(decodeHead(head, o.Encoding)); s.format == Text && kind.name != "" {
 		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which is not read as a story", path,
-			kind.name).WithAdvice("%s; --format text reads it as it is", kind.advice(path))
+			kind.name).WithReason(annotator.ReasonMarkup, kind.advice(path))
 	}
 	if s.format == EPUB {
 		if several, err := s.openZip(); err != nil {
