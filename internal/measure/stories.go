@@ -49,7 +49,7 @@ func (o *options) storiesTables(ctx context.Context) (map[string]string, error) 
 // readStories reads a number of stories in this process.
 func (o *options) readStories(ctx context.Context, stories int, admits bool) ([]string, error) {
 	server := scripted.New(scripted.Options{Strict: true, Pace: &scripted.Pace{
-		Slots: slots, Prefill: 5_000, Decode: 40, Pool: slots * storyContext * 100 / 85, Scale: timeScale,
+		Slots: slots, Prefill: 5_000, Decode: 40, Pool: (slots*storyContext*100 + 84) / 85, Scale: timeScale,
 	}})
 	client, err := endpoint.New(endpoint.Options{BaseURL: serverURL, HTTP: inProcess{server}}, endpoint.API{
 		Header: endpoint.Bearer,
