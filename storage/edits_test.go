@@ -208,9 +208,6 @@ func (s *story) oneOperation(t *rapid.T) annotator.Operation {
 		op.Text = "a word"
 	case annotator.DeedLock, annotator.DeedUnlock, annotator.DeedEdit, annotator.DeedEnd:
 		op.Fact, op.Text = rapid.Int64Range(0, 3).Draw(t, "fact"), text.Draw(t, "text")
-		if op.Do == annotator.DeedEdit {
-			op.Relation = rapid.SampledFrom([]string{"", "owns", "sister of"}).Draw(t, "relation")
-		}
 	case annotator.DeedAdd, annotator.DeedReject:
 		op.Fact, op.Text = rapid.Int64Range(0, 4).Draw(t, "fact"), text.Draw(t, "text")
 		if rapid.Bool().Draw(t, "a name") {
