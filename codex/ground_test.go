@@ -144,21 +144,43 @@ func TestPartsOfWordsGroundNothing(t *testing.T) {
 		runes := []rune(s.text)
 		start := rapid.IntRange(0, len(runes)).Draw(t, "start")
 		quote := strings.TrimSpace(string(runes[start:rapid.IntRange(start, len(runes)).Draw(t, "end")]))
-		whole := false
-		for at := range s.text {
-			inside, end := 0, at+len(quote)
-			for _, w := range s.words {
-				if at <= w.Start && w.End <= end {
-					inside++
-				}
-			}
-			whole = whole || strings.HasPrefix(s.text[at:], quote) && inside > 1 && !s.cuts(at) && !s.cuts(end) ||
-				strings.HasPrefix(s.text[at:], quote) && inside == len(s.words)
-		}
-		if _, found := codex.Ground(s.text, quote); found != whole {
+		if _, found := codex.Ground(s.text, quote); found != s.folded().holds(spacedOut(quote)) {
 			t.Fatalf("%q of %q is found: %v", quote, s.text, found)
 		}
 	})
+}
+
+// folded returns a text with its words composed and single spaces between them: the forms that a quotation may have.
+func (s *storyText) folded() *storyText {
+	f := &storyText{}
+	for i, w := range s.words {
+		start := len(f.text)
+		f.text += norm.NFC.String(s.text[w.Start:w.End])
+		f.words = append(f.words, codex.Span{Start: start, End: len(f.text)})
+		next := len(s.text)
+		if i+1 < len(s.words) {
+			next = s.words[i+1].Start
+		}
+		f.text += strings.ReplaceAll(s.text[w.End:next], "  ", " ")
+	}
+	return f
+}
+
+// holds reports whether a quotation stands in the text and holds two whole words or all of them, and no part of a word.
+func (s *storyText) holds(quote string) bool {
+	for at := range s.text {
+		inside, end := 0, at+len(quote)
+		for _, w := range s.words {
+			if at <= w.Start && w.End <= end {
+				inside++
+			}
+		}
+		if strings.HasPrefix(s.text[at:], quote) &&
+			(inside > 1 && !s.cuts(at) && !s.cuts(end) || inside == len(s.words)) {
+			return true
+		}
+	}
+	return false
 }
 
 // cuts reports whether an offset is inside a word.
