@@ -12,6 +12,7 @@ import (
 	"annotator/codex"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -232,31 +233,51 @@ func TestRelations(t *testing.T) {
 }
 
 // TestRelationOfAMerge: a fact of both entries gets the relation of the one that has it, and the split takes it back.
+// It keeps a relation that it has, and gets none of a fact that has ended.
 func TestRelationOfAMerge(t *testing.T) {
 	t.Parallel()
-	source := entryOf(t, 1, codex.Edit{Name: new("Mik"), Facts: []codex.Fact{
-		{Text: "He rows.", Relation: "rows", Object: "Dawn"},
-	}})
-	target := entryOf(t, 2, codex.Edit{Name: new("Mik Ferrow"), Facts: []codex.Fact{{Text: "He rows."}}})
-	revisions, err := codex.Merge(source, target, annotator.ActorModel, annotator.PlaceAt(2, 0))
-	if err != nil {
-		t.Fatal(err)
+	fact := func(relation string, quotes ...annotator.Evidence) codex.Fact {
+		return codex.Fact{Text: "He rows.", Relation: relation, Object: "Dawn", Quotes: quotes}
 	}
-	numbered(revisions, 100)
-	applyAll(t, revisions, source, target)
-	if got := codex.RelationWords(&target.Claims[0]); got != "rows Dawn" || len(target.Claims) != 1 {
-		t.Fatalf("merged: %q of %d facts", got, len(target.Claims))
-	}
-	split, err := codex.Perform(&annotator.Operation{Do: annotator.DeedSplit, Entry: 1}, &codex.Subject{
-		Entries: map[int64]*annotator.Entry{1: source, 2: target},
-		Former:  append(codex.Moved(revisions, source), revisions[len(revisions)-1]),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	applyAll(t, numbered(split, 200), source, target)
-	if got := codex.RelationWords(&target.Claims[0]); got != "" {
-		t.Errorf("after the split: %q", got)
+	closed := []codex.Closing{{Fact: 1, Ended: annotator.EndWrong}}
+	for name, test := range map[string]struct {
+		source, target codex.Fact
+		closed         []codex.Closing // of the source
+		want           string
+	}{
+		"given":  {source: fact("rows"), target: fact(""), want: "rows Dawn"},
+		"quoted": {source: fact("rows", quoted(1, "row")...), target: fact("", quoted(2, "row")...), want: "rows Dawn"},
+		"kept":   {source: fact("rows"), target: fact("owns"), want: "owns Dawn"},
+		"ended":  {source: fact("rows"), target: fact(""), closed: closed},
+	} {
+		source := entryOf(t, 1, codex.Edit{Name: new("Mik"), Facts: []codex.Fact{test.source}})
+		target := entryOf(t, 2, codex.Edit{Name: new("Mik Ferrow"), Facts: []codex.Fact{test.target}})
+		closing, err := codex.Revise(source, codex.Edit{Close: test.closed, Actor: annotator.ActorModel, At: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		applyAll(t, numbered(closing, 50), source)
+		before := codex.Clone(target)
+		revisions, err := codex.Merge(source, target, annotator.ActorPerson, annotator.PlaceAt(2, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		applyAll(t, numbered(revisions, 100), source, target)
+		if got := codex.RelationWords(&target.Claims[0]); got != test.want || len(target.Claims) != 1 {
+			t.Fatalf("%s: merged: %q of %d facts", name, got, len(target.Claims))
+		}
+		split, err := codex.Perform(&annotator.Operation{Do: annotator.DeedSplit, Entry: 1}, &codex.Subject{
+			Entries: map[int64]*annotator.Entry{1: source, 2: target},
+			Former:  append(codex.Moved(revisions, source), revisions[len(revisions)-1]),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		applyAll(t, numbered(split, 200), source, target)
+		ignored := cmpopts.IgnoreFields(annotator.Claim{}, "Revision")
+		if diff := cmp.Diff(before.Claims, target.Claims, ignored, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: after the split (-before +after):\n%s", name, diff)
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ func (r *reviser) copyClaims(source *annotator.Entry) {
 				claim.ReplacedBy = 0
 			}
 			r.add(annotator.FieldClaim, "", annotator.EncodeJSON(claim))
-		} else {
+		} else if claim.Until == 0 && r.entry.Claims[claimIndex(&r.entry, id)].Relation == "" {
 			r.complete(id, false, claim.Relation, claim.Object)
 		}
 		r.attachAll(id, source.Claims[i].Evidence)

@@ -44,14 +44,19 @@ func (r *reviser) removeMoved(added []annotator.Revision) {
 			quotes[v.Claim]++
 		}
 	}
+	last := map[int64]int64{} // the newest revision of each claim
 	changed := map[int64]bool{}
-	for i := range added {
+	for i := range slices.Backward(added) {
 		claim, err := decode[annotator.Claim](added[i].New)
 		if added[i].Field != annotator.FieldClaim || err != nil {
 			continue
 		}
+		last[claim.ID] = max(last[claim.ID], added[i].ID)
+		if added[i].Old != "" { // it got a relation
+			continue
+		}
 		at := claimIndex(&r.entry, claim.ID)
-		changed[claim.ID] = at < 0 || r.entry.Claims[at].Revision != added[i].ID ||
+		changed[claim.ID] = at < 0 || r.entry.Claims[at].Revision != last[claim.ID] ||
 			len(r.entry.Claims[at].Evidence) != quotes[claim.ID] || r.replaces(claim.ID, added)
 	}
 	for i := range slices.Backward(added) {
