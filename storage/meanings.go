@@ -77,7 +77,7 @@ type mentionUpdate struct {
 	former int64      // the newest revision at the last update
 	now    knownSince // the newest one
 	names  aliasesSince
-	fresh  map[Mention]bool                  // that were added
+	fresh  map[Mention]int64                 // that were added, with the revision that set the newest row of each
 	added  map[annotator.Order]map[int64]int // to the mentions of an entry in a scene; 0 where one has ended
 	held   map[annotator.Order][]heldMention // of scenes that were read
 	gone   map[annotator.Place]bool          // the places of former posts
@@ -131,7 +131,7 @@ func (u *mentionUpdate) resolveScene(scene annotator.Order) {
 	for _, l := range u.levels(all, scene) {
 		meant := meanings(all, scenes, l.seen)
 		for i := first; i < len(all); i++ {
-			if m := &all[i]; m.inForce(l.seen) && m.meant != meant[i] && (l.seen == forever || u.fresh[m.Mention]) {
+			if m := &all[i]; m.inForce(l.seen) && m.meant != meant[i] && (l.seen == forever || u.isFresh(m)) {
 				u.setMeant(m, meant[i], l)
 			}
 		}
@@ -153,7 +153,7 @@ func shared(mentions []heldMention) bool {
 func (u *mentionUpdate) levels(mentions []heldMention, scene annotator.Order) []knownSince {
 	first := forever
 	for i := range mentions {
-		if m := &mentions[i]; m.Place.Order() == scene && u.fresh[m.Mention] {
+		if m := &mentions[i]; m.Place.Order() == scene && u.isFresh(m) {
 			first = min(first, max(m.since.seen, scene-1))
 		}
 	}
@@ -175,6 +175,12 @@ func (u *mentionUpdate) levels(mentions []heldMention, scene annotator.Order) []
 	return levels
 }
 
+// isFresh reports whether a row was added. Former rows of the same mention have ended, and stay as they are.
+func (u *mentionUpdate) isFresh(m *heldMention) bool {
+	since, added := u.fresh[m.Mention]
+	return added && since == m.since.revision
+}
+
 // setMeant changes whether a mention means its entry, from a time on.
 func (u *mentionUpdate) setMeant(m *heldMention, meant bool, from knownSince) {
 	if from.seen == forever {
@@ -185,7 +191,7 @@ func (u *mentionUpdate) setMeant(m *heldMention, meant bool, from knownSince) {
 		n = 1
 	}
 	// In the first case, no limit is between the two times.
-	if from.revision <= m.since.revision || u.fresh[m.Mention] && from.seen <= m.since.seen {
+	if from.revision <= m.since.revision || u.isFresh(m) && from.seen <= m.since.seen {
 		u.execOne(`UPDATE mention SET meant = ? WHERE entry_id = ? AND place = ? AND start_at = ? AND set_by = ?`,
 			n, m.Entry, m.Place, m.Start, m.since.revision)
 		u.count(&m.Mention, 2*n-1)
@@ -194,6 +200,9 @@ func (u *mentionUpdate) setMeant(m *heldMention, meant bool, from knownSince) {
 			WHERE entry_id = ? AND place = ? AND start_at = ? AND set_by = ?`,
 			from.seen, from.revision, m.Entry, m.Place, m.Start, m.since.revision)
 		u.insert(&m.Mention, from, n)
+		if u.isFresh(m) {
+			u.fresh[m.Mention] = from.revision
+		}
 		m.since = from
 	}
 	m.meant = meant

@@ -77,6 +77,32 @@ func TestSharedNamesMeanWhoWasNamedLast(t *testing.T) {
 	s.clean()
 }
 
+// TestNamesOfSplitEntries: a name that a merge gave to another entry, and its split gave back, means the entries that
+// had it at each limit.
+func TestNamesOfSplitEntries(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(4))
+	s.read(creates("Dawn", "One.", "ship"))
+	s.read(creates("port", "Two."))
+	revisions, err := s.merge(s.db.Glossary, annotator.ActorCurator, 1, 2, annotator.PlaceAt(orderOf(2), 0))
+	s.ok(err)
+	answer := &annotator.Trace{Kind: annotator.TraceReply, Content: "MERGE"}
+	s.ok(s.db.Curation.Decide(s.ctx, s.curates(), answer, revisions, nil))
+	s.decides(annotator.Operation{Do: annotator.DeedKeep, Entry: 2})
+	s.read()
+	s.decides(annotator.Operation{Do: annotator.DeedSplit, Entry: 1})
+	s.read()
+	s.clean()
+	for point, want := range map[string][2]string{
+		"scene:1": {"1:0 1:0", ""},
+		"scene:4": {"1:0 1:0 2:0 2:0 3:0 3:0 4:0 4:0", "1:23 1:23 2:23 2:23 3:23 3:23 4:23 4:23"},
+	} {
+		if got := [2]string{s.meant(point, 1), s.meant(point, 2)}; got != want {
+			t.Errorf("%s: %q, want %q", point, got, want)
+		}
+	}
+}
+
 // TestEntriesAppearWhereTheyAreMentioned: an entry appears first and last where the story names it within the limit,
 // not where it was changed. Without a mention, it does so where it was changed.
 func TestEntriesAppearWhereTheyAreMentioned(t *testing.T) {

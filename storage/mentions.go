@@ -105,7 +105,7 @@ func (tx *tx) setMentions(scenes []SceneMentions) {
 
 func (tx *tx) newMentionUpdate() *mentionUpdate {
 	u := &mentionUpdate{
-		tx: tx, now: knownSince{tx.head.revision, tx.head.seen}, names: aliasesSince{}, fresh: map[Mention]bool{},
+		tx: tx, now: knownSince{tx.head.revision, tx.head.seen}, names: aliasesSince{}, fresh: map[Mention]int64{},
 		gone:  map[annotator.Place]bool{},
 		added: map[annotator.Order]map[int64]int{}, held: map[annotator.Order][]heldMention{},
 	}
@@ -193,7 +193,7 @@ func (u *mentionUpdate) setScene(s *SceneMentions) {
 		if again && since.revision <= u.former { // a longer name was there, or the entry was not live
 			since = knownSince{u.now.revision, max(u.now.seen, since.seen)}
 		}
-		u.fresh[m] = true
+		u.fresh[m] = since.revision
 		u.insert(&m, since, 1)
 	}
 	if !again {
