@@ -23,6 +23,8 @@ type edit struct {
 	on     codex.Subject
 	values []seenValue // of the entries, in force
 	birth  map[int64]annotator.Order
+	// changed has the furthest scene from which a value of the operation began or ended, by its place.
+	changed map[valuePlace]annotator.Order
 }
 
 // seenValue is a value in force, with the scene from which it is known.
@@ -148,7 +150,7 @@ func (e *edit) readValues(ids []int64) (err error) {
 	if err != nil {
 		return err
 	}
-	e.birth = map[int64]annotator.Order{}
+	e.birth, e.changed = map[int64]annotator.Order{}, map[valuePlace]annotator.Order{}
 	return sqlite.Each(e.ctx, e.q, func(rows *sql.Rows) error {
 		var entry int64
 		var seen annotator.Order
@@ -223,33 +225,29 @@ func (e *edit) changes(v *seenValue) bool {
 	return false
 }
 
-// date sets the place of revisions and the scene from which each is seen. It is no earlier than that of the value that
-// the revision ends, nor than that of a value that it copies.
+// date sets the place of revisions and the scene from which each is seen. That is no earlier than the scene of a value
+// that the revision copies, or of what it rests on.
 func (e *edit) date(revisions []annotator.Revision, from annotator.Order) error {
-	isBack := e.op.Do == annotator.DeedUndo || e.op.Do == annotator.DeedRevert || e.op.Do == annotator.DeedSplit
+	if e.op.Do == annotator.DeedUndo || e.op.Do == annotator.DeedRevert || e.op.Do == annotator.DeedSplit {
+		from = e.op.From
+	}
 	for i := range revisions {
 		r := &revisions[i]
 		ended, set, err := valuesOf(r)
 		if err != nil {
 			return err
 		}
-		if isBack {
-			from = e.op.From
-		}
 		r.Seen = max(r.Seen, from, e.birth[r.Entry], e.seenOf(func(v *seenValue) bool {
-			return ended != nil && v.entry == r.Entry && v.field == ended.field && v.key == ended.key ||
-				set != nil && r.Old == "" && v.field == set.field && v.source() == set.source()
+			return set != nil && r.Old == "" && v.field == set.field && v.source() == set.source()
 		}))
-		if set != nil {
-			var until annotator.Order // of a former value with the key
-			if err := e.Row(e.ctx, `SELECT coalesce(max(until_seen), 0) FROM value
-				WHERE entry_id = ? AND field = ? AND key = ?`, r.Entry, set.field, set.key).Scan(&until); err != nil {
-				return err
-			}
-			r.Seen = max(r.Seen, until)
+		changed := places(r.Entry, ended, set)
+		rests, err := e.restsOn(r, changed)
+		if err != nil {
+			return err
 		}
-		if r.Field == annotator.FieldEvidence {
-			r.Seen = max(r.Seen, e.claimSeen(r, revisions[:i]))
+		r.Seen = max(r.Seen, rests)
+		for _, p := range changed {
+			e.changed[p] = r.Seen
 		}
 		if r.At.Order() == r.Seen {
 			continue
@@ -261,27 +259,79 @@ func (e *edit) date(revisions []annotator.Revision, from annotator.Order) error 
 	return nil
 }
 
-// claimSeen returns the scene from which the claim of a quotation is known, after the revisions before.
-func (e *edit) claimSeen(r *annotator.Revision, before []annotator.Revision) annotator.Order {
-	claim := func(entry int64, v *value) string { // of a claim or a quotation
+// valuePlace is where one value at a time is in force.
+type valuePlace struct {
+	entry int64
+	field annotator.Field
+	key   string // empty: an entry has one value of the field
+}
+
+// places returns the places of some values of an entry. Any of them may be nil.
+func places(entry int64, values ...*value) (all []valuePlace) {
+	for _, v := range values {
 		if v == nil {
-			return ""
+			continue
 		}
-		id, _, _ := strings.Cut(v.key, "/")
-		return fmt.Sprintf("%d:%s", entry, id)
+		p := valuePlace{entry, v.field, v.key}
+		switch v.field {
+		case annotator.FieldTerm, annotator.FieldPresent, annotator.FieldStatus:
+			p.key = ""
+		}
+		all = append(all, p)
 	}
-	ended, set, _ := valuesOf(r)
-	own := claim(r.Entry, cmp.Or(set, ended))
-	seen := e.seenOf(func(v *seenValue) bool {
-		return v.field == annotator.FieldClaim && claim(v.entry, &v.value) == own
-	})
-	for i := range before {
-		b := &before[i]
-		if _, set, _ := valuesOf(b); b.Field == annotator.FieldClaim && claim(b.Entry, set) == own {
-			seen = max(seen, b.Seen)
+	return all
+}
+
+// restsOn returns the furthest scene of what a revision rests on. That is what its places have held. A quotation rests
+// on its claim, and the removal of a claim on that of its quotations.
+func (e *edit) restsOn(r *annotator.Revision, changed []valuePlace) (seen annotator.Order, err error) {
+	for _, p := range changed {
+		found := []valuePlace{p}
+		switch {
+		case p.field == annotator.FieldEvidence:
+			claim, _, _ := strings.Cut(p.key, "/")
+			found = append(found, valuePlace{p.entry, annotator.FieldClaim, claim})
+		case p.field == annotator.FieldClaim && r.New == "":
+			quotations, err := e.quotations(p)
+			if err != nil {
+				return 0, err
+			}
+			found = append(found, quotations...)
+		}
+		for _, p := range found {
+			last, err := e.lastChange(p)
+			if err != nil {
+				return 0, err
+			}
+			seen = max(seen, last)
 		}
 	}
-	return seen
+	return seen, nil
+}
+
+// lastChange returns the furthest scene from which a value of a place began or ended, before the operation or by it; 0
+// for none.
+func (e *edit) lastChange(p valuePlace) (seen annotator.Order, err error) {
+	if seen, known := e.changed[p]; known {
+		return seen, nil
+	}
+	query, args := `SELECT coalesce(max(max(from_seen, coalesce(until_seen, 0))), 0) FROM value
+		WHERE entry_id = ? AND field = ?`, []any{p.entry, p.field}
+	if p.key != "" {
+		query, args = query+` AND key = ?`, append(args, p.key)
+	}
+	err = e.Row(e.ctx, query, args...).Scan(&seen)
+	return seen, err
+}
+
+// quotations returns the places of all quotations that a claim has had.
+func (e *edit) quotations(claim valuePlace) ([]valuePlace, error) {
+	return collect(e.ctx, e.q, func(rows *sql.Rows, p *valuePlace) error {
+		p.entry, p.field = claim.entry, annotator.FieldEvidence
+		return rows.Scan(&p.key)
+	}, `SELECT DISTINCT key FROM value
+		WHERE entry_id = ? AND field = 'evidence' AND key >= ? || '/' AND key < ? || '0'`,
+		claim.entry, claim.key, claim.key)
 }
 
 // source identifies a value and its copies in other entries and other claims.
