@@ -24,6 +24,7 @@ const (
 	NoticeDecision   NoticeKind = "decision"   // the curator has decided about an entry: Reason
 	NoticeScene      NoticeKind = "scene"      // a scene is done: Entries; Reason if it was quarantined
 	NoticeWarning    NoticeKind = "word"       // a warning to the user: Reason
+	NoticeAlive      NoticeKind = "alive"      // the run goes on: once a minute, whatever else happens
 	NoticeEnd        NoticeKind = "end"        // the run ends: Entries; Reason on failure, a stop or quarantined scenes
 	// the subscriber was too slow for the Lost notices that this one replaces
 	NoticeLost NoticeKind = "lost"

@@ -67,7 +67,8 @@ func sessionOf(token string) string {
 // pages of its database.
 func (s *Server) authorise(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		isOpen := s.Token == "" || strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == "/sign-in"
+		isOpen := s.Token == "" || strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == "/sign-in" ||
+			r.URL.Path == healthPath
 		if isOpen || s.isAuthorised(r) {
 			next.ServeHTTP(w, r)
 			return

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/metrics"
 	"annotator/storage"
 	"annotator/view"
 )
@@ -72,6 +73,7 @@ type Options struct {
 	FormToken  string           // a secret that forms send with an edit; empty: none is needed
 	Log        func(error)      // receives internal errors of the server
 	Now        func() time.Time // the clock
+	Metrics    *metrics.Page    // nil: there are none
 	Poll       time.Duration    // interval at which live pages look for changes; 0: one second
 }
 
@@ -144,6 +146,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.home)
 	mux.HandleFunc("POST /sign-in", s.signIn)
+	s.addMetrics(mux)
 	for pattern, show := range map[string]handler{
 		"GET /{db}/{$}":                      showFront,
 		"GET /{db}/where":                    showWhere,

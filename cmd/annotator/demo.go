@@ -64,7 +64,7 @@ exist. With --no-open it is only unpacked.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.db, "db", "", "new `FILE` for the database; empty: in the folder of this user's caches")
 	flags.BoolVar(&o.noOpen, "no-open", false, "unpack the database, say what it is, and exit")
-	o.addressFlags(flags)
+	o.readerFlags(flags)
 	o.addTo(flags, askSettings[:]...)
 	return untilSignalled(cmd, func(ctx context.Context, _ []string) error { return o.run(ctx) })
 }

@@ -81,7 +81,7 @@ func replayDemo(t *testing.T) string {
 		}
 		a, _ := newTestApp(nil)
 		a.err = io.Discard
-		o := &runOptions{app: a, settings: newSettings(), quiet: true}
+		o := &runOptions{app: a, settings: newSettings(), quiet: true, hooks: &hooks{}}
 		o.stories.sources = []string{source}
 		o.corpus, o.db = filepath.Join(folder, demoCorpus), filepath.Join(folder, demoDatabase)
 		o.recording.path = demoRecording

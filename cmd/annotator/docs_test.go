@@ -33,8 +33,9 @@ func TestDocuments(t *testing.T) {
 			"the diagram. The handler of a state returns\nan event, and only this table determines the next state. A " +
 			"pair of state and event that is not listed is illegal.\n\n```mermaid\n" + states("mermaid") +
 			"```\n\n## State, event, next state\n\n```\n" + states("text") + "```\n",
-		"tools.md": tools.Markdown(registry),
-		"cli.md":   commandReference(),
+		"metrics.md": metricsReference(),
+		"tools.md":   tools.Markdown(registry),
+		"cli.md":     commandReference(),
 	} {
 		path := filepath.Join("..", "..", "docs", name)
 		if *update {

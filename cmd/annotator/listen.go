@@ -6,11 +6,44 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"syscall"
 	"time"
 
 	"annotator"
+	"annotator/metrics"
+	"annotator/storage"
+	"annotator/web"
+
+	"github.com/spf13/pflag"
 )
+
+// address says where a server listens, and to whom it answers.
+type address struct {
+	listen    string
+	hosts     []string
+	tokenFile string
+}
+
+func (a *address) addressFlags(flags *pflag.FlagSet, listen, usage string) {
+	flags.StringVar(&a.listen, "listen", listen, usage)
+	flags.StringVar(&a.tokenFile, "token-file", "",
+		"`FILE` with the token that readers must know, at least 16 characters")
+	flags.StringSliceVar(&a.hosts, "host", nil,
+		"a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
+}
+
+// names returns the host names of the server, in addition to localhost and addresses.
+func (a *address) names() []string {
+	var names []string
+	host, _, _ := net.SplitHostPort(a.listen)
+	for _, name := range append([]string{host}, a.hosts...) {
+		if name != "" {
+			names = append(names, strings.ToLower(strings.TrimSuffix(name, ".")))
+		}
+	}
+	return names
+}
 
 // readToken reads the token that clients must send. An address that other machines can reach requires one.
 func readToken(listen, file string) (string, error) {
@@ -34,6 +67,54 @@ func readToken(listen, file string) (string, error) {
 			WithAdvice("make a longer one: `openssl rand -hex 16`")
 	}
 	return token, err
+}
+
+// serveMetrics serves metrics and health while a run goes on, until stop is called. Without an address it does nothing.
+func (o *runOptions) serveMetrics(ctx context.Context) (stop func(), err error) {
+	if o.listen == "" {
+		return func() {}, nil
+	}
+	token, err := readToken(o.listen, o.tokenFile)
+	if err != nil {
+		return nil, err
+	}
+	o.metrics = metrics.New(release, o.now)
+	server, err := web.New(web.Options{
+		Token: token, Hosts: o.names(), Now: o.now, Log: func(err error) { o.printError(err) }, Metrics: o.metrics,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- listenAndServe(ctx, o.listen, web.NewHTTP(ctx, server.MetricsHandler()), func(address string) {
+			ready <- address
+		})
+	}()
+	select {
+	case err := <-ended:
+		cancel()
+		return nil, err
+	case address := <-ready:
+		if !o.quiet {
+			o.say("metrics are at http://" + address + "/metrics")
+		}
+		return func() { cancel(); <-ended }, nil
+	}
+}
+
+// watchDatabase adds a database to the metrics until the end that it returns is called.
+func (o *runOptions) watchDatabase(ctx context.Context, db *storage.DB) (end func() error) {
+	if o.metrics == nil {
+		return func() error { return nil }
+	}
+	name := resolved(db.Path())
+	o.metrics.Add(name, db)
+	return func() error {
+		o.metrics.Remove(context.WithoutCancel(ctx), name)
+		return nil
+	}
 }
 
 // isLocal reports whether an address can be reached from this machine only.

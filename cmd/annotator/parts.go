@@ -62,6 +62,7 @@ func (o *runOptions) annotateParts(ctx context.Context) (err error) {
 	}
 	o.progress = newProgress(o.app, o.quiet, 0)
 	defer o.progress.close()
+	defer func() { o.reportHalt(err) }()
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
 	p := &partedRun{runOptions: o, folder: partsOf(cmp.Or(o.db, databaseOf(o.source)))}
@@ -274,7 +275,8 @@ func (p *partedRun) readPart(ctx context.Context, i int, shown *partsProgress) (
 	}
 	o := &runOptions{
 		app: p.app, settings: &own, source: p.corpusOf(i + 1), db: p.databaseOf(i + 1), accept: p.accept,
-		primer: p.primer[i], progress: newProgress(p.app, true, 0),
+		primer: p.primer[i], progress: newProgress(p.app, true, 0), metrics: p.metrics,
+		hooks: p.hooks,
 	}
 	o.bus.Subscribe(notify.Subscriber{Notice: func(n annotator.Notice) { shown.notice(i, n) }})
 	open := closers{sync.OnceValue(o.closeBus)}

@@ -11,7 +11,7 @@ import (
 )
 
 func newRetry(a *app) *cobra.Command {
-	o := &runOptions{app: a, settings: newSettings()}
+	o := &runOptions{app: a, settings: newSettings(), hooks: &hooks{}}
 	cmd := &cobra.Command{
 		Use:   "retry [SCENE]...",
 		Short: "Retry quarantined scenes, and resume the run",
@@ -55,6 +55,12 @@ func (o *runOptions) retry(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	o.before = func(ctx context.Context, db *storage.DB) error { return o.requeue(ctx, db, scenes) }
+	stop, err := o.serveMetrics(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	defer o.hooks.running.Wait()
 	return o.annotate(ctx)
 }
 

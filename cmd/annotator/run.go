@@ -15,6 +15,7 @@ import (
 	"annotator/batch"
 	"annotator/context/prompt"
 	"annotator/corpus"
+	"annotator/metrics"
 	"annotator/model/offline"
 	"annotator/runner"
 	"annotator/runner/notify"
@@ -29,6 +30,7 @@ import (
 type runOptions struct {
 	*app
 	*settings
+	address
 	source       string
 	db           string
 	corpus       string
@@ -55,9 +57,11 @@ type runOptions struct {
 	series       corpus.Series                            // of the corpus
 	recording    recordingOptions
 	stories      storiesOptions
-	place        *batch.Place // at one of several servers, or among several stories; nil: none is needed
-	several      *storiesRun  // that this run is a part of; nil: none
-	result       *storyResult // of this run, if it is a part of such a one
+	place        *batch.Place  // at one of several servers, or among several stories; nil: none is needed
+	several      *storiesRun   // that this run is a part of; nil: none
+	result       *storyResult  // of this run, if it is a part of such a one
+	metrics      *metrics.Page // nil: none are served
+	hooks        *hooks
 }
 
 const runHelp = `
@@ -124,7 +128,7 @@ const runExamples = `  annotator run book.epub
   annotator run --print-config`
 
 func newRun(a *app) *cobra.Command {
-	o := &runOptions{app: a, settings: newSettings()}
+	o := &runOptions{app: a, settings: newSettings(), hooks: &hooks{}}
 	o.severalEndpoints = true
 	cmd := &cobra.Command{
 		Use:   "run SOURCE...",
@@ -177,6 +181,8 @@ func (o *runOptions) commonFlags(flags *pflag.FlagSet) {
 	wordsFlag(flags, &o.accept, "accept", []string{"model", "prompt", "counts"},
 		"continue despite `CHANGES` since the run began: model, prompt; or despite a server that counts too few "+
 			"tokens: counts")
+	o.addressFlags(flags, "", "serve metrics for Prometheus and the health at this `ADDRESS` and port; empty: nowhere")
+	o.hooks.addTo(flags)
 	flags.BoolVar(&o.quiet, "quiet", false, "no progress; print only the path of the database")
 	jsonFlag(flags, &o.json)
 }
@@ -191,6 +197,17 @@ func (o *runOptions) run(ctx context.Context) error {
 	if o.printConfig {
 		return o.print(o.app)
 	}
+	stop, err := o.serveMetrics(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	defer o.hooks.running.Wait()
+	return o.annotateAll(ctx)
+}
+
+// annotateAll reads one story, one in parts, or several.
+func (o *runOptions) annotateAll(ctx context.Context) error {
 	if len(o.stories.sources) > 1 || o.stories.from != "" {
 		if o.numParts > 1 {
 			return annotator.Errorf(annotator.Misused, "--parts reads one story, and several were given").
@@ -216,6 +233,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	if o.progress == nil {
 		o.progress = newProgress(o.app, o.quiet, o.limit)
 	}
+	defer func() { o.reportHalt(err) }()
 	o.bus.Subscribe(notify.Subscriber{
 		Notice: o.progress.notice,
 		Close:  func() error { o.progress.close(); return nil },
@@ -310,6 +328,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 	if err := o.subscribeFiles(); err != nil {
 		return nil, err
 	}
+	o.reportQuarantines()
 	registry, err := tools.New(o.tools()...)
 	if err != nil {
 		return nil, err
@@ -438,6 +457,7 @@ func (o *runOptions) openDatabase(ctx context.Context, open *closers, story *cor
 			}
 			return db.Close()
 		})
+		open.add(o.watchDatabase(ctx, db))
 		err = o.checkUnjoined(ctx, db)
 	}
 	return db, err

@@ -6,14 +6,15 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"net"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/metrics"
 	"annotator/storage"
 	"annotator/view"
 	"annotator/web"
@@ -26,10 +27,8 @@ import (
 type serveOptions struct {
 	*app
 	*settings
+	address
 	databases []string
-	listen    string
-	hosts     []string
-	tokenFile string
 	asOf      string
 	share     string
 	open      bool
@@ -56,7 +55,9 @@ served. Each has its own address, by its name. Where there are several, one that
 Questions can be put to a snapshot if an endpoint is named, by a flag, the environment or a configuration file. An
 address beyond this machine requires --token-file; whoever opens a page is asked for the token. --share prints a link
 that opens the pages without it, up to a point of the story. The limit is signed: an edited link opens nothing. The key
-is in a file with the name of the database and ".share"; links are void when it is removed.`,
+is in a file with the name of the database and ".share"; links are void when it is removed.
+
+/metrics has figures of the runs for Prometheus, unless --as-of sets a limit, and /health says whether the server works.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator serve book.epub
   annotator serve --db book.annotator.db --db quest.annotator.db --open
@@ -68,7 +69,7 @@ is in a file with the name of the database and ".share"; links are void when it 
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.databases, "db", nil, "database `FILE` of a run; may be repeated")
-	o.addressFlags(flags)
+	o.readerFlags(flags)
 	flags.StringVar(&o.share, "share", "",
 		"print a link that shows pages up to this `POINT` without the token; empty: none")
 	flags.BoolVar(&o.open, "open", false, "open the first page in the browser")
@@ -76,18 +77,14 @@ is in a file with the name of the database and ".share"; links are void when it 
 	return untilSignalled(cmd, o.run)
 }
 
-// addressFlags declares the flags that say where pages are served, to whom, and how far into the story.
-func (o *serveOptions) addressFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
+// readerFlags declares the flags that say where pages are served, to whom, and how far into the story.
+func (o *serveOptions) readerFlags(flags *pflag.FlagSet) {
+	o.address.addressFlags(flags, "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
 	flags.StringVar(&o.asOf, "as-of", "",
 		"the furthest `POINT` of the story that pages show: "+pointForms+"; empty: no limit")
-	flags.StringVar(&o.tokenFile, "token-file", "",
-		"`FILE` with the token that readers must know, at least 16 characters")
 	flags.BoolVar(&o.edits, "allow-edits", false,
 		"take edits from forms on pages; whoever may open them without a shared link may send them")
 	flags.StringVar(&o.by, "by", "", "the `NAME` of who edits on pages, which the history keeps; empty: nobody says")
-	flags.StringSliceVar(&o.hosts, "host", nil,
-		"a `NAME` of this server, besides localhost and addresses, for example behind a proxy; may be repeated")
 }
 
 func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
@@ -112,6 +109,9 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 	if o.sources["endpoint"] != defaultSource {
 		options.Asker = o
 	}
+	if o.asOf == "" {
+		options.Metrics = metrics.New(release, o.now)
+	}
 	if o.edits {
 		options.Editor, options.FormToken = o, rand.Text()
 		if options.By, err = editor(o.by); err != nil {
@@ -129,6 +129,9 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 		}
 		database.Name = nameForWeb(path, options.Databases)
 		options.Databases = append(options.Databases, *database)
+		if options.Metrics != nil {
+			options.Metrics.Add(resolved(path), database.DB)
+		}
 	}
 	for _, u := range options.Unreadable {
 		o.printError(u.Err)
@@ -146,18 +149,6 @@ func (o *serveOptions) run(ctx context.Context, sources []string) (err error) {
 		return err
 	}
 	return o.serve(ctx, server, paths)
-}
-
-// names returns the host names of the server, in addition to localhost and addresses.
-func (o *serveOptions) names() []string {
-	var names []string
-	host, _, _ := net.SplitHostPort(o.listen)
-	for _, name := range append([]string{host}, o.hosts...) {
-		if name != "" {
-			names = append(names, strings.ToLower(strings.TrimSuffix(name, ".")))
-		}
-	}
-	return names
 }
 
 // paths returns the databases to serve: those named, those of the sources, else all in this folder. Of a source that is
@@ -206,7 +197,7 @@ func nameForWeb(path string, others []web.Database) string {
 		}
 		return '-'
 	}, stem), "-.")
-	if stem == "" || stem == "static" || stem == "sign-in" {
+	if slices.Contains([]string{"", "static", "sign-in", "metrics", "health"}, stem) {
 		stem = "codex"
 	}
 	taken := map[string]bool{}

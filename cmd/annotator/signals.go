@@ -49,6 +49,7 @@ func (o *runOptions) closeBus() error {
 // runMachine runs the state machine, or another method of a runner. The first signal stops it after the current scene,
 // the second immediately.
 func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner, run func(context.Context) error) error {
+	defer o.beat()()
 	if o.several != nil { // which has the signals
 		defer context.AfterFunc(o.several.stopping, r.Stop)()
 		return run(ctx)

@@ -249,7 +249,7 @@ func (r *storiesRun) read(ctx context.Context, i int, place *batch.Place) error 
 	o := &runOptions{
 		app: &process, settings: &own, source: result.Source, limit: r.limit, accept: r.accept, noResume: r.noResume,
 		reimport: r.reimport, seed: r.seed, seedAs: r.seedAs, place: place, several: r, result: result,
-		progress: r.board.begin(i, &process, r.limit),
+		metrics: r.metrics, hooks: r.hooks, progress: r.board.begin(i, &process, r.limit),
 	}
 	return o.annotate(ctx)
 }
