@@ -159,7 +159,7 @@ type processMetric struct {
 func processMetrics() []processMetric {
 	return []processMetric{
 		{
-			Metric{"annotator_build_info", "gauge", "version, go", "1; the labels are the version of the program and of Go"},
+			Metric{"annotator_build_info", "gauge", "version, go", "1; the labels are the versions of program and Go"},
 			func(p *Page) (string, float64) {
 				return braced([]string{"version", p.version, "go", runtime.Version()}), 1
 			},

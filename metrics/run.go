@@ -172,7 +172,7 @@ func callMetrics() []runMetric {
 		},
 		tokens("annotator_prompt_tokens_total", "tokens of prompts",
 			func(u *annotator.Usage) int { return u.Prompt }),
-		tokens("annotator_prompt_told_tokens_total", "those of prompts of which the server said whether they were cached",
+		tokens("annotator_prompt_told_tokens_total", "those of prompts for which the server tells cached ones",
 			func(u *annotator.Usage) int { return u.Told }),
 		tokens("annotator_prompt_cached_tokens_total", "those of prompts that the server had in its prefix cache",
 			func(u *annotator.Usage) int { return u.Cached }),

@@ -67,7 +67,7 @@ func TestBoardNamesMetrics(t *testing.T) {
 func TestUnitDoesNotRepeatWhatHalts(t *testing.T) {
 	t.Parallel()
 	setting := func(name string) string {
-		found := regexp.MustCompile(`(?m)^`+name+`=(.*)$`).FindStringSubmatch(deployed(t, "annotator@.service"))
+		found := regexp.MustCompile(`(?m)^` + name + `=(.*)$`).FindStringSubmatch(deployed(t, "annotator@.service"))
 		if found == nil {
 			t.Fatalf("the unit has no %s", name)
 		}

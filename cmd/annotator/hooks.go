@@ -91,7 +91,8 @@ func (e *happening) report(ctx context.Context, command string) error {
 	}
 	var printed bytes.Buffer
 	cmd := exec.CommandContext(ctx, shell[0], shell[1], command)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = e.environment(), bytes.NewReader(append(input, '\n')), &printed, &printed
+	cmd.Env, cmd.Stdin = e.environment(), bytes.NewReader(append(input, '\n'))
+	cmd.Stdout, cmd.Stderr = &printed, &printed
 	cmd.WaitDelay = time.Second // a process that it started may keep the output open
 	if err := cmd.Run(); err != nil {
 		return annotator.Errorf(annotator.Storage, "%w: %s", err, shorten(printed.String(), 200))
@@ -130,7 +131,7 @@ func (o *runOptions) happening(event, reason string) happening {
 	}
 }
 
-// tell prints a message beside the progress, also in a quiet run.
+// tell prints a message above the progress line, also in a quiet run.
 func (o *runOptions) tell(text string) {
 	if o.quiet {
 		o.say(text)

@@ -37,13 +37,12 @@ They are computed from the databases when they are asked for. So a counter goes 
 and both commands show the same. Names, types and labels stay as they are here; metrics and labels may be added. Times are
 in seconds, sizes in bytes. All metrics of a run have the label ` + "`database`" + `, the path of its database.
 
-An address beyond this machine requires ` + "`--token-file`" + `. Prometheus sends the token with ` +
-		"`authorization: {credentials_file: ...}`" + `. A
-scraper that uses a name of the machine needs ` + "`--host NAME`" + `. ` + "`serve --as-of`" + ` has no metrics, as they count the whole
-story; nor does who has only a shared link.
+An address beyond this machine requires --token-file. Prometheus sends the token with authorization and
+credentials_file. A scraper that uses a name of the machine needs --host NAME. serve with --as-of has no metrics, as
+they count the whole story, and a shared link does not open them.
 
-` + "`/health`" + ` answers 200 with "ok" while the process works, and 503 once the file of a database was deleted, moved or replaced.
-It needs no token. The board in [deploy/grafana.json](../deploy/grafana.json) shows these metrics, and
+/health answers 200 with "ok" while the process works, and 503 once the file of a database was deleted, moved or
+replaced. It needs no token. The board in [deploy/grafana.json](../deploy/grafana.json) shows these metrics, and
 [operating.md](operating.md) says which to watch.
 
 | Metric | Type | Labels | Meaning |

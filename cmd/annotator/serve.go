@@ -57,7 +57,7 @@ address beyond this machine requires --token-file; whoever opens a page is asked
 that opens the pages without it, up to a point of the story. The limit is signed: an edited link opens nothing. The key
 is in a file with the name of the database and ".share"; links are void when it is removed.
 
-/metrics has figures of the runs for Prometheus, unless --as-of sets a limit, and /health says whether the server works.`,
+/metrics has figures of the runs for Prometheus, unless --as-of sets a limit. /health says whether the server works.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator serve book.epub
   annotator serve --db book.annotator.db --db quest.annotator.db --open
