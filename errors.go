@@ -31,6 +31,7 @@ const (
 	Quarantined Kind = "quarantined" // finished, but scenes were refused
 	NoCalls     Kind = "no calls"    // finished, but the model never made a call
 	Interrupted Kind = "interrupted" // stopped by a signal
+	Bounded     Kind = "bounded"     // stopped before the end, because a bound of the run was reached
 	Storage     Kind = "storage"     // a database failed; the last commit may or may not have taken effect
 )
 

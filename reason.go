@@ -16,6 +16,13 @@ const (
 	ReasonEmptyDatabase Reason = "the database is empty"              // its path
 )
 
+// The reasons for which a run stops at a bound.
+const (
+	ReasonTokenBound Reason = "as many tokens are used as the run may"
+	ReasonCostBound  Reason = "the tokens cost as much as they may"
+	ReasonTimeBound  Reason = "the time of the run is up"
+)
+
 // The reasons of the importers. A comment names the values of Error.Args.
 const (
 	ReasonNotACorpus        Reason = "not a corpus" // the tables that a corpus has

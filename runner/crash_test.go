@@ -75,7 +75,7 @@ func runChild(encoded string) int {
 		defer end()
 		err = r.Run(context.Background())
 	}
-	if err != nil && !errors.Is(err, annotator.Quarantined) {
+	if err != nil && !errors.Is(err, annotator.Quarantined) && !errors.Is(err, annotator.Bounded) {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

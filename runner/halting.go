@@ -27,13 +27,16 @@ func (r *Runner) halting(ctx context.Context) (annotator.Event, error) {
 func (r *Runner) finish() error {
 	run, err := r.Store.Run.Status(context.Background())
 	yield, yieldErr := r.Store.Run.Yield(context.Background(), model.EndpointOffline)
+	done := run.Recorded + run.Quarantined
+	left := done < run.Corpus.Scenes
 	switch err = cmp.Or(err, yieldErr); {
 	case r.failure != nil:
 		err = r.failure
 	case err != nil:
-	case r.stopped() && run.Recorded+run.Quarantined < run.Corpus.Scenes:
-		err = annotator.Errorf(annotator.Interrupted, "stopped after scene %d of %d", run.Recorded+run.Quarantined,
-			run.Corpus.Scenes).
+	case left && r.boundReached() != nil:
+		err = r.stoppedAt(r.boundReached())
+	case r.stopped() && left:
+		err = annotator.Errorf(annotator.Interrupted, "stopped after scene %d of %d", done, run.Corpus.Scenes).
 			WithAdvice("run again to go on")
 	case yield.NoCalls():
 		err = annotator.Errorf(annotator.NoCalls,

@@ -11,6 +11,9 @@ import (
 // applies what people have asked to change, and takes the next scene.
 func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	r.scene = nil
+	if r.isBounded() { // since INIT
+		return annotator.EventStopped, nil
+	}
 	if r.progress.resume > 0 {
 		return r.reopen(ctx)
 	}
@@ -34,6 +37,9 @@ func (r *Runner) idle(ctx context.Context) (annotator.Event, error) {
 	}
 	if err != nil {
 		return "", err
+	}
+	if reached, err := r.checkBounds(ctx); reached || err != nil {
+		return annotator.EventStopped, err
 	}
 	if err := r.checkFailures(); err != nil {
 		return "", err

@@ -60,6 +60,11 @@ func (r *Runner) initialize(ctx context.Context) error {
 		return err
 	}
 	if r.progress.done < r.progress.total || r.progress.resume > 0 {
+		if r.progress.resume == 0 { // before the first request
+			if reached, err := r.checkBounds(ctx); reached || err != nil {
+				return err
+			}
+		}
 		if err := r.preflight(ctx, &run, newModel); err != nil {
 			return err
 		}

@@ -106,11 +106,19 @@ func (r *Runner) joinScene(ctx context.Context, n int) error {
 const maxSimilarNames = 5
 
 // reviewSeam asks the curator about what a part and those before it may have in common. These are entries of the part
-// that may be older ones, and open states that its facts may have ended. It is done before the next part is joined.
+// that may be older ones, and open states that its facts may have ended. It is done before the next part is joined,
+// unless a bound is reached.
 func (r *Runner) reviewSeam(ctx context.Context, number int, part *storage.Part) error {
 	newest, err := r.Store.Joins.Newest(ctx)
 	if err != nil || newest != number || r.config.Curator.Off {
 		return err
+	}
+	reached, err := r.checkBounds(ctx)
+	if err != nil {
+		return err
+	}
+	if reached && r.progress.done < r.progress.total {
+		return r.stoppedAt(r.bound)
 	}
 	row, err := r.Store.Scenes.LastRead(ctx)
 	if err != nil {

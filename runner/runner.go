@@ -54,13 +54,14 @@ type Config struct {
 	SummaryTemperature float64
 	Stream             bool
 	Governance         policy.Level
-	Policy             *policy.Policy  `json:"-"`
-	EditCap            int             // destructive edits for each scene, under any policy
-	ToolRounds         int             // replies with tool calls, for each scene
-	Preflight          bool            // test the server with a short conversation before the first scene
-	StrictModel        bool            // halt if another model answers than the one asked
-	SceneBytes         int             // a longer run of posts is split
-	Limit              int             // scenes to read in this run; 0: all
+	Policy             *policy.Policy `json:"-"`
+	EditCap            int            // destructive edits for each scene, under any policy
+	ToolRounds         int            // replies with tool calls, for each scene
+	Preflight          bool           // test the server with a short conversation before the first scene
+	StrictModel        bool           // halt if another model answers than the one asked
+	SceneBytes         int            // a longer run of posts is split
+	Limit              int            // scenes to read in this run; 0: all
+	Bounds             Bounds
 	Accept             map[string]bool // changes that the user has agreed to: model, prompt, counts
 	Retry              model.Policy
 
@@ -95,7 +96,8 @@ type Runner struct {
 	stopOnce    sync.Once
 	progress    progress
 	failures    failures
-	failure     error // for which the machine halts
+	failure     error            // for which the machine halts
+	bound       *annotator.Error // that the run has reached; nil: none
 	warnedOfWAL bool
 	changesWait bool // a scene is open, and the source may have changed
 	yieldKnown  bool // it needs no further check
@@ -157,10 +159,11 @@ func (r *Runner) stopped() bool {
 
 // Run reads the story until its end, the limit, a call of Stop, or a failure. A nil error means that every scene was
 // recorded. Otherwise the kind of the error says how the run ended. NoCalls: finished, but no reply of the whole run
-// made a call. Quarantined: finished, but scenes were refused. Interrupted, or the kind of the failure. A cancelled
-// context ends the run at once. In each case the next run resumes.
+// made a call. Quarantined: finished, but scenes were refused. Bounded, Interrupted, or the kind of the failure. A
+// cancelled context ends the run at once. In each case the next run resumes.
 func (r *Runner) Run(ctx context.Context) error {
 	r.publish(annotator.Notice{Kind: annotator.NoticeStart})
+	defer r.stopInTime()()
 	r.Store.OnWait = r.warnOfReaders
 	state := annotator.StateInit
 	for state != annotator.StateExit {

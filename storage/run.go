@@ -70,6 +70,16 @@ func (s *Run) Status(ctx context.Context) (RunStatus, error) {
 	return r, sqlite.Wrap(err, "read the run's state in %s", s.db.path)
 }
 
+// Used returns the tokens of all calls that ended, probes included.
+func (s *Run) Used(ctx context.Context) (u annotator.Usage, err error) {
+	err = s.db.read.QueryRowContext(ctx, `SELECT r.prompt_tokens + coalesce(sum(c.prompt_tokens), 0),
+		  r.told_tokens + coalesce(sum(c.told_tokens), 0), r.cached_tokens + coalesce(sum(c.cached_tokens), 0),
+		  r.completion_tokens + coalesce(sum(c.completion_tokens), 0)
+		FROM run_state r LEFT JOIN call c ON c.purpose = 'probe' GROUP BY r.id`).
+		Scan(&u.Prompt, &u.Told, &u.Cached, &u.Completion)
+	return u, sqlite.Wrap(orNone(err), "add up the tokens in %s", s.db.path)
+}
+
 // Begin records the run of a story: its state, threads and scenes. It reads all scenes inside the transaction. It then
 // writes the log back, so that the file is recognized as that of the run even without its log.
 func (s *Run) Begin(ctx context.Context, corpus Corpus, scenes iter.Seq2[*annotator.Scene, error]) error {

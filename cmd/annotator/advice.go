@@ -26,6 +26,10 @@ var adviceFor = map[annotator.Reason]string{
 		"backup --db %[1]q COPY` saves what the file itself has, and a run continues with --db COPY",
 	annotator.ReasonEmptyDatabase: "put the database back in its place, or remove %[1]q to have a run begin anew there",
 
+	annotator.ReasonTokenBound: "run again with a higher --max-tokens-total, or without it, to go on",
+	annotator.ReasonCostBound:  "run again with a higher --max-cost, or without it, to go on",
+	annotator.ReasonTimeBound:  "run again with a later --until, or without it, to go on",
+
 	annotator.Reason(annotator.InUse): "wait for it to end, or choose another database with --db",
 	annotator.Reason(annotator.NoCalls): "`annotator doctor` tests the model's calls; `annotator doctor --explain` " +
 		"prints how servers are started so that they read them",

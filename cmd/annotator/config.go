@@ -48,6 +48,7 @@ type Config struct {
 	SnapshotTools    bool
 	GovernancePolicy string
 	Import           ingest.Options // without the sources
+	until            string         // see parseUntil
 	LogFile          string
 	Events           string
 }
@@ -130,6 +131,7 @@ func (c *Config) declare(s *pflag.FlagSet) {
 		"`TIME` from a request to the first token of its reply, after which the call fails and is retried")
 	timeFlag(s, &c.NextToken, "token-timeout", endpoint.DefaultNextToken, 1,
 		"`TIME` from one token of a reply to the next, after which the call fails and is retried")
+	c.boundFlags(s)
 	importFlags(s, &c.Import)
 	s.StringVar(&c.LogFile, "log-file", "", "append a log to `FILE`, as JSON lines")
 	s.StringVar(&c.Events, "events", "", "append every event to `FILE`, as JSON lines")

@@ -30,7 +30,7 @@ func exitStatus(err error) int {
 	switch kindOf(err) {
 	case annotator.Misused, annotator.NotFound:
 		return exitMisused
-	case annotator.Halted, annotator.InUse, annotator.Storage,
+	case annotator.Halted, annotator.Bounded, annotator.InUse, annotator.Storage,
 		annotator.Transient, annotator.Overloaded, annotator.PromptTooLong, annotator.Malformed, annotator.Refused,
 		annotator.Unreachable,
 		annotator.Misconfigured, annotator.Unsafe:

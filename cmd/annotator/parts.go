@@ -69,6 +69,12 @@ func (o *runOptions) annotateParts(ctx context.Context) (err error) {
 	if err := p.prepare(ctx, &open); err != nil {
 		return err
 	}
+	databases := []string{cmp.Or(o.db, databaseOf(o.source))}
+	for i := range p.parts {
+		databases = append(databases, p.databaseOf(i+1))
+	}
+	o.shareBounds(ctx, databases...)
+	o.Bounds.Name = databases[0]
 	began := o.now()
 	readErr := p.read(ctx)
 	if readErr != nil && !hasReadAll(annotator.KindOf(readErr)) {
@@ -268,6 +274,7 @@ func rankOfEnd(err error) int {
 // readPart runs the run of a part.
 func (p *partedRun) readPart(ctx context.Context, i int, shown *partsProgress) (err error) {
 	own := *p.settings
+	own.Bounds.Name = p.databaseOf(i + 1)
 	for _, file := range []*string{&own.LogFile, &own.Events} {
 		if extension := filepath.Ext(*file); *file != "" {
 			*file = fmt.Sprintf("%s.part%d%s", strings.TrimSuffix(*file, extension), i+1, extension)

@@ -110,6 +110,10 @@ a database of its own, in a folder beside the database (book.parts). A part begi
 model finds in the text before it, as hints. Then the parts are joined in the story's order. The same command resumes
 parts and join. --log-file and --events write a file for each part.
 
+With --max-tokens-total, --max-cost or --until, a run begins no scene once a bound is reached, and ends with exit status
+3. What earlier runs on the database have used counts, and so do probes. Several stories share the bounds, and so do
+parts. The same command with a higher bound goes on.
+
 The first interrupt finishes the current scene and stops; the second stops at once. The next run resumes in either
 case.`
 
@@ -125,6 +129,8 @@ const runExamples = `  annotator run book.epub
   annotator run book.epub --seed lorebook.json --seed-as hints
   annotator run book2.epub --after book1.epub
   annotator run book.epub --endpoint http://localhost:8000/v1 --parts 8
+  annotator run book.epub --max-cost 5 --price-in 3 --price-cached 0.3 --price-out 15
+  annotator run book.epub --endpoint http://localhost:8000/v1 --until 07:30
   annotator run --print-config`
 
 func newRun(a *app) *cobra.Command {
@@ -274,10 +280,12 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, &before, o.now().Sub(began)), busErr)
 }
 
-// adviseResume adds how to resume an interrupted run if the same command would start another.
+// adviseResume adds how to resume a stopped run if the same command would start another.
 func (o *runOptions) adviseResume(err error, path string) error {
 	e := (*annotator.Error)(nil)
-	if o.fromSnapshot == 0 && !o.noResume || annotator.KindOf(err) != annotator.Interrupted || !errors.As(err, &e) {
+	kind := annotator.KindOf(err)
+	if o.fromSnapshot == 0 && !o.noResume || kind != annotator.Interrupted && kind != annotator.Bounded ||
+		!errors.As(err, &e) {
 		return err
 	}
 	return e.WithAdvice("resume it with `annotator run %s --db %s`", quoted(o.source), quoted(path))
@@ -285,7 +293,11 @@ func (o *runOptions) adviseResume(err error, path string) error {
 
 // endsWithSummary reports whether the summary is printed after an error of a kind.
 func endsWithSummary(kind annotator.Kind) bool {
-	return kind == annotator.Quarantined || kind == annotator.NoCalls || kind == annotator.Interrupted
+	switch kind {
+	case annotator.Quarantined, annotator.NoCalls, annotator.Interrupted, annotator.Bounded:
+		return true
+	}
+	return false
 }
 
 // readBefore returns the status before this run, and passes the end times of its newest scenes to the progress.

@@ -66,6 +66,9 @@ func (s *settings) load(a *app) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	if err := s.loadBounds(a.now()); err != nil {
+		return err
+	}
 	if len(s.Others) > 0 && !s.severalEndpoints {
 		return annotator.Errorf(annotator.Misused, "this command takes one endpoint, but %d were given",
 			1+len(s.Others)).WithAdvice("name one with --endpoint")

@@ -78,6 +78,11 @@ func (o *runOptions) annotateStories(ctx context.Context) error {
 	if err := r.list(); err != nil {
 		return err
 	}
+	databases := make([]string, len(r.results))
+	for i := range r.results {
+		databases[i] = r.results[i].Database
+	}
+	o.shareBounds(ctx, databases...)
 	wire, err := o.newWire() // a wrong address is reported before anything begins
 	if err != nil {
 		return err
@@ -245,6 +250,11 @@ func (r *storiesRun) read(ctx context.Context, i int, place *batch.Place) error 
 	r.opened(1)
 	defer r.opened(-1)
 	own, process := *r.settings, *r.app
+	own.Bounds.Name = result.Database
+	bound := own.Bounds.Reached(own.Bounds.Ledger.Sum(), r.now())
+	if bound != nil && !exists(result.Database) { // else it may be read to its end
+		return annotator.Errorf(bound.Kind, "not begun: %w", bound.Err).WithReason(bound.Reason)
+	}
 	process.err = r.board.writer(i)
 	o := &runOptions{
 		app: &process, settings: &own, source: result.Source, limit: r.limit, accept: r.accept, noResume: r.noResume,
@@ -296,6 +306,10 @@ func (r *storiesRun) worst() error {
 		if r.results[i].Status == worst.Status {
 			alike++
 		}
+	}
+	if e := (*annotator.Error)(nil); errors.As(worst.err, &e) && e.Kind == annotator.Bounded {
+		return annotator.Errorf(e.Kind, "%d of %s stopped at a bound of all", alike,
+			annotator.Quantity(len(r.results), "story")).WithReason(e.Reason)
 	}
 	what := fmt.Sprintf("%d of %s: %s", alike, annotator.Quantity(len(r.results), "story"), map[int]string{
 		exitInternal: "internal error", exitMisused: "wrong use or configuration", exitHalted: "halted",
