@@ -5,7 +5,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"annotator"
 
@@ -33,6 +35,9 @@ page of annotator itself.`, exitMisused),
 func (a *app) writeManual(dir string) error {
 	root := newRoot(a)
 	date := a.now()
+	if seconds, err := strconv.ParseInt(a.getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil { // of a repeatable build
+		date = time.Unix(seconds, 0).UTC()
+	}
 	header := doc.GenManHeader{Section: "1", Source: "annotator", Manual: "annotator", Date: &date}
 	if dir == "" {
 		return writeManualPage(a.out, root, header)
