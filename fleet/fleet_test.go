@@ -149,10 +149,9 @@ func undisturbed(t *testing.T, source string) string {
 func TestKilledWorkers(t *testing.T) {
 	s := serve(t)
 	names := []string{"one.txt", "two.txt", "three.txt"}
-	growth := 10 * disturbed() / 6
 	want := map[string]string{}
 	for i, name := range names {
-		source := story(t, name, 30+growth*i)
+		source := story(t, name, 9+disturbed()+6*i)
 		want[name] = undisturbed(t, source)
 		if out, status := fleet(t, "store", "add", source); status != 0 {
 			t.Fatal(out)
@@ -195,9 +194,9 @@ func TestKilledWorkers(t *testing.T) {
 // disturbed is how often each worker is disturbed: killed, stopped for longer than its lease, and drained.
 func disturbed() int {
 	if os.Getenv("ANNOTATOR_LONG") == "1" {
-		return 24
+		return 12
 	}
-	return 6
+	return 5
 }
 
 // manage starts a worker again and again until it has ended with 0. At first it disturbs it.

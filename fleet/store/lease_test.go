@@ -263,7 +263,7 @@ func (l *link) use(s *store.Store, lease *store.Lease, name byte) {
 func TestWorkersNeverMeet(t *testing.T) {
 	cases := 40
 	if os.Getenv("ANNOTATOR_LONG") == "1" {
-		cases = 500
+		cases = 150
 	}
 	for seed := range cases {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
