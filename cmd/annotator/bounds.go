@@ -18,7 +18,7 @@ func (c *Config) boundFlags(s *pflag.FlagSet) {
 		"`TOKENS` in all, earlier runs on the database included; 0: no bound")
 	moneyFlag(s, &b.Cost, "max-cost", "stop at a checkpoint when the tokens have cost `MONEY`, by the prices; 0: no "+
 		"bound")
-	s.StringVar(&c.until, "until", "", "stop at a checkpoint at this `TIME`: 07:30 (the next), \"2006-01-02 07:30\", "+
+	s.StringVar(&c.Until, "until", "", "stop at a checkpoint at this `TIME`: 07:30 (the next), \"2006-01-02 07:30\", "+
 		"or a time from now such as 8h; empty: no bound")
 	moneyFlag(s, &b.Price.In, "price-in", "`MONEY` for a million tokens of prompts")
 	moneyFlag(s, &b.Price.Cached, "price-cached", "`MONEY` for a million tokens of prompts that the server has "+
@@ -42,7 +42,7 @@ func (s *settings) loadBounds(now time.Time) (err error) {
 		return annotator.Errorf(annotator.Misused, "--max-cost needs what tokens cost").
 			WithAdvice("give --price-in and --price-out, for a million tokens")
 	}
-	b.Until, err = parseUntil(s.until, now)
+	b.Until, err = parseUntil(s.Until, now)
 	return err
 }
 

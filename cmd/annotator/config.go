@@ -48,7 +48,7 @@ type Config struct {
 	SnapshotTools    bool
 	GovernancePolicy string
 	Import           ingest.Options // without the sources
-	until            string         // see parseUntil
+	Until            string         // see parseUntil
 	LogFile          string
 	Events           string
 }
