@@ -43,7 +43,9 @@ func (j *job) spine(ctx context.Context, s source, p *bookReader) error {
 // inFile adds the file's name to an error of a kind, which stays of its kind.
 func inFile(path string, err error) error {
 	if e := (*annotator.Error)(nil); errors.As(err, &e) && e.Kind == annotator.Misused {
-		return annotator.Errorf(e.Kind, "import %s: %w", path, e.Err).WithAdvice("%s", e.Advice)
+		named := *e
+		named.Err = fmt.Errorf("import %s: %w", path, e.Err)
+		return &named
 	}
 	return err
 }
@@ -99,8 +101,8 @@ func openBook(r io.ReaderAt, size int64, report *Report) (*bookReader, error) {
 	return &bookReader{archive: a, publication: p, report: report}, refuseEncrypted(a, p)
 }
 
-// item reads a file of the spine. What is wrong with one file leaves that one out; what is wrong with the archive is an
-// error.
+// item reads a file of the spine. One that cannot be read ends the import, or the book would lack a part of its text. A
+// file that is left out anyway does not.
 func (b *bookReader) item(ctx context.Context, item spineItem) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -108,17 +110,17 @@ func (b *bookReader) item(ctx context.Context, item spineItem) error {
 	name := path.Base(item.name)
 	entries := b.publication.toc[item.name]
 	page, err := b.page(item.name, entries)
-	if err != nil {
-		if annotator.KindOf(err) != "" {
-			return err
-		}
-		b.report.leaveOut("files that cannot be read", fmt.Sprintf("%s (%s)", name, err))
-		if errors.Is(err, errNoText) {
-			b.report.unsure(annotator.ReasonUnknownEncoding)
-		}
-		return nil
-	}
 	matter := b.publication.matter[item.name]
+	switch {
+	case err == nil:
+	case annotator.KindOf(err) != "":
+		return err
+	case matter != "" || !item.linear:
+		b.report.leaveOut("files that cannot be read", fmt.Sprintf("%s (%s)", name, err))
+		return nil
+	default:
+		return unreadable(item.name, err)
+	}
 	if matter == "" && pageWords(page) <= maxNamedMatter {
 		matter = matterFile(item.name)
 	}
@@ -136,6 +138,16 @@ func (b *bookReader) item(ctx context.Context, item spineItem) error {
 	}
 	b.addEntries(page.nodes, entries, item.name)
 	return nil
+}
+
+// unreadable is the error for a file of the book's text.
+func unreadable(name string, err error) error {
+	e := annotator.Errorf(annotator.Misused, "%s is in the book's reading order and cannot be read: it is %w",
+		name, err)
+	if errors.Is(err, errNoText) {
+		return e.WithReason(annotator.ReasonUnknownEncoding)
+	}
+	return e.WithAdvice("get a whole copy of the book, or take the file out of its reading order in an editor")
 }
 
 // pageWords counts the words of a page.

@@ -201,17 +201,32 @@ func TestEPUBLeavesOutWhatIsNoStory(t *testing.T) {
 		entry{"x2.xhtml", page(`<section epub:type="dedication"><p>To you</p></section>`)},
 		entry{"part.xhtml", page("<h1>Part I</h1>")},
 		entry{"c.xhtml", page(`<p>Story.</p><ol epub:type="endnotes"><li>Note</li></ol>`)},
-		entry{"deep.xhtml", page(strings.Repeat("<b>", 600) + "x")},
-		entry{"bad.xhtml", `<?xml version="1.0" encoding="utf-8"?><p>` + "\xff\xfe\xfd</p>"},
 		entry{"empty.xhtml", page("<img src='x'/>")},
 	))
 	wantScenes(t, m, "= Part I", "Story.")
 	wantLeftOut(t, m,
 		"left out: front and back matter (3): titlepage.xhtml, x1.xhtml, x2.xhtml",
 		"left out: pages with nothing but a heading (1): part.xhtml",
-		"left out: files that cannot be read (2): deep.xhtml (nested too deep), bad.xhtml (in an encoding that it "+
-			"does not name)",
 		"left out: pages without text (1): empty.xhtml")
+}
+
+// TestEPUBStopsAtAFileThatCannotBeRead does not import a book without a part of its text. A byte that is no character
+// is left out, and counted.
+func TestEPUBStopsAtAFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, damaged := range map[string]string{
+		"nested too deep":                      page(strings.Repeat("<b>", 600) + "x"),
+		"in an encoding that it does not name": `<?xml version="1.0" encoding="utf-8"?><p>` + "\xff\xfe\xfd</p>",
+	} {
+		_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": makeEPUB(t,
+			entry{"a.xhtml", page("<h1>One</h1><p>A.</p>")}, entry{"epilogue.xhtml", damaged})})})
+		wantRefused(t, err, annotator.Misused, "OPS/epilogue.xhtml is in the book's reading order and cannot be read: "+
+			"it is "+name)
+	}
+	m := importFile(t, "b.epub", makeEPUB(t, entry{"a.xhtml", page("<h1>One</h1><p>A\x1a.</p>")},
+		entry{"b.xhtml", page("<h1>Two</h1><p>B.</p>")}))
+	wantScenes(t, m, "= One", "A.", "= Two", "B.")
+	wantLeftOut(t, m, "left out: control characters (1): a.xhtml")
 }
 
 // S10: names that lead elsewhere are never read, and neither is the second file of a name. A page that does not say its
@@ -295,15 +310,16 @@ func TestMarkdownOfMarks(t *testing.T) {
 	}
 }
 
-// S13: two million levels of nesting cost a page, too many in the package file the book, and no entity is expanded.
+// S13: two million levels of nesting are refused, so are many in the package file, and no entity is expanded.
 // Were the cost of a level to grow with its depth, the test would not come to its end.
 func TestEPUBNesting(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("<div>", 2_000_000)
-	m := importFile(t, "b.epub", makeEPUB(t, entry{"stored.xhtml", page(deep)}, entry{"b.xhtml", page("<p>Good.</p>")}))
-	wantScenes(t, m, "= The Book", "Good.")
+	book := makeEPUB(t, entry{"stored.xhtml", page(deep)}, entry{"b.xhtml", page("<p>Good.</p>")})
+	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": book})})
+	wantRefused(t, err, annotator.Misused, "OPS/stored.xhtml is in the book's reading order and cannot be read")
 	opf := makeZip(t, entry{"META-INF/container.xml", container}, entry{"OPS/book.opf", strings.Repeat("<a>", 50_000)})
-	_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": opf})})
+	_, err = tryImport(t, ingest.Options{Sources: files(t, map[string]string{"b.epub": opf})})
 	wantRefused(t, err, annotator.Misused, "nested too deep")
 	lol := makeZip(t,
 		entry{"META-INF/container.xml", `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>`})

@@ -20,11 +20,18 @@ import (
 const (
 	noStory = "files that tell no story"
 	hidden  = "hidden files"
+	noText  = "no text" // what a file is that has zeros in it
 )
 
 // textEndings are those of files that are read as text in a folder. Others may hold text as well, a program or a style
 // sheet; one that is named by itself is read whatever its name ends in.
 var textEndings = [...]string{"", ".txt", ".text", ".md", ".markdown"}
+
+// isNamedStory reports whether a file is a text or a page by the end of its name, and so belongs to a story.
+func (s source) isNamedStory() bool {
+	ending := strings.ToLower(filepath.Ext(s.path))
+	return s.format != Text || ending != "" && slices.Contains(textEndings[:], ending)
+}
 
 // folder lists the story files of a folder and its folders, by name. Numbers in names are compared as numbers. Links to
 // files are followed. A format that is named is that of all files but those that can be in none.
@@ -54,14 +61,14 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 		switch {
 		case err != nil:
 			return err
-		case kind != "" && words().FilesBeside[kind] == nil && slices.Contains(list, file):
-			return annotator.Errorf(annotator.Misused, "%s is in the folder's list of chapters and cannot be read: "+
-				"it is %s", file, kind).WithAdvice("put a whole copy of the file in its place, or take it off the list")
+		case kind == noText && s.isNamedStory(), kind != "" && words().FilesBeside[kind] == nil &&
+			slices.Contains(list, file):
+			s.damage = kind
 		case kind != "":
 			report.leaveOut(noStory, fmt.Sprintf("%s (%s)", name, kind))
-		default:
-			found = append(found, s)
+			return nil
 		}
+		found = append(found, s)
 		return nil
 	})
 	switch {
@@ -76,6 +83,12 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 		found = storyFiles(root, found, report)
 	}
 	found = inOrder(root, found, list, report)
+	for _, s := range found {
+		if s.damage != "" {
+			return nil, annotator.Errorf(annotator.Misused, "%s is one of the story's files and cannot be read: "+
+				"it is %s", s.path, s.damage).WithAdvice("put a whole copy of the file in its place, or move it out of the folder")
+		}
+	}
 	report.note("%s of the folder %s: %s", annotator.Quantity(len(found), "file"), titleOf(path), taken(root, found))
 	return found, nil
 }
@@ -132,7 +145,7 @@ func evidently(s source, head []byte, o Options) string {
 	case s.format == EPUB && ending != ".epub" && !bytes.Contains(head, []byte("application/epub+zip")):
 		return "an archive"
 	case s.isText() && bytes.IndexByte(head, 0) >= 0 && encodingOf(head, o.Encoding, false) == nil:
-		return "no text"
+		return noText
 	case o.Format != Auto:
 		return ""
 	case s.format == Board && !strings.Contains(text, `"posts"`), s.format == JSONL && !hasPost(text):

@@ -28,7 +28,7 @@ var otherFiles = map[string]struct{ content, kind string }{
 	"g.jsonl":   {`{"id":1,"ts":1,"turn_id":1,"seq":0,"trace_type":"user","content":"The story."}`, "no posts"},
 	"h.json":    {`{"name":"a package"}`, "no posts"},
 	"h.epub":    {"<html><body>404 Not Found</body></html>", "something else than an EPUB"},
-	"i.txt":     {"text\x00and\x01noise", "no text"},
+	"i":         {"text\x00and\x01noise", "no text"},
 	"j.pdf":     {"%PDF-1.7", "a PDF document"},
 	"k.lock":    {"", "neither text nor book by its name"},
 }
@@ -125,6 +125,21 @@ func TestSourceThatCannotBeReadTwiceIsRefused(t *testing.T) {
 	wantRefused(t, err, annotator.Misused, "has no files to import")
 }
 
+// TestFileThatCannotBeReadStops does not import a folder without one of its chapters.
+func TestFileThatCannotBeReadStops(t *testing.T) {
+	t.Parallel()
+	for damage, want := range map[string]string{
+		"\x00\x01":     "it is no text",
+		"\xff\x81\xfe": "neither UTF-8 nor UTF-16",
+	} {
+		_, err := tryImport(t, ingest.Options{Sources: []string{filepath.Dir(files(t, map[string]string{
+			"1.txt": twoChapters, "2.txt": "It ends, " + damage + " they said.\n",
+		})[0])}})
+		wantRefused(t, err, annotator.Misused, "2.txt")
+		wantRefused(t, err, annotator.Misused, want)
+	}
+}
+
 // TestListedFileThatCannotBeReadStops does not import a book without its end.
 func TestListedFileThatCannotBeReadStops(t *testing.T) {
 	t.Parallel()
@@ -139,7 +154,7 @@ func TestListedFileThatCannotBeReadStops(t *testing.T) {
 		return ingest.Options{Sources: []string{filepath.Dir(files(t, all)[0])}}
 	}
 	_, err := tryImport(t, write(map[string]string{"epilogue.md": "# Epilogue\n\nIt \x00\x01\x02 ends.\n"}))
-	wantRefused(t, err, annotator.Misused, "epilogue.md is in the folder's list of chapters and cannot be read")
+	wantRefused(t, err, annotator.Misused, "epilogue.md is one of the story's files and cannot be read: it is no text")
 
 	made := mustImport(t, write(map[string]string{"99-end.md": "# Epilogue\n\nIt ends.\n"}))
 	wantScenes(t, made, "= One", "It begins.", "= Two", "It goes on.", "= Epilogue", "It ends.")

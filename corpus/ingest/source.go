@@ -26,6 +26,7 @@ type source struct {
 	size   int64
 	format Format
 	data   []byte // of a file in an archive; nil if it is to be read from the path
+	damage string // why a file that belongs to the story by its place cannot be read; "" if it can be
 }
 
 // isText reports whether a source is in a format that is text.
