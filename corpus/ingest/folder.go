@@ -86,7 +86,8 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 	for _, s := range found {
 		if s.damage != "" {
 			return nil, annotator.Errorf(annotator.Misused, "%s is one of the story's files and cannot be read: "+
-				"it is %s", s.path, s.damage).WithAdvice("put a whole copy of the file in its place, or move it out of the folder")
+				"it is %s", s.path, s.damage).
+				WithAdvice("put a whole copy of the file in its place, or move it out of the folder")
 		}
 	}
 	report.note("%s of the folder %s: %s", annotator.Quantity(len(found), "file"), titleOf(path), taken(root, found))

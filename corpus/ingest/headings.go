@@ -31,7 +31,6 @@ func (b *book) readHeadings() {
 	}
 	b.dropPageNumbers()
 	b.checkNumbers()
-	b.findSeries()
 	b.findDoubtful()
 	b.joinHeadings()
 }
@@ -170,9 +169,9 @@ func (n *node) group() string {
 	case n.head.kind == numberOnly && n.level > 0:
 		return "number" + level
 	case n.head.kind == numberOnly && n.head.title != "":
-		return "titled"
+		return titledNumbers
 	case n.head.kind == numberOnly:
-		return "number"
+		return numbers
 	case n.level > 0:
 		return "level" + level
 	case n.agrees:
@@ -181,11 +180,17 @@ func (n *node) group() string {
 	return "strong"
 }
 
-// ofGroup are the places of the headings of a group.
-func (b *book) ofGroup(group string) []int {
+// The groups of numbers without label and markup.
+const (
+	numbers       = "number"
+	titledNumbers = "titled"
+)
+
+// ofGroups are the places of the headings of some groups.
+func (b *book) ofGroups(groups map[string]bool) []int {
 	var at []int
 	for i, n := range b.headings() {
-		if n.group() == group {
+		if groups[n.group()] {
 			at = append(at, i)
 		}
 	}
@@ -195,15 +200,15 @@ func (b *book) ofGroup(group string) []int {
 // checkNumbers makes bare numbers paragraphs again that are in no count: without markup nothing else shows that they
 // are headings.
 func (b *book) checkNumbers() {
-	for _, group := range []string{"number", "titled"} {
-		at := b.ofGroup(group)
-		numbers := make([]int, len(at))
+	for _, group := range []string{numbers, titledNumbers} {
+		at := b.ofGroups(map[string]bool{group: true})
+		all := make([]int, len(at))
 		for k, i := range at {
-			numbers[k] = b.nodes[i].head.number
+			all[k] = b.nodes[i].head.number
 		}
-		belongs := inCount(numbers)
+		belongs := inCount(all)
 		first := slices.Index(belongs, true)
-		alone := first >= 0 && !slices.Contains(belongs[first+1:], true) && group == "number" &&
+		alone := first >= 0 && !slices.Contains(belongs[first+1:], true) && group == numbers &&
 			b.wordsBetween(0, at[first]) > 0
 		for k, i := range at {
 			if !belongs[k] || alone {

@@ -66,6 +66,7 @@ type outline struct {
 	byPage    bool            // without any heading each page begins a chapter
 	single    bool            // the book is one chapter, with the heading at first
 	first     int             // -1 if it has none
+	isSeries  bool            // the chosen headings are such only as a series
 	score     float64         // how probable it is; see measure
 }
 

@@ -1,119 +1,110 @@
 package ingest
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// series is lines of one form, each of which for itself may be anything.
-type series struct {
-	kind          headingKind
-	read          func(b *book, i int) (form string, w wording, ok bool)
-	median, least int  // words below each
-	enough        int  // lines
-	unspoken      bool // none may be spoken
+// seriesForm is a way to read a line that may be anything for itself.
+type seriesForm struct {
+	kind     headingKind
+	read     func(b *book, i int) (form string, w wording, ok bool)
+	least    int  // words below each
+	enough   int  // lines
+	unspoken bool // none may be spoken
 }
 
-// allSeries are looked for in this order. If capitals are no further from the text than paragraphs, they are headings
-// only above longer parts.
-var allSeries = [...]series{
-	{countedHeading, (*book).readCounted, 25, 8, 3, false},
-	{countedHeading, (*book).readNumbered, 100, 60, 3, true},
-	{datedHeading, (*book).readDated, 25, 5, 3, false},
-	{capitalHeading, (*book).readWideCapitals, 40, 15, 3, false},
-	{capitalHeading, (*book).readCapitals, 100, 60, 4, true},
+// seriesForms are the forms of series. If capitals are no further from the text than paragraphs, they are headings only
+// above longer parts.
+var seriesForms = [...]seriesForm{
+	{countedHeading, (*book).readCounted, 8, 3, false},
+	{countedHeading, (*book).readNumbered, 60, 3, true},
+	{datedHeading, (*book).readDated, 5, 3, false},
+	{capitalHeading, (*book).readWideCapitals, 15, 3, false},
+	{capitalHeading, (*book).readCapitals, 60, 4, true},
 }
 
-// candidate is a line of a series.
+// candidate is a line of a series, as what it is in the outline of the series.
 type candidate struct {
 	node int
+	kind nodeKind
 	head wording
 }
 
-// findSeries makes headings of lines that are recognised only as a series. The book has no other headings, begins with
-// the first of them, and has parts of some length below them. Dates within a letter, signs of shops and shouted words
-// have no such positions.
-func (b *book) findSeries() {
-	if b.one || b.hasGroups() {
-		return
+// series is lines of one form, which may be the headings of chapters.
+type series []candidate
+
+// swap makes headings of the lines of a series, or makes them again what they were.
+func (b *book) swap(s series) {
+	for k := range s {
+		c := &s[k]
+		n := b.nodes[c.node]
+		n.kind, n.head, c.kind, c.head = c.kind, c.head, n.kind, n.head
+	}
+}
+
+// isDoubtful reports whether most lines of a series are no headings for themselves. The series is swapped in.
+func (s series) isDoubtful() bool {
+	headings := 0
+	for _, c := range s {
+		if c.kind == heading {
+			headings++
+		}
+	}
+	return headings*2 < len(s)
+}
+
+// findSeries finds the lines that may be headings as a series: they stand alone, and text is below each.
+func (b *book) findSeries() []series {
+	if b.one {
+		return nil
 	}
 	upTo := make([]int, len(b.nodes)+1) // words before each node
 	for i := range b.nodes {
 		upTo[i+1] = upTo[i] + b.wordsBetween(i, i+1)
 	}
-	named := b.firstNamed()
-	for _, s := range allSeries {
-		byForm := map[string][]candidate{}
+	var found []series
+	for _, f := range seriesForms {
+		byForm := map[string]series{}
 		var forms []string
 		for i := range b.nodes {
 			if !b.standsAlone(i) {
 				continue
 			}
-			if form, w, ok := s.read(b, i); ok {
+			if form, w, ok := f.read(b, i); ok {
 				if byForm[form] == nil {
 					forms = append(forms, form)
 				}
-				w.kind = s.kind
-				byForm[form] = append(byForm[form], candidate{i, w})
+				w.kind = f.kind
+				byForm[form] = append(byForm[form], candidate{i, heading, w})
 			}
 		}
 		for _, form := range forms {
-			if all := s.headings(b, byForm[form], upTo, named); all != nil {
-				for _, c := range all {
-					b.nodes[c.node].kind, b.nodes[c.node].head = heading, c.head
-				}
-				return
+			if s := f.regular(b, byForm[form], upTo); s != nil {
+				found = append(found, s)
 			}
 		}
 	}
+	return found
 }
 
-// hasGroups reports whether a book has several headings of one kind that may begin chapters.
-func (b *book) hasGroups() bool {
-	count := map[string]int{}
-	for _, n := range b.headings() {
-		if n.listed || n.head.kind != namedHeading && n.head.rank != container {
-			count[n.group()]++
-		}
-		if count[n.group()] > 1 {
-			return true
-		}
-	}
-	return false
-}
-
-// firstNamed is the first heading that is a name, as a prologue; len(b.nodes) if there is none.
-func (b *book) firstNamed() int {
-	for i, n := range b.headings() {
-		if n.head.kind == namedHeading {
-			return i
-		}
-	}
-	return len(b.nodes)
-}
-
-// standsAlone reports whether a node is a line or two between paragraphs, with text below it.
+// standsAlone reports whether a node is a line or two between paragraphs, with text below it. A number may be a heading
+// for itself.
 func (b *book) standsAlone(i int) bool {
 	n := b.nodes[i]
+	number := n.kind == heading && n.level == 0 && n.head.kind == numberOnly && n.title == nil
 	switch {
-	case !n.hasText(), n.tabular, n.gap == 0 && !n.page, len(n.text) > maxHeading, len(n.sourceLines()) > 2,
-		n.anchored*2 > countCharacters(n.text):
+	case !n.stays() || n.kind != paragraph && !number, n.tabular, n.gap == 0 && !n.page, len(n.text) > maxHeading,
+		len(n.sourceLines()) > 2, n.anchored*2 > countCharacters(n.text):
 		return false
 	}
 	below := b.next(i)
 	return below < len(b.nodes) && b.nodes[below].kind == paragraph
 }
 
-// How much of a book may precede the first heading of a series: a title page, a preface.
-const (
-	maxBeforeSeries = 60 // words,
-	shareBefore     = 10 // or, of all, one in this many
-)
-
-// headings are the candidates that are headings; nil if the series is none. upTo has the words before each node, named
-// is the first heading that is a name.
-func (s *series) headings(b *book, all []candidate, upTo []int, named int) []candidate {
+// regular returns the lines that may be the headings of chapters; nil if they are none. upTo has the words before each
+// node.
+func (f *seriesForm) regular(b *book, all series, upTo []int) series {
 	below := func(k int) int {
 		end := len(b.nodes)
 		if k+1 < len(all) {
@@ -121,31 +112,21 @@ func (s *series) headings(b *book, all []candidate, upTo []int, named int) []can
 		}
 		return upTo[end] - upTo[all[k].node+1]
 	}
-	total := upTo[len(b.nodes)]
-	if s.kind == countedHeading {
+	if f.kind == countedHeading {
 		all = counted(all)
 	}
-	for len(all) > 0 && below(0) < s.least { // the title of the book
+	for len(all) > 0 && below(0) < f.least { // the title of the book
 		all = all[1:]
 	}
-	if len(all) < s.enough || upTo[min(all[0].node, named)] > max(maxBeforeSeries, total/shareBefore) {
-		return nil
-	}
-	var sizes []int
 	seen := map[string]bool{}
 	for k, c := range all {
 		key := titleKey(b.nodes[c.node].text)
-		switch {
-		case s.kind == capitalHeading && seen[key],
-			s.unspoken && k > 0 && b.isSpoken(c.node):
+		if f.kind == capitalHeading && seen[key] || f.unspoken && k > 0 && b.isSpoken(c.node) || below(k) < f.least {
 			return nil
 		}
 		seen[key] = true
-		sizes = append(sizes, below(k))
 	}
-	slices.Sort(sizes)
-	// one is most of the book
-	if last := len(sizes) - 1; sizes[0] < s.least || sizes[last/2] < s.median || sizes[last]*5 > total*3 {
+	if len(all) < f.enough {
 		return nil
 	}
 	return all
@@ -172,10 +153,11 @@ func (b *book) readCounted(i int) (form string, w wording, ok bool) {
 	return form, wording{number: n, title: title}, ok && !endsSentence(strings.TrimRight(title, "."))
 }
 
-// readNumbered reads a number with a title behind it and no mark between: "7 A Visitor".
+// readNumbered reads a number with a title behind it and not always a mark between: "7 A Visitor".
 func (b *book) readNumbered(i int) (form string, w wording, ok bool) {
 	line := oneLine(strings.Map(plainSign, b.nodes[i].text))
 	digits, title, ok := strings.Cut(line, " ")
+	digits = strings.TrimRight(digits, ".:)")
 	n := ReadNumber(digits)
 	return "", wording{number: n, title: title}, ok && n > 0 && n <= maxNumber && isTitleStart(digits) &&
 		isTitleStart(title) && !endsSentence(title) && shortText(title, maxProseEntry)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"annotator/corpus/ingest"
@@ -58,8 +59,8 @@ func damage(t *rapid.T, lines []string, next *int) []string {
 	return lines
 }
 
-// TestNothingVanishes: every word of a damaged text is in the corpus, or counted in the account under a name. No text
-// becomes a title.
+// TestNothingVanishes: every word of a damaged text is in the corpus, or counted in the account under a name. So is
+// every character of a plain text. No text becomes a title.
 func TestNothingVanishes(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "markdown", "html"} {
@@ -118,7 +119,32 @@ func wantWords(t *rapid.T, format, source string, keep ...string) {
 	for _, part := range account.Parts {
 		left += part.Characters
 	}
+	if format == "text" {
+		if n := missingCharacters(source, chapters); n > left {
+			t.Fatalf("%d characters are nowhere, and %d are left out: %+v\n%s", n, left, account.Parts, source)
+		}
+	}
 	if missing > left || len(keep) > 0 && missing > 0 {
 		t.Fatalf("%s is nowhere, and %d characters are left out: %+v\n%s", lost, left, account.Parts, source)
 	}
+}
+
+// missingCharacters counts how often each character but white space is in a text more often than in its chapters.
+func missingCharacters(source string, chapters []ingest.Chapter) int {
+	count := map[rune]int{}
+	for _, r := range source {
+		count[r]++
+	}
+	for _, c := range chapters {
+		for _, r := range c.Title + strings.Join(c.Paragraphs, "") {
+			count[r]--
+		}
+	}
+	missing := 0
+	for r, n := range count {
+		if !unicode.IsSpace(r) {
+			missing += max(0, n)
+		}
+	}
+	return missing
 }
