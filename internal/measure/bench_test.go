@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/internal/longstory"
 	"annotator/internal/longtest"
 	"annotator/internal/scripted"
 	"annotator/runner"
@@ -101,7 +102,7 @@ func BenchmarkRun(b *testing.B) {
 	for _, scenes := range []int{100, 1_000} {
 		b.Run(fmt.Sprintf("scenes=%d", scenes), func(b *testing.B) {
 			f := files{corpus: filepath.Join(b.TempDir(), "story.corpus.db")}
-			check(b, writeStory(b.Context(), f.corpus, scenes))
+			check(b, longstory.Write(b.Context(), f.corpus, scenes))
 			var program, bare, second, ninth time.Duration
 			var peak float64
 			for b.Loop() {
@@ -140,7 +141,7 @@ func BenchmarkResume(b *testing.B) {
 		b.Run(fmt.Sprintf("scenes=%d", scenes), func(b *testing.B) {
 			dir := b.TempDir()
 			f := files{corpus: filepath.Join(dir, "story.corpus.db"), db: filepath.Join(dir, "story.db")}
-			check(b, writeStory(b.Context(), f.corpus, scenes))
+			check(b, longstory.Write(b.Context(), f.corpus, scenes))
 			endpoint := serveApart(b)
 			read(b, f, endpoint)
 			var used time.Duration

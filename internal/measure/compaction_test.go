@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"annotator/context/compaction"
+	"annotator/internal/longstory"
 )
 
 // TestSmallWindowIsCompacted: a story in a window that small is read whole, with summaries.
 func TestSmallWindowIsCompacted(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "story.corpus.db")
-	if err := writeStory(t.Context(), path, 20); err != nil {
+	if err := longstory.Write(t.Context(), path, 20); err != nil {
 		t.Fatal(err)
 	}
 	c, err := policyRun{
@@ -29,9 +30,9 @@ func TestSmallWindowIsCompacted(t *testing.T) {
 // TestThreadSummariesCostNoMore: with summaries of threads a story costs no more, and stays within the aim of a novel.
 func TestThreadSummariesCostNoMore(t *testing.T) {
 	t.Parallel()
-	const scenes = 2*threadScenes + 10
+	const scenes = 2*longstory.Chapter + 10
 	path := filepath.Join(t.TempDir(), "story.corpus.db")
-	if err := writeStory(t.Context(), path, scenes); err != nil {
+	if err := longstory.Write(t.Context(), path, scenes); err != nil {
 		t.Fatal(err)
 	}
 	costs := map[bool]float64{}

@@ -3,11 +3,10 @@
 //
 //	go run ./internal/measure -what tokens
 //	go run ./internal/measure -what novel -source BOOK
-//	go run ./internal/measure -what stories
 //	go run ./internal/measure -what compaction
 //
 // Stories are made from fixed seeds and the server counts tokens by bytes, so the figures do not vary with the machine.
-// Those of several stories at once do: their server takes its time. Other figures that vary are in the benchmarks.
+// Figures that do are in the benchmarks. Those of several stories at once are in the tests of cmd/annotator.
 package main
 
 import (
@@ -18,6 +17,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+
+	"annotator/internal/tables"
 )
 
 func main() {
@@ -41,7 +42,7 @@ type options struct {
 func measure(ctx context.Context, args []string) error {
 	var o options
 	flags := flag.NewFlagSet("measure", flag.ContinueOnError)
-	flags.StringVar(&o.what, "what", "tokens", "tokens, novel, stories or compaction: what is measured")
+	flags.StringVar(&o.what, "what", "tokens", "tokens, novel or compaction: what is measured")
 	flags.StringVar(&o.document, "o", "", "the document whose tables are written, in place of the one in docs; - "+
 		"for standard output")
 	flags.IntVar(&o.scenes, "scenes", 0, "scenes of the generated story (default 800 for tokens, 1000 for compaction)")
@@ -55,21 +56,19 @@ func measure(ctx context.Context, args []string) error {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	o.folder = folder
-	tables, document := o.tokenTables, "docs/performance.md"
+	measured, document := o.tokenTables, "docs/performance.md"
 	switch o.what {
 	case "tokens":
 	case "novel":
-		tables = o.novelTables
-	case "stories":
-		tables = o.storiesTables
+		measured = o.novelTables
 	case "compaction":
-		tables, document = o.compactionTables, "docs/compaction.md"
+		measured, document = o.compactionTables, "docs/compaction.md"
 	default:
-		return fmt.Errorf("-what takes tokens, novel, stories or compaction, not %q", o.what)
+		return fmt.Errorf("-what takes tokens, novel or compaction, not %q", o.what)
 	}
-	written, err := tables(ctx)
+	written, err := measured(ctx)
 	if err != nil {
 		return err
 	}
-	return writeDocument(cmp.Or(o.document, document), written)
+	return tables.Write(cmp.Or(o.document, document), written)
 }

@@ -10,6 +10,7 @@ import (
 
 	"annotator/corpus/ingest"
 	"annotator/internal/scripted"
+	"annotator/internal/tables"
 	"annotator/runner"
 )
 
@@ -109,7 +110,7 @@ func (o *options) novelTables(ctx context.Context) (map[string]string, error) {
 			rows = append(rows, r.row())
 		}
 	}
-	return map[string]string{"novel": markdown([]string{
+	return map[string]string{"novel": tables.Markdown([]string{
 		"context budget", "summaries of threads", "calls a scene", "prompt tokens a scene", "floor: the scene",
 		"uncached: annotation", "summaries",
 		"curator and summaries of threads", "all uncached / floor (aim)", "compactions", "window before, tokens",
@@ -119,17 +120,17 @@ func (o *options) novelTables(ctx context.Context) (map[string]string, error) {
 
 func (r *reading) row() []string {
 	n := float64(r.scenes)
-	each := func(tokens int64) string { return count(int64(float64(tokens)/n + 0.5)) }
-	mean := func(tokens int64) string { return count(tokens / max(r.compactions, 1)) }
+	each := func(tokens int64) string { return tables.Count(int64(float64(tokens)/n + 0.5)) }
+	mean := func(tokens int64) string { return tables.Count(tokens / max(r.compactions, 1)) }
 	cost := fmt.Sprintf("%.2f", r.cost())
 	if most := novelAims[r.budget]; most > 0 {
 		cost = fmt.Sprintf("%s; %.1f", aim(r.cost(), most, "%.2f"), most)
 	}
 	return []string{
-		count(int64(r.budget)), map[bool]string{true: "on", false: "off"}[r.recaps],
+		tables.Count(int64(r.budget)), map[bool]string{true: "on", false: "off"}[r.recaps],
 		fmt.Sprintf("%.2f", float64(r.calls)/n), each(r.prompt), each(r.floor),
-		each(r.annotate), each(r.summarise), each(r.curate), cost, count(r.compactions), mean(r.before), mean(r.after),
-		count(r.refused),
+		each(r.annotate), each(r.summarise), each(r.curate), cost, tables.Count(r.compactions), mean(r.before), mean(r.after),
+		tables.Count(r.refused),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"annotator"
 	"annotator/corpus"
+	"annotator/internal/longstory"
 	"annotator/internal/scripted"
 	"annotator/internal/sqlite"
 	"annotator/model/endpoint"
@@ -36,6 +37,12 @@ func (r *run) close() error {
 		errs = append(errs, r.open[i]())
 	}
 	return errors.Join(errs...)
+}
+
+// story makes a corpus in the command's folder.
+func (o *options) story(ctx context.Context, scenes int) (path string, err error) {
+	path = filepath.Join(o.folder, "story.corpus.db")
+	return path, longstory.Write(ctx, path, scenes)
 }
 
 // files are the databases of a run.

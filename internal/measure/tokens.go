@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"annotator/internal/scripted"
+	"annotator/internal/tables"
 	"annotator/runner"
 )
 
@@ -33,7 +34,7 @@ func (o *options) tokenTables(ctx context.Context) (map[string]string, error) {
 		}
 		rows = append(rows, f.row(window.budget, scenes, window.aim))
 	}
-	return map[string]string{"tokens": markdown([]string{
+	return map[string]string{"tokens": tables.Markdown([]string{
 		"context budget", "calls a scene (aim 1.3)", "prompt tokens", "floor: the scene", "entries shown",
 		"tools' results", "uncached: annotation",
 		"summaries", "curator", "all uncached / floor (aims 1.4, 1.15)", "summaries per 1,000 scenes",
@@ -43,9 +44,9 @@ func (o *options) tokenTables(ctx context.Context) (map[string]string, error) {
 
 func (f *facts) row(budget, scenes int, most float64) []string {
 	n := float64(scenes)
-	each := func(tokens int64) string { return count(int64(float64(tokens)/n + 0.5)) }
+	each := func(tokens int64) string { return tables.Count(int64(float64(tokens)/n + 0.5)) }
 	return []string{
-		count(int64(budget)), aim(float64(f.calls)/n, 1.3, "%.2f"), each(f.prompt), each(f.floor), each(f.entries),
+		tables.Count(int64(budget)), aim(float64(f.calls)/n, 1.3, "%.2f"), each(f.prompt), each(f.floor), each(f.entries),
 		each(f.results),
 		each(f.annotate), each(f.summarise), each(f.curate),
 		aim(float64(f.uncached())/float64(f.floor), most, "%.2f"), fmt.Sprintf("%.0f", float64(f.summaries)/n*1e3),

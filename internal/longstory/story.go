@@ -1,62 +1,58 @@
-package main
+// Package longstory makes stories of any length, the same every time, for measurements.
+package longstory
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 
 	"annotator"
 	"annotator/corpus"
 )
 
-// The shape of the generated story.
+// The shape of a scene.
 const (
-	threadScenes = 50
-	scenePosts   = 2
-	postBytes    = 3_000
-	mentions     = 12 // of entries of earlier scenes, in each scene
-	recent       = 30 // half of them are of this many scenes before
-	cast         = 20 // a quarter are of the entries of the first scenes
+	ScenePosts = 2
+	PostBytes  = 3_000
+	Mentions   = 12 // of entries of earlier scenes, in each scene
+	recent     = 30 // half of them are of this many scenes before
+	cast       = 20 // a quarter are of the entries of the first scenes
 )
 
-// story makes a corpus in the command's folder.
-func (o *options) story(ctx context.Context, scenes int) (path string, err error) {
-	path = filepath.Join(o.folder, "story.corpus.db")
-	return path, writeStory(ctx, path, scenes)
+// Chapter is the number of scenes of a chapter.
+const Chapter = 50
+
+// Write makes a corpus of a number of scenes of about 1,500 tokens. Each scene begins and ends with a name that the
+// scripted model makes an entry of, and names entries of earlier scenes.
+func Write(ctx context.Context, path string, scenes int) error {
+	return WritePart(ctx, path, 1, scenes, Chapter)
 }
 
-// writeStory makes a corpus of a number of scenes of about 1,500 tokens, the same every time. Each scene begins and
-// ends with a name that the scripted model makes an entry of, and names entries of earlier scenes.
-func writeStory(ctx context.Context, path string, scenes int) error {
-	return writeScenes(ctx, path, 1, scenes)
-}
-
-// writeScenes makes a corpus of a number of the scenes of an endless story, from the first of a thread.
-func writeScenes(ctx context.Context, path string, first, scenes int) error {
+// WritePart makes a corpus of a number of scenes of an endless story, in chapters of a length, from the first of one.
+func WritePart(ctx context.Context, path string, first, scenes, chapter int) error {
 	w, err := corpus.Create(ctx, path)
 	if err != nil {
 		return err
 	}
 	for n := first; n < first+scenes; n++ {
-		if err := writeScene(ctx, w, n); err != nil {
+		if err := writeScene(ctx, w, n, chapter); err != nil {
 			return err
 		}
 	}
 	return w.Close(ctx)
 }
 
-func writeScene(ctx context.Context, w *corpus.Writer, n int) error {
-	const ids = scenePosts + 1
+func writeScene(ctx context.Context, w *corpus.Writer, n, chapter int) error {
+	const ids = ScenePosts + 1
 	first := int64(n) * ids
-	opener := int64((n-1)/threadScenes*threadScenes+1) * ids
+	opener := int64((n-1)/chapter*chapter+1) * ids
 	if first == opener {
-		if err := w.Thread(ctx, opener, fmt.Sprintf("Chapter %d", n/threadScenes+1)); err != nil {
+		if err := w.Thread(ctx, opener, fmt.Sprintf("Chapter %d", n/chapter+1)); err != nil {
 			return err
 		}
 	}
-	for part := range scenePosts {
+	for part := range ScenePosts {
 		post := annotator.Post{
 			Thread: opener, ID: first + int64(part), Time: first + int64(part), Name: "Storyteller",
 			Tags: []string{annotator.TagStory},
@@ -67,7 +63,7 @@ func writeScene(ctx context.Context, w *corpus.Writer, n int) error {
 		}
 	}
 	reader := annotator.Post{
-		Thread: opener, ID: first + scenePosts, Time: first + scenePosts, Name: "Reader",
+		Thread: opener, ID: first + ScenePosts, Time: first + ScenePosts, Name: "Reader",
 		Body: "Go on.",
 	}
 	_, err := w.Post(ctx, &reader, corpus.File{}, nil)
@@ -78,10 +74,10 @@ func postBody(n, part int) string {
 	random := rand.New(rand.NewPCG(uint64(n), uint64(part)))
 	var text strings.Builder
 	if part == 0 {
-		fmt.Fprintf(&text, "Now %s came in. ", properName(n))
+		fmt.Fprintf(&text, "Now %s came in. ", ProperName(n))
 	}
-	for told := 0; text.Len() < postBytes; {
-		if due := mentions / scenePosts * text.Len() / postBytes; told <= due {
+	for told := 0; text.Len() < PostBytes; {
+		if due := Mentions / ScenePosts * text.Len() / PostBytes; told <= due {
 			told++
 			fmt.Fprintf(&text, "It was %s who said so.", mentioned(random, n))
 		} else {
@@ -89,8 +85,8 @@ func postBody(n, part int) string {
 		}
 		text.WriteString([]string{" ", " ", " ", "\n\n"}[random.IntN(4)])
 	}
-	if part == scenePosts-1 {
-		fmt.Fprintf(&text, "Then %s went out.", properName(n+1))
+	if part == ScenePosts-1 {
+		fmt.Fprintf(&text, "Then %s went out.", ProperName(n+1))
 	}
 	return text.String()
 }
@@ -107,7 +103,7 @@ func mentioned(random *rand.Rand, n int) string {
 	default:
 		scene = 1 + random.IntN(n-1)
 	}
-	return fmt.Sprintf("%s %da", properName(scene), scene)
+	return fmt.Sprintf("%s %da", ProperName(scene), scene)
 }
 
 func sentence(text *strings.Builder, random *rand.Rand) {
@@ -121,9 +117,9 @@ func sentence(text *strings.Builder, random *rand.Rand) {
 	text.WriteString(".")
 }
 
-// properName spells a number as a name that is longer than any other word of the story. Neighbours in number are none
+// ProperName spells a number as a name that is longer than any other word of the story. Neighbours in number are none
 // in spelling.
-func properName(n int) string {
+func ProperName(n int) string {
 	const factor = 40_503 // odd: below 1<<16 each number becomes another one
 	syllables := []string{
 		"ka", "rin", "to", "vel", "mar", "os", "ith", "du", "sha", "len", "bor", "ey", "wyn", "gal",
