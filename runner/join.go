@@ -27,8 +27,8 @@ func (r *Runner) Join(ctx context.Context, paths []string) error {
 			return err
 		}
 		err = r.joinPart(ctx, part)
-		if err == nil && i > 0 {
-			err = r.reviewSeam(ctx, i+1, part)
+		if err == nil {
+			err = r.endPart(ctx, i+1, part)
 		}
 		if err := errors.Join(err, part.Close()); err != nil {
 			return err
@@ -105,12 +105,11 @@ func (r *Runner) joinScene(ctx context.Context, n int) error {
 // maxSimilarNames is how many entries with similar names are looked at for an older one.
 const maxSimilarNames = 5
 
-// reviewSeam asks the curator about what a part and those before it may have in common. These are entries of the part
-// that may be older ones, and open states that its facts may have ended. It is done before the next part is joined,
-// unless a bound is reached.
-func (r *Runner) reviewSeam(ctx context.Context, number int, part *storage.Part) error {
+// endPart asks about the seam of a part, and for the story so far. It does so before the next part is joined, unless a
+// bound is reached.
+func (r *Runner) endPart(ctx context.Context, number int, part *storage.Part) error {
 	newest, err := r.Store.Joins.Newest(ctx)
-	if err != nil || newest != number || r.config.Curator.Off {
+	if err != nil || newest != number {
 		return err
 	}
 	reached, err := r.checkBounds(ctx)
@@ -124,8 +123,18 @@ func (r *Runner) reviewSeam(ctx context.Context, number int, part *storage.Part)
 	if err != nil {
 		return err
 	}
-	r.Store.State = annotator.StateCurating
-	r.scene = &sceneState{row: row}
+	r.Store.State, r.scene = annotator.StateCurating, &sceneState{row: row}
+	if number > 1 && !r.config.Curator.Off {
+		if err := r.reviewSeam(ctx, part); err != nil {
+			return err
+		}
+	}
+	return r.tellStory(ctx)
+}
+
+// reviewSeam asks the curator about what a part and those before it may have in common. These are entries of the part
+// that may be older ones, and open states that its facts may have ended.
+func (r *Runner) reviewSeam(ctx context.Context, part *storage.Part) error {
 	open, err := r.likelyDoubles(ctx, part.From())
 	if err != nil {
 		return err

@@ -306,3 +306,12 @@ func (s *Joins) Undecided(ctx context.Context, from annotator.Order) ([]annotato
 		  AND coalesce(d.json ->> '$.decision', 'AGAIN') = 'AGAIN'
 		ORDER BY e.first_at, e.id`, from)
 }
+
+// Untold returns the summaries of threads that no story so far includes, in the story's order.
+func (s *Joins) Untold(ctx context.Context) ([]annotator.Episode, error) {
+	return readAll(ctx, s.db, "read the summaries", ScanEpisode, `SELECT `+EpisodeColumns+` FROM episode
+		JOIN (SELECT n, ord FROM scene) ON n = to_scene
+		WHERE id IN (SELECT max(id) FROM episode WHERE kind = 'thread' GROUP BY thread_id)
+		AND ord > coalesce((SELECT ord FROM scene WHERE n = (SELECT to_scene FROM episode
+		  WHERE kind = 'cumulative' ORDER BY id DESC LIMIT 1)), 0) ORDER BY ord, id`)
+}

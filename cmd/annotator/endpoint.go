@@ -133,7 +133,7 @@ func (s *settings) endpointOptions() endpoint.Options {
 	}
 	return endpoint.Options{
 		BaseURL: s.Endpoint, Key: s.key.value, FirstToken: s.FirstToken, NextToken: s.NextToken,
-		Session: s.newSession(),
+		Session: s.newSession(), HTTP: s.transport,
 	}
 }
 

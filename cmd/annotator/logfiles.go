@@ -162,6 +162,7 @@ func (f *logFile) close() error {
 // added, but not changed.
 type event struct {
 	annotator.Notice
+	Source       string    `json:"source,omitempty"` // of one of several runs
 	Prompt       int       `json:"prompt_tokens,omitempty"`
 	Told         int       `json:"told_tokens,omitempty"`
 	Cached       int       `json:"cached_tokens,omitempty"`
@@ -172,10 +173,11 @@ type event struct {
 	Until        time.Time `json:"until,omitzero"`
 }
 
-func newEvent(n *annotator.Notice) event {
+func newEvent(n *annotator.Notice, source string) event {
 	u := &n.Usage
 	e := event{
-		Notice: *n, Prompt: u.Prompt, Told: u.Told, Cached: u.Cached, Completion: u.Completion, Exact: u.Exact,
+		Notice: *n, Source: source,
+		Prompt: u.Prompt, Told: u.Told, Cached: u.Cached, Completion: u.Completion, Exact: u.Exact,
 		Milliseconds: float64(n.Duration.Microseconds()) / 1000,
 	}
 	if n.Patience > 0 {
@@ -210,17 +212,17 @@ func logLevel(n *annotator.Notice) slog.Level {
 	return slog.LevelInfo
 }
 
-// openLog opens the log of a run.
-func openLog(path string, onFailure func(error)) (notify.Subscriber, error) {
+// openLog opens the log of a run. The source is that of one of several runs with one log; else "".
+func openLog(path, source string, onFailure func(error)) (notify.Subscriber, error) {
 	return openLines("the log", path, "the log", onFailure, func(n *annotator.Notice) any {
-		return logLine{n.Time, logLevel(n), n.Kind, n.Duration.Milliseconds(), newEvent(n)}
+		return logLine{n.Time, logLevel(n), n.Kind, n.Duration.Milliseconds(), newEvent(n, source)}
 	})
 }
 
-// openEvents opens the file of events.
-func openEvents(path string, onFailure func(error)) (notify.Subscriber, error) {
+// openEvents opens the file of events. See openLog.
+func openEvents(path, source string, onFailure func(error)) (notify.Subscriber, error) {
 	return openLines("the file of events", path, "the events", onFailure,
-		func(n *annotator.Notice) any { return newEvent(n) })
+		func(n *annotator.Notice) any { return newEvent(n, source) })
 }
 
 // openLines opens a file that gets a JSON line for each notice.

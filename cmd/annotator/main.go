@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"time"
@@ -58,7 +59,8 @@ type app struct {
 	cacheDir  func() (string, error)              // of the user
 	servers   func(context.Context) []localServer // on this machine
 	now       func() time.Time
-	exit      func(status int) // ends the process immediately
+	transport http.RoundTripper // to servers; nil: the network
+	exit      func(status int)  // ends the process immediately
 }
 
 // run executes a command line and returns its exit status.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"annotator"
+	"annotator/batch"
 	"annotator/corpus"
 	"annotator/edits"
 	"annotator/model/offline"
@@ -32,6 +33,7 @@ type partedRun struct {
 	folder string // of the parts
 	story  *corpus.DB
 	parts  []corpus.Part
+	scenes []int                  // of each part
 	primer []*annotator.Operation // with which each part begins; nil: with none, or it has begun
 }
 
@@ -40,7 +42,7 @@ func (o *runOptions) checkParts() error {
 	given := map[string]bool{
 		"--from-snapshot": o.fromSnapshot != 0, "--no-resume": o.noResume, "--after": o.after != "",
 		"--seed": o.seed != "", "--limit": o.limit != 0, "--record": o.recording.to != "",
-		"--replay": o.recording.path != "", "several endpoints": len(o.Others) > 0,
+		"--replay": o.recording.path != "",
 	}
 	for _, flag := range slices.Sorted(func(yield func(string) bool) {
 		for flag, is := range given {
@@ -76,11 +78,20 @@ func (o *runOptions) annotateParts(ctx context.Context) (err error) {
 	o.shareBounds(ctx, databases...)
 	o.Bounds.Name = databases[0]
 	began := o.now()
+	f, ctx, end, err := o.openFleet(ctx, o.numParts, o.progress.say)
+	if err != nil {
+		return err
+	}
+	defer end()
+	p.fleet = f
 	readErr := p.read(ctx)
 	if readErr != nil && !hasReadAll(annotator.KindOf(readErr)) {
 		return readErr
 	}
-	return p.join(ctx, began, readErr)
+	joinErr := f.read([]string{cmp.Or(o.db, databaseOf(o.source))}, func(_ int, place *batch.Place) error {
+		return p.join(ctx, place, began, readErr)
+	})
+	return joinErr[0]
 }
 
 // hasReadAll reports whether a run that ended with an error of a kind has read its story to the end.
@@ -128,16 +139,17 @@ func (p *partedRun) prepare(ctx context.Context, open *closers) (err error) {
 // cut decides which chapters each part has.
 func (p *partedRun) cut(ctx context.Context) error {
 	var threads []int64
-	var words []int
+	var words, scenes []int
 	all := sha256.New()
 	for scene, err := range p.story.Scenes(ctx, p.runner().SceneBytes) {
 		if err != nil {
 			return err
 		}
 		if n := len(threads); n == 0 || threads[n-1] != scene.Thread.ID {
-			threads, words = append(threads, scene.Thread.ID), append(words, 0)
+			threads, words, scenes = append(threads, scene.Thread.ID), append(words, 0), append(scenes, 0)
 		}
 		words[len(words)-1] += scene.Words()
+		scenes[len(scenes)-1]++
 		hash := scene.Hash()
 		all.Write(hash[:])
 	}
@@ -150,7 +162,11 @@ func (p *partedRun) cut(ctx context.Context) error {
 		p.parts = append(p.parts, corpus.Part{
 			Number: i + 1, Of: p.numParts, Story: story, Threads: slices.Clone(threads[:n]),
 		})
-		threads = threads[n:]
+		p.scenes = append(p.scenes, 0)
+		for _, count := range scenes[:n] {
+			p.scenes[i] += count
+		}
+		threads, scenes = threads[n:], scenes[n:]
 	}
 	return nil
 }
@@ -246,18 +262,42 @@ func primerOf(cast *offline.Cast) (*annotator.Operation, error) {
 	return &seed.Operation, nil
 }
 
-// read reads all parts at once, each to its end or its trouble. One part's trouble does not stop another. The error is
-// that of the first part with one.
+// read reads all parts at once, as their places allow, each to its end or its trouble. One part's trouble does not stop
+// another. The error is that of the first part with one.
 func (p *partedRun) read(ctx context.Context) error {
 	shown := &partsProgress{progress: p.progress, parts: make([]annotator.Notice, len(p.parts))}
-	errs := make([]error, len(p.parts))
-	var all sync.WaitGroup
+	databases := make([]string, len(p.parts))
 	for i := range p.parts {
-		all.Go(func() { errs[i] = p.readPart(ctx, i, shown) })
+		shown.parts[i].Total, databases[i] = p.scenes[i], p.databaseOf(i+1)
 	}
-	all.Wait()
+	if err := p.eachStatus(ctx, func(i int, run *storage.RunStatus) {
+		shown.parts[i].Done = run.Recorded + run.Quarantined
+	}); err != nil {
+		return err
+	}
+	errs := p.fleet.read(databases, func(i int, place *batch.Place) error { return p.readPart(ctx, place, i, shown) })
 	slices.SortStableFunc(errs, func(a, b error) int { return rankOfEnd(a) - rankOfEnd(b) })
 	return errs[0]
+}
+
+// eachStatus calls a function with the state of each part that has begun.
+func (p *partedRun) eachStatus(ctx context.Context, do func(i int, run *storage.RunStatus)) error {
+	for i := range p.parts {
+		if !exists(p.databaseOf(i + 1)) {
+			continue
+		}
+		if err := withDatabase(ctx, p.databaseOf(i+1), func(db *storage.DB) error {
+			run, err := db.Run.Status(ctx)
+			if annotator.KindOf(err) == annotator.NotFound {
+				return nil
+			}
+			do(i, &run)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rankOfEnd sorts the ends of parts: first those that leave scenes to read.
@@ -272,18 +312,18 @@ func rankOfEnd(err error) int {
 }
 
 // readPart runs the run of a part.
-func (p *partedRun) readPart(ctx context.Context, i int, shown *partsProgress) (err error) {
+func (p *partedRun) readPart(ctx context.Context, place *batch.Place, i int, shown *partsProgress) (err error) {
+	leave, err := p.fleet.enter(ctx, place)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	own := *p.settings
 	own.Bounds.Name = p.databaseOf(i + 1)
-	for _, file := range []*string{&own.LogFile, &own.Events} {
-		if extension := filepath.Ext(*file); *file != "" {
-			*file = fmt.Sprintf("%s.part%d%s", strings.TrimSuffix(*file, extension), i+1, extension)
-		}
-	}
 	o := &runOptions{
 		app: p.app, settings: &own, source: p.corpusOf(i + 1), db: p.databaseOf(i + 1), accept: p.accept,
-		primer: p.primer[i], progress: newProgress(p.app, true, 0), metrics: p.metrics,
-		hooks: p.hooks,
+		primer: p.primer[i], fleet: p.fleet, place: place, progress: newProgress(p.app, true, 0),
+		metrics: p.metrics, hooks: p.hooks,
 	}
 	o.bus.Subscribe(notify.Subscriber{Notice: func(n annotator.Notice) { shown.notice(i, n) }})
 	open := closers{sync.OnceValue(o.closeBus)}
@@ -301,13 +341,18 @@ func (p *partedRun) readPart(ctx context.Context, i int, shown *partsProgress) (
 }
 
 // join joins the parts, and prints the result.
-func (p *partedRun) join(ctx context.Context, began time.Time, readErr error) (err error) {
+func (p *partedRun) join(ctx context.Context, place *batch.Place, began time.Time, readErr error) (err error) {
+	leave, err := p.fleet.enter(ctx, place)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	p.progress.say(annotator.Quantity(len(p.parts), "part") + " read; they are joined")
 	var open closers
 	closeBus := sync.OnceValue(p.closeBus)
 	open.add(closeBus)
 	defer func() { err = cmp.Or(err, open.close()) }()
-	p.isJoin = true
+	p.isJoin, p.place = true, place
 	r, err := p.assemble(ctx, &open)
 	if err != nil {
 		return err
@@ -324,7 +369,7 @@ func (p *partedRun) join(ctx context.Context, began time.Time, readErr error) (e
 	if err != nil {
 		return advise(err)
 	}
-	if err := p.sayUsage(context.WithoutCancel(ctx), paths); err != nil {
+	if err := p.sayUsage(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	p.progress.close()
@@ -332,23 +377,17 @@ func (p *partedRun) join(ctx context.Context, began time.Time, readErr error) (e
 }
 
 // sayUsage says what the parts have cost. The calls of the joined run are only those of the join.
-func (p *partedRun) sayUsage(ctx context.Context, paths []string) error {
+func (p *partedRun) sayUsage(ctx context.Context) error {
 	var calls int
 	var usage annotator.Usage
-	for _, path := range paths {
-		if err := withDatabase(ctx, path, func(db *storage.DB) error {
-			run, err := db.Run.Status(ctx)
-			if err == nil {
-				calls, usage = calls+run.Calls, usage.Plus(run.Usage)
-			}
-			return err
-		}); err != nil {
-			return err
-		}
+	err := p.eachStatus(ctx, func(_ int, run *storage.RunStatus) {
+		calls, usage = calls+run.Calls, usage.Plus(run.Usage)
+	})
+	if err == nil {
+		p.progress.say(fmt.Sprintf("joined; the parts in %s took %s, %s", p.folder,
+			annotator.Quantity(calls, "call"), tokens(usage)))
 	}
-	p.progress.say(fmt.Sprintf("joined; the parts in %s took %s, %s", p.folder, annotator.Quantity(calls, "call"),
-		tokens(usage)))
-	return nil
+	return err
 }
 
 // partsProgress shows the progress of all parts as one.
@@ -356,16 +395,13 @@ type partsProgress struct {
 	*progress
 	mu    sync.Mutex
 	parts []annotator.Notice // the newest of each
-	begun int
+	begun bool
 }
 
 // notice shows an event of a part, with the sums of all.
 func (p *partsProgress) notice(i int, n annotator.Notice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if n.Kind == annotator.NoticeRun {
-		p.begun++
-	}
 	entries := p.parts[i].Entries
 	if n.Kind == annotator.NoticeScene {
 		entries = n.Entries
@@ -380,9 +416,10 @@ func (p *partsProgress) notice(i int, n annotator.Notice) {
 	}
 	switch n.Kind {
 	case annotator.NoticeRun:
-		if p.begun < len(p.parts) {
+		if p.begun {
 			return
 		}
+		p.begun = true
 	case annotator.NoticeWarning, annotator.NoticeWait:
 		n.Reason = fmt.Sprintf("part %d: %s", i+1, n.Reason)
 	case annotator.NoticeScene, annotator.NoticeCall:

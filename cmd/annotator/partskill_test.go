@@ -33,6 +33,9 @@ func (b *books) joinedState(folder string) string {
 	b.Helper()
 	b.succeeds(folder, "verify", "--db", "book.annotator.db")
 	state := string(b.succeeds(folder, "export", "--db", "book.annotator.db", "--format", "json"))
+	for _, limit := range []string{"scene:18", "chapter:3"} { // the first part has two chapters
+		state += string(b.succeeds(folder, "story", "--db", "book.annotator.db", "--as-of", limit))
+	}
 	db, err := sql.Open("sqlite", filepath.Join(folder, "book.annotator.db"))
 	if err != nil {
 		b.Fatal(err)

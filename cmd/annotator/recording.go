@@ -83,7 +83,7 @@ func (o *runOptions) openWire(ctx context.Context, open *closers) (model.Wire, e
 // serverWire returns the wire to the server, or that of a story with a place among several.
 func (o *runOptions) serverWire(ctx context.Context) (model.Wire, error) {
 	o.session = sessionOf(cmp.Or(o.db, databaseOf(o.source)))
-	if o.several != nil {
+	if o.fleet != nil {
 		return o.spreadWire()
 	}
 	wire, err := o.connect(ctx, o.app, o.progress.say)

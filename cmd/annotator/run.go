@@ -58,8 +58,8 @@ type runOptions struct {
 	recording    recordingOptions
 	stories      storiesOptions
 	place        *batch.Place  // at one of several servers, or among several stories; nil: none is needed
-	several      *storiesRun   // that this run is a part of; nil: none
-	result       *storyResult  // of this run, if it is a part of such a one
+	fleet        *fleet        // that this run is one of; nil: none
+	result       *storyResult  // of this story, if it is one of several; else nil
 	metrics      *metrics.Page // nil: none are served
 	hooks        *hooks
 }
@@ -108,7 +108,9 @@ resumes the run.
 With --parts N, N parts of about as many words each are read at once, cut at chapters. Each is a run with a window and
 a database of its own, in a folder beside the database (book.parts). A part begins with the names that the embedded
 model finds in the text before it, as hints. Then the parts are joined in the story's order. The same command resumes
-parts and join. --log-file and --events write a file for each part.
+parts and join. Servers admit parts as they admit stories; one that does not tell its room gets all.
+
+Lines of --log-file and --events name the source if there are several stories or parts.
 
 With --max-tokens-total, --max-cost or --until, a run begins no scene once a bound is reached, and ends with exit status
 3. What earlier runs on the database have used counts, and so do probes. Several stories share the bounds, and so do
@@ -251,7 +253,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.Model == "" && o.Endpoint != offlineEndpoint && o.several == nil {
+	if o.Model == "" && o.Endpoint != offlineEndpoint && o.result == nil {
 		o.bus.Subscribe(notify.Subscriber{Notice: func(n annotator.Notice) {
 			if n.Kind == annotator.NoticeRun {
 				o.progress.say("the model is " + r.Client.Model)
@@ -274,7 +276,7 @@ func (o *runOptions) annotate(ctx context.Context) (err error) {
 	if err != nil && busErr != nil {
 		o.printError(busErr) // the other error determines the exit status
 	}
-	if err != nil && !endsWithSummary(annotator.KindOf(err)) && o.several == nil {
+	if err != nil && !endsWithSummary(annotator.KindOf(err)) && o.result == nil {
 		return err
 	}
 	return cmp.Or(err, o.summarise(context.WithoutCancel(ctx), r.Store, &before, o.now().Sub(began)), busErr)
@@ -385,14 +387,18 @@ func (o *runOptions) runConfig(identity prompt.Identity) runner.Config {
 // subscribeFiles makes the log and the file of events subscribers of the run.
 func (o *runOptions) subscribeFiles() error {
 	onFailure := func(err error) { o.progress.say(oneLine(advise(err).Error())) }
+	source := ""
+	if o.fleet != nil {
+		source = o.source
+	}
 	for _, file := range []struct {
 		path string
-		open func(path string, onFailure func(error)) (notify.Subscriber, error)
+		open func(path, source string, onFailure func(error)) (notify.Subscriber, error)
 	}{{o.LogFile, openLog}, {o.Events, openEvents}} {
 		if file.path == "" {
 			continue
 		}
-		subscriber, err := file.open(file.path, onFailure)
+		subscriber, err := file.open(file.path, source, onFailure)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -28,7 +29,8 @@ type settings struct {
 	key       apiKey
 	session   string // names the story to a router; empty: none is named
 
-	severalEndpoints bool // the command takes more than one
+	severalEndpoints bool              // the command takes more than one
+	transport        http.RoundTripper // to servers; nil: the network
 }
 
 // defaultSource marks a setting that was set nowhere.
@@ -56,6 +58,7 @@ func (s *settings) addTo(flags *pflag.FlagSet, names ...string) {
 
 // load sets and checks every setting. The command line has been parsed.
 func (s *settings) load(a *app) error {
+	s.transport = a.transport
 	files, err := s.readFiles(a)
 	if err != nil {
 		return err

@@ -50,8 +50,8 @@ func (o *runOptions) closeBus() error {
 // the second immediately.
 func (o *runOptions) runMachine(ctx context.Context, r *runner.Runner, run func(context.Context) error) error {
 	defer o.beat()()
-	if o.several != nil { // which has the signals
-		defer context.AfterFunc(o.several.stopping, r.Stop)()
+	if o.fleet != nil { // which has the signals
+		defer context.AfterFunc(o.fleet.stopping, r.Stop)()
 		return run(ctx)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -10,13 +10,10 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"annotator"
@@ -35,8 +32,8 @@ type storiesOptions struct {
 }
 
 func (o *storiesOptions) addTo(flags *pflag.FlagSet) {
-	countFlag(flags, &o.atOnce, "stories", 0, 0, "maximum `STORIES` to read at once; 0: as many as the servers have "+
-		"room for, or 4 where they do not tell it")
+	countFlag(flags, &o.atOnce, "stories", 0, 0, "maximum `STORIES` to read at once, or parts of one; 0: as many as "+
+		"the servers have room for, or 4 stories where they do not tell it")
 	flags.StringVar(&o.from, "stories-from", "", "read the stories in a folder, or those that a list names, one a "+
 		"line: `PATH`")
 }
@@ -45,19 +42,13 @@ func (o *storiesOptions) addTo(flags *pflag.FlagSet) {
 const (
 	unknownPlaces = 4 // of a server that does not tell its room
 	lookInterval  = 5 * time.Second
-	storyMemory   = 25 << 20 // that each further story adds to the memory limit, in bytes
 )
 
 // storiesRun reads several stories in one process.
 type storiesRun struct {
 	*runOptions // those of each story
-	admission   *batch.Admission
 	board       *board
-	stopping    context.Context // ends at the first signal
 	results     []storyResult
-
-	mu   sync.Mutex
-	open int // stories
 }
 
 // storyResult is what became of a story. Fields of its JSON are only ever added.
@@ -83,35 +74,18 @@ func (o *runOptions) annotateStories(ctx context.Context) error {
 		databases[i] = r.results[i].Database
 	}
 	o.shareBounds(ctx, databases...)
-	wire, err := o.newWire() // a wrong address is reported before anything begins
-	if err != nil {
-		return err
-	}
 	r.board = newBoard(o.app, o.quiet, r.results)
 	defer r.board.close()
-	if _, err := o.connect(ctx, o.app, r.board.say); err != nil {
-		return err
-	}
-	ctx, stop := r.untilSignals(ctx)
-	defer stop()
-	following, end := context.WithCancel(ctx)
-	defer end()
-	watch, err := o.watch(following, wire, o.stories.atOnce)
+	f, ctx, end, err := o.openFleet(ctx, unknownPlaces, r.board.say)
 	if err != nil {
 		return err
 	}
-	r.admission = batch.NewAdmission(1, o.endpoints()...)
-	context.AfterFunc(r.stopping, r.admission.Stop)
-	places := make([]*batch.Place, len(r.results))
-	for i := range places {
-		places[i] = r.admission.Queue(i, sessionOf(r.results[i].Database))
-	}
-	go r.admission.Follow(following, watch)
-	batch.Run(len(r.results), func(i int) error {
+	defer end()
+	f.read(databases, func(i int, place *batch.Place) error {
 		result := &r.results[i]
 		defer r.end(result)
 		result.err = errors.New("internal error: a fault that the story alone has shows its cause") // if it panics
-		result.err = r.read(ctx, i, places[i])
+		result.err = r.read(ctx, f, i, place)
 		return nil
 	})
 	r.board.close()
@@ -215,40 +189,14 @@ func readList(path string) (sources []string, err error) {
 	return sources, nil
 }
 
-// untilSignals returns a context that the second signal cancels. The first ends r.stopping.
-func (r *storiesRun) untilSignals(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stopping, stop := context.WithCancel(ctx)
-	r.stopping = stopping
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, stopSignals()...)
-	go func() {
-		select {
-		case <-signals:
-			stop()
-			go r.board.say("finishing the scenes at hand, then stopping; interrupt again to quit at once")
-		case <-ctx.Done():
-			return
-		}
-		select {
-		case <-signals:
-			cancel(annotator.Errorf(annotator.Interrupted, "stopped at once").WithAdvice("run again to resume"))
-			time.AfterFunc(quitTimeout, func() { r.exit(exitInterrupted) })
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { signal.Stop(signals); cancel(nil); stop() }
-}
-
 // read reads a story once it has a place.
-func (r *storiesRun) read(ctx context.Context, i int, place *batch.Place) error {
+func (r *storiesRun) read(ctx context.Context, f *fleet, i int, place *batch.Place) error {
 	result := &r.results[i]
-	if err := place.Enter(ctx); err != nil {
+	leave, err := f.enter(ctx, place)
+	if err != nil {
 		return err
 	}
-	defer place.Leave()
-	r.opened(1)
-	defer r.opened(-1)
+	defer leave()
 	own, process := *r.settings, *r.app
 	own.Bounds.Name = result.Database
 	bound := own.Bounds.Reached(own.Bounds.Ledger.Sum(), r.now())
@@ -258,20 +206,10 @@ func (r *storiesRun) read(ctx context.Context, i int, place *batch.Place) error 
 	process.err = r.board.writer(i)
 	o := &runOptions{
 		app: &process, settings: &own, source: result.Source, limit: r.limit, accept: r.accept, noResume: r.noResume,
-		reimport: r.reimport, seed: r.seed, seedAs: r.seedAs, place: place, several: r, result: result,
+		reimport: r.reimport, seed: r.seed, seedAs: r.seedAs, place: place, fleet: f, result: result,
 		metrics: r.metrics, hooks: r.hooks, progress: r.board.begin(i, &process, r.limit),
 	}
 	return o.annotate(ctx)
-}
-
-// opened counts the stories that are open, and sets the memory limit by it.
-func (r *storiesRun) opened(change int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.open += change
-	if r.getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + int64(max(0, r.open-1))*storyMemory)
-	}
 }
 
 // end notes what became of a story.
@@ -368,11 +306,12 @@ func (s *storyResult) text() string {
 // endpoints are the servers of the run.
 func (c *Config) endpoints() []string { return append([]string{c.Endpoint}, c.Others...) }
 
-// watch says how many stories each server gets. It asks the first for the context of its model.
-func (s *settings) watch(ctx context.Context, wire model.Wire, atOnce int) (*batch.Watch, error) {
-	servers := s.endpoints()
+// watch says how many runs each server gets; unknown: one that does not tell its room. It asks the first for the
+// context of its model.
+func (o *runOptions) watch(ctx context.Context, wire model.Wire, unknown int) (*batch.Watch, error) {
+	s, servers := o.settings, o.endpoints()
 	w := &batch.Watch{
-		Most: (atOnce + len(servers) - 1) / len(servers), Unknown: unknownPlaces, Every: lookInterval,
+		Most: (o.stories.atOnce + len(servers) - 1) / len(servers), Unknown: unknown, Every: lookInterval,
 		Context: cmp.Or(s.ContextBudget, defaultBudget), Servers: make([]func(context.Context) (model.Load, error),
 			len(servers)),
 	}

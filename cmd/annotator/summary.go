@@ -17,7 +17,7 @@ import (
 func (o *runOptions) summarise(ctx context.Context, db *storage.DB, before *storage.RunStatus,
 	took time.Duration,
 ) error {
-	if o.several != nil {
+	if o.result != nil {
 		run, err := o.readSummary(ctx, db, before, took)
 		o.result.Run = run
 		return err

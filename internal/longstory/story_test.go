@@ -34,7 +34,8 @@ func TestStoryNamesEarlierEntries(t *testing.T) {
 		for i := range s.Posts {
 			text += s.Posts[i].Body
 		}
-		if told := strings.Count(text, "It was "); len(text) < longstory.ScenePosts*longstory.PostBytes || told < longstory.Mentions ||
+		if told := strings.Count(text, "It was "); len(text) < longstory.ScenePosts*longstory.PostBytes ||
+			told < longstory.Mentions ||
 			s.N > 1 && !strings.Contains(text, "a who said so") {
 			t.Fatalf("scene %d has %d bytes and %d mentions", s.N, len(text), told)
 		}

@@ -129,7 +129,8 @@ func (r *reading) row() []string {
 	return []string{
 		tables.Count(int64(r.budget)), map[bool]string{true: "on", false: "off"}[r.recaps],
 		fmt.Sprintf("%.2f", float64(r.calls)/n), each(r.prompt), each(r.floor),
-		each(r.annotate), each(r.summarise), each(r.curate), cost, tables.Count(r.compactions), mean(r.before), mean(r.after),
+		each(r.annotate), each(r.summarise), each(r.curate), cost, tables.Count(r.compactions), mean(r.before),
+		mean(r.after),
 		tables.Count(r.refused),
 	}
 }

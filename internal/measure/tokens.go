@@ -46,7 +46,8 @@ func (f *facts) row(budget, scenes int, most float64) []string {
 	n := float64(scenes)
 	each := func(tokens int64) string { return tables.Count(int64(float64(tokens)/n + 0.5)) }
 	return []string{
-		tables.Count(int64(budget)), aim(float64(f.calls)/n, 1.3, "%.2f"), each(f.prompt), each(f.floor), each(f.entries),
+		tables.Count(int64(budget)), aim(float64(f.calls)/n, 1.3, "%.2f"), each(f.prompt), each(f.floor),
+		each(f.entries),
 		each(f.results),
 		each(f.annotate), each(f.summarise), each(f.curate),
 		aim(float64(f.uncached())/float64(f.floor), most, "%.2f"), fmt.Sprintf("%.0f", float64(f.summaries)/n*1e3),

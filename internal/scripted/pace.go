@@ -14,7 +14,6 @@ type Pace struct {
 	Prefill float64 // uncached tokens of prompts a second, of all requests together
 	Decode  float64 // tokens of a reply a second, of each request
 	Pool    int     // tokens in the cache; those used longest ago are evicted
-	Scale   float64 // seconds of the clock for each second of the server
 }
 
 // pacer keeps a server's pace.
@@ -25,8 +24,9 @@ type pacer struct {
 	mu        sync.Mutex
 	running   int
 	waiting   int
-	busy      time.Duration // of all slots, on the clock
-	prefilled time.Time     // when the prompts at hand are processed
+	busy      time.Duration // of all slots, until changed
+	changed   time.Time
+	prefilled time.Time // when the prompts at hand are processed
 	blocks    map[uint64]*list.Element
 	used      *list.List // keys, the newest first
 }
@@ -45,12 +45,8 @@ func (p *pacer) begin() (end func()) {
 	p.count(0, 1)
 	p.slots <- struct{}{}
 	p.count(1, -1)
-	began := time.Now()
 	return func() {
-		p.mu.Lock()
-		p.busy += time.Since(began)
-		p.running--
-		p.mu.Unlock()
+		p.count(-1, 0)
 		<-p.slots
 	}
 }
@@ -58,8 +54,16 @@ func (p *pacer) begin() (end func()) {
 func (p *pacer) count(running, waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.account()
 	p.running += running
 	p.waiting += waiting
+}
+
+// account adds the time since the last change. The caller holds the mutex.
+func (p *pacer) account() {
+	now := time.Now()
+	p.busy += time.Duration(p.running) * now.Sub(p.changed)
+	p.changed = now
 }
 
 // admit processes a prompt, and returns how many of its tokens were cached.
@@ -75,7 +79,7 @@ func (p *pacer) admit(prompt *prompt) (cached int) {
 	if p.prefilled.Before(now) {
 		p.prefilled = now
 	}
-	p.prefilled = p.prefilled.Add(p.seconds(float64(prompt.end.tokens-cached) / p.Prefill))
+	p.prefilled = p.prefilled.Add(seconds(float64(prompt.end.tokens-cached) / p.Prefill))
 	until := p.prefilled
 	p.mu.Unlock()
 	time.Sleep(time.Until(until))
@@ -84,7 +88,7 @@ func (p *pacer) admit(prompt *prompt) (cached int) {
 
 // generate makes a reply of a number of tokens.
 func (p *pacer) generate(tokens int, keys []uint64) {
-	time.Sleep(p.seconds(float64(tokens) / p.Decode))
+	time.Sleep(seconds(float64(tokens) / p.Decode))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.use(keys)
@@ -105,9 +109,7 @@ func (p *pacer) use(keys []uint64) {
 	}
 }
 
-func (p *pacer) seconds(n float64) time.Duration {
-	return time.Duration(n * p.Scale * float64(time.Second))
-}
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // write writes the metrics of a paced server, with vLLM's names.
 func (p *pacer) write(w io.Writer, model string) {
@@ -122,12 +124,13 @@ func (p *pacer) write(w io.Writer, model string) {
 		model, p.running, p.waiting, blockTokens, p.Pool/blockTokens)
 }
 
-// Busy returns how long all slots together have been in use, on the clock.
+// Busy returns how long all slots together have been in use.
 func (s *Server) Busy() time.Duration {
 	if s.pacer == nil {
 		return 0
 	}
 	s.pacer.mu.Lock()
 	defer s.pacer.mu.Unlock()
+	s.pacer.account()
 	return s.pacer.busy
 }
