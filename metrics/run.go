@@ -27,10 +27,10 @@ func one(value func(*figures) float64) func(*figures, add) {
 }
 
 func runMetrics() []runMetric {
-	return slices.Concat(stateMetrics(), codexMetrics(), callMetrics())
+	return slices.Concat(stateMetrics(), sceneMetrics(), codexMetrics(), callMetrics())
 }
 
-// stateMetrics are those of how far a run is, and whether it goes on.
+// stateMetrics are those of whether a run goes on.
 func stateMetrics() []runMetric {
 	return []runMetric{
 		{
@@ -75,6 +75,12 @@ func stateMetrics() []runMetric {
 				return float64(f.Report.Silent.UnixMilli()) / 1000
 			}),
 		},
+	}
+}
+
+// sceneMetrics are those of scenes, and of the time that they take.
+func sceneMetrics() []runMetric {
+	return []runMetric{
 		{
 			Metric{
 				"annotator_scenes", "gauge", "state",
@@ -200,11 +206,12 @@ func tokens(name, help string, count func(*annotator.Usage) int) runMetric {
 
 // byPurpose returns the calls in groups with one purpose each. They are sorted by it.
 func (f *figures) byPurpose() (groups [][]storage.CallFigures) {
-	for from, to := 0, 0; from < len(f.Calls); from = to {
-		for to = from; to < len(f.Calls) && f.Calls[to].Purpose == f.Calls[from].Purpose; {
-			to++
+	for rest := f.Calls; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(c storage.CallFigures) bool { return c.Purpose != rest[0].Purpose })
+		if n < 0 {
+			n = len(rest)
 		}
-		groups = append(groups, f.Calls[from:to])
+		groups, rest = append(groups, rest[:n]), rest[n:]
 	}
 	return groups
 }

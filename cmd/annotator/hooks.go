@@ -58,8 +58,12 @@ func (e *happening) environment() []string {
 		return name == "ANNOTATOR_API_KEY" || name == "OPENAI_API_KEY"
 	})
 	for _, variable := range [][2]string{
-		{"EVENT", e.Event}, {"STORY", e.Story}, {"DATABASE", e.Database}, {"SCENE", strconv.Itoa(e.Scene)},
-		{"EXIT_STATUS", strconv.Itoa(e.Status)}, {"REASON", e.Reason},
+		{"EVENT", e.Event},
+		{"STORY", e.Story},
+		{"DATABASE", e.Database},
+		{"SCENE", strconv.Itoa(e.Scene)},
+		{"EXIT_STATUS", strconv.Itoa(e.Status)},
+		{"REASON", e.Reason},
 	} {
 		all = append(all, "ANNOTATOR_RUN_"+variable[0]+"="+strings.ReplaceAll(variable[1], "\x00", ""))
 	}

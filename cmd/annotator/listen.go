@@ -100,7 +100,12 @@ func (o *runOptions) serveMetrics(ctx context.Context) (stop func(), err error) 
 		if !o.quiet {
 			o.say("metrics are at http://" + address + "/metrics")
 		}
-		return func() { cancel(); <-ended }, nil
+		return func() {
+			cancel()
+			if err := <-ended; err != nil {
+				o.printError(err)
+			}
+		}, nil
 	}
 }
 

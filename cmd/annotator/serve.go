@@ -79,7 +79,7 @@ is in a file with the name of the database and ".share"; links are void when it 
 
 // readerFlags declares the flags that say where pages are served, to whom, and how far into the story.
 func (o *serveOptions) readerFlags(flags *pflag.FlagSet) {
-	o.address.addressFlags(flags, "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
+	o.addressFlags(flags, "127.0.0.1:8420", "`ADDRESS` and port to listen on; port 0: a free one")
 	flags.StringVar(&o.asOf, "as-of", "",
 		"the furthest `POINT` of the story that pages show: "+pointForms+"; empty: no limit")
 	flags.BoolVar(&o.edits, "allow-edits", false,
