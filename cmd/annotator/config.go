@@ -207,6 +207,12 @@ func reimportFlag(flags *pflag.FlagSet, value *bool) {
 	flags.BoolVar(value, "reimport", false, "replace the corpus, whatever was imported into it")
 }
 
+// convertFlag declares --convert. It is no setting: a file that was only found may not have programs run.
+func convertFlag(flags *pflag.FlagSet, value *string) {
+	wordFlag(flags, value, "convert", ingest.Converters(), "",
+		"installed `PROGRAM` that converts SOURCE first: "+strings.Join(ingest.Converters(), ", ")+"; empty: none")
+}
+
 // environment maps a setting to the variables that set it, in order of precedence.
 func environment(setting string) []string {
 	switch setting {

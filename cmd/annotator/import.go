@@ -53,6 +53,7 @@ options give the same corpus. If the sources have changed, the corpus takes what
 		"`FILE` to make; empty: beside the SOURCE, with its name, where there is one only")
 	importFlags(flags, &o.Options)
 	flags.BoolVar(&o.list, "list", false, "show the chapters of the result and write nothing")
+	convertFlag(flags, &o.Convert)
 	reimportFlag(flags, &o.Replace)
 	return a.prints(cmd, func(ctx context.Context, args []string) (result, error) {
 		o.Sources = args

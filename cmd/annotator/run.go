@@ -44,6 +44,7 @@ type runOptions struct {
 	fromSnapshot int64
 	fromDB       string
 	noResume     bool
+	convert      string
 	reimport     bool
 	quiet        bool
 	json         bool
@@ -153,6 +154,7 @@ func newRun(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.db, "db", "", "database `FILE`; empty: beside SOURCE, with its name")
 	flags.StringVar(&o.corpus, "corpus", "", "`FILE` to import SOURCE into; empty: beside SOURCE, with its name")
+	convertFlag(flags, &o.convert)
 	reimportFlag(flags, &o.reimport)
 	limitFlag(flags, &o.limit, 0, "maximum `SCENES` to read in this run; 0: all")
 	countFlag(flags, &o.numParts, "parts", 1, 1, "read `N` parts of the story at once, and join them")

@@ -59,7 +59,7 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	}
 	options := o.Import
 	options.Sources, options.Corpus = []string{o.source}, cmp.Or(o.corpus, corpusOf(o.source))
-	options.After, options.Replace = o.former.corpus, o.reimport
+	options.After, options.Replace, options.Convert = o.former.corpus, o.reimport, o.convert
 	report, err := ingest.Import(ctx, options, o.progress.importing)
 	if isReadOnly(err) && o.corpus == "" && o.db != "" {
 		options.Corpus = filepath.Join(filepath.Dir(o.db), filepath.Base(options.Corpus))

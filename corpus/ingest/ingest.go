@@ -69,6 +69,7 @@ type Options struct {
 	Corpus      string   // the file to make
 	Format      Format   // of all sources; "" is Auto
 	Encoding    string   // of all sources, by its name on the web ("windows-1252"); "" finds out
+	Convert     string   // the program of Converters that converts all sources first; "" for none
 	SceneTokens int      // towards which a book's scenes are cut, estimated; 0 is DefaultSceneTokens
 	After       string   // the corpus of the books before, for the next book of a series; "" for none
 	Replace     bool     // whatever another import has made
@@ -148,6 +149,15 @@ func (o *Options) complete() error {
 	if o.SceneTokens == 0 {
 		o.SceneTokens = DefaultSceneTokens
 	}
+	switch {
+	case o.Convert == "":
+	case !slices.Contains(Converters(), o.Convert):
+		return annotator.Errorf(annotator.Misused, "there is no converter %q", o.Convert).
+			WithAdvice("the converters are %s", strings.Join(Converters(), ", "))
+	case o.Format != Auto:
+		return annotator.Errorf(annotator.Misused, "a source that %s converts is not in the format %s", o.Convert, o.Format).
+			WithAdvice("leave out --format or --convert")
+	}
 	for _, part := range o.Keep {
 		if !slices.Contains(Parts(), part) {
 			return annotator.Errorf(annotator.Misused, "there is no part %q to keep",
@@ -175,6 +185,9 @@ func digestsOf(ctx context.Context, o Options, sources []source) (digests, error
 	options := fmt.Appendf(nil, "%s %q %q %d\n", digestForm, o.Format, o.Encoding, o.SceneTokens)
 	if len(o.Keep) > 0 || len(o.StoryAuthors) > 0 {
 		options = fmt.Appendf(options, "%q %q\n", o.Keep, strings.Join(o.StoryAuthors, "\n"))
+	}
+	if o.Convert != "" {
+		options = fmt.Appendf(options, "convert %s\n", o.Convert)
 	}
 	hash := func(data []byte) string {
 		sum := sha256.Sum256(data)

@@ -74,6 +74,10 @@ func (j *job) run(ctx context.Context, sources []source) error {
 				sources[0].path, sources[0].format, s.path, s.format).WithReason(annotator.ReasonMixedFormats)
 		}
 		j.progress.start(s)
+		s, err := s.converted(ctx, j.report)
+		if err != nil {
+			return err
+		}
 		if err := read(ctx, s); err != nil {
 			return err
 		}

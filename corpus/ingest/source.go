@@ -25,8 +25,10 @@ type source struct {
 	path   string
 	size   int64
 	format Format
-	data   []byte // of a file in an archive; nil if it is to be read from the path
+	data   []byte // of a file in an archive or of a conversion; nil if it is to be read from the path
 	damage string // why a file that belongs to the story by its place cannot be read; "" if it can be
+
+	converter string // the program that converts it first; "" for none
 }
 
 // isText reports whether a source is in a format that is text.
@@ -46,6 +48,9 @@ func findSources(o Options, report *Report) ([]source, error) {
 		case err != nil:
 			return nil, annotator.Errorf(annotator.Misused, "read the source: %w",
 				err).WithAdvice("name a file that is there and that you may read")
+		case info.IsDir() && o.Convert != "":
+			return nil, annotator.Errorf(annotator.Misused, "%s is a folder, and --convert converts files", path).
+				WithAdvice("name the files, in the order of the story")
 		case info.IsDir():
 			path = filepath.Clean(path)
 			found, err = folder(path, o, report)
@@ -68,6 +73,10 @@ func file(path string, info fs.FileInfo, o Options, report *Report) ([]source, e
 			WithAdvice("save what comes out of it in a file, and name that")
 	}
 	s := source{path: path, size: info.Size(), format: o.Format}
+	if o.Convert != "" {
+		s.format, s.converter = convertedFormat(o.Convert), o.Convert
+		return []source{s}, nil
+	}
 	if o.Format != Auto {
 		return []source{s}, nil
 	}
