@@ -55,37 +55,42 @@ func openArchive(r io.ReaderAt, size int64, report *Report) (*archive, error) {
 	return a, nil
 }
 
-// openZip looks into a zip archive that may be an EPUB. If it holds a document of a word processor, that is its format.
-// If it is none of these, and holds files, they are what is read.
-func (s *source) openZip() (files bool, err error) {
+// inArchive looks into a source that is a zip archive.
+func (s source) inArchive(look func(*archive)) error {
 	f, err := s.open()
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { _ = f.Close() }()
 	a, err := openArchive(f, s.size, &Report{})
-	if err != nil || a.files["META-INF/container.xml"] != nil {
-		return false, nil // the reader of EPUBs says what is wrong with it
+	if err != nil {
+		return err
 	}
-	if kind := officeFormat(a); kind != "" {
-		s.format = kind
-		return false, nil
-	}
-	return strings.ToLower(path.Ext(s.path)) != ".epub" && len(a.files) > 0, nil
+	look(a)
+	return nil
+}
+
+// lookIntoZip looks into a zip archive that may be an EPUB. If it holds a document of a word processor, that is its
+// format. If it is none of these, and holds files, they are what is read. The reader of EPUBs says what is wrong with
+// one that cannot be opened.
+func (s *source) lookIntoZip() (files bool) {
+	_ = s.inArchive(func(a *archive) {
+		kind := officeFormat(a)
+		switch {
+		case a.files["META-INF/container.xml"] != nil:
+		case kind != "":
+			s.format = kind
+		default:
+			files = strings.ToLower(path.Ext(s.path)) != ".epub" && len(a.files) > 0
+		}
+	})
+	return files
 }
 
 // packedFormat recognises a document of a word processor that is a zip archive; "" if it is none.
-func packedFormat(s source) Format {
-	f, err := s.open()
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	a, err := openArchive(f, s.size, &Report{})
-	if err != nil {
-		return ""
-	}
-	return officeFormat(a)
+func packedFormat(s source) (kind Format) {
+	_ = s.inArchive(func(a *archive) { kind = officeFormat(a) })
+	return kind
 }
 
 // officeFormat recognises a document of a word processor by the files of its package; "" if it is none.

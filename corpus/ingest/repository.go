@@ -342,28 +342,21 @@ func headText(s source) string {
 		}
 		return anyTag.ReplaceAllString(decodeHead(head, ""), " ")
 	}
-	f, err := s.open()
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	a, err := openArchive(f, s.size, &Report{})
-	if err != nil {
-		return ""
-	}
 	var text bytes.Buffer
-	for _, name := range slices.Sorted(maps.Keys(a.files)) {
-		if !strings.Contains(path.Ext(name), "ht") && name != "word/document.xml" && name != "content.xml" {
-			continue
+	_ = s.inArchive(func(a *archive) {
+		for _, name := range slices.Sorted(maps.Keys(a.files)) {
+			if !strings.Contains(path.Ext(name), "ht") && name != "word/document.xml" && name != "content.xml" {
+				continue
+			}
+			page, err := a.files[name].Open()
+			if err != nil {
+				continue
+			}
+			_, _ = io.CopyN(&text, page, headSize)
+			_ = page.Close()
+			text.WriteByte('\n')
 		}
-		page, err := a.files[name].Open()
-		if err != nil {
-			continue
-		}
-		_, _ = io.CopyN(&text, page, headSize)
-		_ = page.Close()
-		text.WriteByte('\n')
-	}
+	})
 	return anyTag.ReplaceAllString(text.String(), " ")
 }
 

@@ -96,12 +96,8 @@ func file(path string, info fs.FileInfo, o Options, report *Report) ([]source, e
 		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which is not read as a story", path,
 			kind.name).WithReason(annotator.ReasonMarkup, kind.advice(path))
 	}
-	if s.format == EPUB {
-		if several, err := s.openZip(); err != nil {
-			return nil, err
-		} else if several {
-			return unpack(s, o, report)
-		}
+	if s.format == EPUB && s.lookIntoZip() {
+		return unpack(s, o, report)
 	}
 	return []source{s}, nil
 }
