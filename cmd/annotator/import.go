@@ -37,6 +37,8 @@ with the extension .txt, .text, .md or .markdown, or without one. With --format,
 is read. A file that is named itself is always read. In the repository of a novel, the series of numbered files with
 the most prose is the story; drafts, translations, plots and notes beside it are left out and listed.
 
+--convert has an installed pandoc or ebook-convert (of calibre) convert a file in another format first.
+
 A chapter becomes a thread that is cut into scenes; the threads of a forum stay as they are. The same sources and
 options give the same corpus. If the sources have changed, the corpus takes what is new, and keeps the former text.
 --reimport replaces it as a whole, also by another story.`,
@@ -45,7 +47,8 @@ options give the same corpus. If the sources have changed, the corpus takes what
   annotator import book.txt --list
   annotator import book.txt --corpus book.corpus.db --keep dedication
   annotator import old.txt --corpus old.corpus.db --encoding windows-1252
-  annotator import threads/ --corpus quest.corpus.db --format board`,
+  annotator import threads/ --corpus quest.corpus.db --format board
+  annotator import book.tex --convert pandoc`,
 		Args: arguments(1, unlimited),
 	}
 	flags := cmd.Flags()

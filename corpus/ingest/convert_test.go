@@ -34,7 +34,8 @@ func standIn(t *testing.T, script string) {
 	}
 	script = "#!/bin/sh\nfor last; do :; done\n" + script
 	for _, name := range ingest.Converters() {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700) //nolint:gosec // it is run
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -69,7 +69,17 @@ func (f foreignFormat) advice(path string) string {
 	if f.command == "" {
 		return "convert it to EPUB or to plain text first"
 	}
-	return "make an EPUB of it: " + fmt.Sprintf(f.command, path)
+	by := ""
+	switch f.command {
+	case convertPandoc:
+		by = pandoc
+	case convertEbook:
+		by = ebookConvert
+	}
+	if by != "" {
+		by = "import it with --convert " + by + " where that is installed, or "
+	}
+	return by + "make an EPUB of it: " + fmt.Sprintf(f.command, path)
 }
 
 var (

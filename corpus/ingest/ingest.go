@@ -155,8 +155,8 @@ func (o *Options) complete() error {
 		return annotator.Errorf(annotator.Misused, "there is no converter %q", o.Convert).
 			WithAdvice("the converters are %s", strings.Join(Converters(), ", "))
 	case o.Format != Auto:
-		return annotator.Errorf(annotator.Misused, "a source that %s converts is not in the format %s", o.Convert, o.Format).
-			WithAdvice("leave out --format or --convert")
+		return annotator.Errorf(annotator.Misused, "a source that %s converts is not in the format %s", o.Convert,
+			o.Format).WithAdvice("leave out --format or --convert")
 	}
 	for _, part := range o.Keep {
 		if !slices.Contains(Parts(), part) {
