@@ -206,8 +206,8 @@ func (r *storiesRun) read(ctx context.Context, f *fleet, i int, place *batch.Pla
 	process.err = r.board.writer(i)
 	o := &runOptions{
 		app: &process, settings: &own, source: result.Source, limit: r.limit, accept: r.accept, noResume: r.noResume,
-		convert: r.convert, reimport: r.reimport, seed: r.seed, seedAs: r.seedAs, place: place, fleet: f, result: result,
-		metrics: r.metrics, hooks: r.hooks, progress: r.board.begin(i, &process, r.limit),
+		convert: r.convert, reimport: r.reimport, seed: r.seed, seedAs: r.seedAs, place: place, fleet: f,
+		result: result, metrics: r.metrics, hooks: r.hooks, progress: r.board.begin(i, &process, r.limit),
 	}
 	return o.annotate(ctx)
 }
