@@ -109,14 +109,15 @@ func (p *Page) Write(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	w := bufio.NewWriter(out)
-	for _, m := range processMetrics() {
-		m.writeHead(w)
+	heads := All()
+	for i, m := range processMetrics() {
+		heads[i].writeHead(w)
 		labels, value := m.value(p)
 		fmt.Fprintf(w, "%s%s %s\n", m.Name, labels, number(value))
 	}
-	names := slices.Sorted(maps.Keys(all))
-	for _, m := range runMetrics() {
-		m.writeHead(w)
+	names, heads := slices.Sorted(maps.Keys(all)), heads[len(processMetrics()):]
+	for i, m := range runMetrics() {
+		heads[i].writeHead(w)
 		for _, name := range names {
 			m.samples(all[name], func(suffix string, value float64, labels ...string) {
 				fmt.Fprintf(w, "%s%s%s %s\n", m.Name, suffix, braced(append([]string{"database", name}, labels...)),
