@@ -78,7 +78,7 @@ func Defaults() Config {
 		Compaction: compaction.Auto(), SummaryTokens: 1_500, SummaryTemperature: 0.3, SummonTokens: 1_024,
 		SummonQuestions: 6,
 		Curator:         curator.Settings{Prompt: curator.Shared, Batch: 16, MaxTokens: 256, Temperature: 0.3},
-		Temperature:     0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 12,
+		Temperature:     0.4, Stream: true, Governance: policy.Off, Policy: policy.Default(), EditCap: 24,
 		ToolRounds: 10,
 		SceneBytes: 48_000, Retry: model.DefaultPolicy(),
 	}
