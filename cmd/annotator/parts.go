@@ -19,6 +19,7 @@ import (
 	"annotator/batch"
 	"annotator/corpus"
 	"annotator/edits"
+	"annotator/internal/atomicfile"
 	"annotator/model/offline"
 	"annotator/runner/notify"
 	"annotator/storage"
@@ -193,6 +194,7 @@ func (p *partedRun) extract(ctx context.Context, part *corpus.Part) error {
 	if !exists(path) {
 		return p.story.Extract(ctx, path, *part)
 	}
+	atomicfile.RemoveStale(path) // a process that is killed after its rename leaves its lock
 	db, err := corpus.Open(ctx, path)
 	if err != nil {
 		return err
