@@ -102,7 +102,7 @@ func endpoints() http.Handler {
 	mux.Handle("/idle/", http.StripPrefix("/idle", scripted.New(scripted.Options{Script: callsNothing})))
 	mux.Handle("/mistaken/", http.StripPrefix("/mistaken", scripted.New(scripted.Options{Script: mistakesEntries})))
 	mux.Handle("/tight/", http.StripPrefix("/tight",
-		scripted.New(scripted.Options{MaxModelLen: 9216, Script: countsShortTokens})))
+		scripted.New(scripted.Options{MaxModelLen: 9472, Script: countsShortTokens})))
 	mux.Handle("/disguising/", http.StripPrefix("/disguising", scripted.New(scripted.Options{Script: disguises})))
 	mux.Handle("/escaping/", http.StripPrefix("/escaping", scripted.New(scripted.Options{Script: repeatsTheEscapes})))
 	mux.Handle("/contrary/", http.StripPrefix("/contrary", scripted.New(scripted.Options{Script: contradicts})))

@@ -18,7 +18,7 @@ import (
 func TestAuxiliaryQuestionsFail(t *testing.T) {
 	t.Parallel()
 	config := plain()
-	config.Curator.Off, config.ContextBudget = false, 5_500
+	config.Curator.Off, config.ContextBudget = false, 5_600
 	b := newBench(t, config)
 	for what, question := range map[string]string{"curator": ofCurator, "summary": ofSummary} {
 		aim := func(body []byte) bool { return bytes.Contains(body, []byte(question)) }

@@ -26,7 +26,7 @@ var cuts = flag.Int("cuts", longtest.Pick(10, 400), "how many times the power fa
 func TestPowerFails(t *testing.T) {
 	t.Parallel()
 	config := plain()
-	config.Curator.Off, config.ContextBudget = false, 5_500 // there is a compaction
+	config.Curator.Off, config.ContextBudget = false, 5_600 // there is a compaction
 	b := newBench(t, config)
 	l := newScenario(t, b)
 	ops := record(t, l.Folder, l.environment(t))
