@@ -34,6 +34,7 @@ const (
 	ReasonAmbiguousEncoding Reason = "ambiguous encoding" // path, the encodings with the first line in each
 	ReasonWrongFormat       Reason = "the source is not in the format"
 	ReasonMarkup            Reason = "the source is in a markup that is not read" // what to do
+	ReasonConvertible       Reason = "a program can convert the source"           // its name, what else to do
 	ReasonMixedFormats      Reason = "books and forums together"
 	ReasonLeftOut           Reason = "all was left out" // the largest part, its first words
 	ReasonEmptySource       Reason = "the source is empty"

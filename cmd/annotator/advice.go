@@ -47,6 +47,7 @@ var adviceFor = map[annotator.Reason]string{
 	annotator.ReasonAmbiguousEncoding: "%s is in another encoding, and several may be meant: say which with " +
 		"--encoding, as in --encoding windows-1252; its first line would be %s",
 	annotator.ReasonWrongFormat:  "name another --format, or leave it out",
+	annotator.ReasonConvertible:  "import it with --convert %s where that is installed, or %s",
 	annotator.ReasonMarkup:       "%s; --format text reads it as it is",
 	annotator.ReasonMixedFormats: "import them into corpora of their own, or name the format of all with --format",
 	annotator.ReasonLeftOut:      "all of it was left out, as %[1]s the most (%[2]s); --keep %[1]s takes that in",

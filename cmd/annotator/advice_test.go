@@ -82,7 +82,8 @@ func lowerFiles(t *testing.T) map[string]sourceFile {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (parts[0] == "cmd" || len(parts) == 2 && parts[0] == "internal" && !shipped[parts[1]]):
+		case entry.IsDir() && (parts[0] == "cmd" || parts[0] == "fleet" || // a module of its own
+			len(parts) == 2 && parts[0] == "internal" && !shipped[parts[1]]):
 			return filepath.SkipDir
 		case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil

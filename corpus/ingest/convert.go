@@ -84,7 +84,7 @@ func (s source) converted(ctx context.Context, report *Report) (source, error) {
 			return s, annotator.Errorf(annotator.Storage, "write the page for pandoc: %w", err)
 		}
 		arguments = []string{
-			"--sandbox", "--to=html", "--standalone", "--wrap=none", "--template=" + page, "--output=" + to, from,
+			"--sandbox", "--to=html", "--standalone", "--wrap=none", "--template=" + page, "-o", to, from,
 		}
 	}
 	if said, err := runConverter(ctx, program, arguments, to); err != nil {

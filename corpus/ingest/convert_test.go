@@ -56,7 +56,7 @@ func wantNoRemains(t *testing.T) {
 // writes is a stand-in that writes the book to where pandoc or ebook-convert is asked to, unless it sees a key.
 const writes = `test -z "$MADE_KEY" || exit 9
 to=$last
-for a; do case "$a" in --output=*) to=${a#--output=};; esac; done
+while [ $# -gt 1 ]; do [ "$1" != -o ] || to=$2; shift; done
 cp "$(dirname "$0")/made.${to##*.}" "$to"
 `
 
@@ -86,8 +86,8 @@ func TestConvertFails(t *testing.T) {
 	for script, says := range map[string]string{
 		"echo 'Unknown input format' >&2\nexit 21\n": "Unknown input format",
 		"exit 0\n": "it has made no book",
-		"to=${6#--output=}\ndd of=\"$to\" bs=1 seek=536870913 </dev/null\n": "too large",
-		"to=${6#--output=}\necho >\"$to\"\n":                                "found no story",
+		"to=$7\ndd of=\"$to\" bs=1 seek=536870913 </dev/null\n": "too large",
+		"to=$7\necho >\"$to\"\n":                                "found no story",
 	} {
 		standIn(t, script)
 		_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"a.org": "x"}), Convert: "pandoc"})
@@ -118,7 +118,7 @@ func TestConvertEnds(t *testing.T) {
 func TestConvertRefused(t *testing.T) {
 	file := files(t, map[string]string{"a.org": "x"})
 	for says, o := range map[string]ingest.Options{
-		"--convert converts files":   {Sources: []string{filepath.Dir(file[0])}, Convert: "pandoc"},
+		"only files are converted":   {Sources: []string{filepath.Dir(file[0])}, Convert: "pandoc"},
 		`there is no converter "sh"`: {Sources: file, Convert: "sh"},
 		"is not in the format rtf":   {Sources: file, Convert: "pandoc", Format: ingest.RTF},
 	} {

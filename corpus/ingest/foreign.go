@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"annotator"
 )
 
 // zipMark is what an archive begins with, and an EPUB is one.
@@ -69,17 +71,19 @@ func (f foreignFormat) advice(path string) string {
 	if f.command == "" {
 		return "convert it to EPUB or to plain text first"
 	}
-	by := ""
+	return "make an EPUB of it: " + fmt.Sprintf(f.command, path)
+}
+
+// refusal is the error of a source in the format.
+func (f foreignFormat) refusal(path string) error {
+	refused := annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path, f.name)
 	switch f.command {
 	case convertPandoc:
-		by = pandoc
+		return refused.WithReason(annotator.ReasonConvertible, pandoc, f.advice(path))
 	case convertEbook:
-		by = ebookConvert
+		return refused.WithReason(annotator.ReasonConvertible, ebookConvert, f.advice(path))
 	}
-	if by != "" {
-		by = "import it with --convert " + by + " where that is installed, or "
-	}
-	return by + "make an EPUB of it: " + fmt.Sprintf(f.command, path)
+	return refused.WithAdvice("%s", f.advice(path))
 }
 
 var (

@@ -156,7 +156,7 @@ func (o *Options) complete() error {
 			WithAdvice("the converters are %s", strings.Join(Converters(), ", "))
 	case o.Format != Auto:
 		return annotator.Errorf(annotator.Misused, "a source that %s converts is not in the format %s", o.Convert,
-			o.Format).WithAdvice("leave out --format or --convert")
+			o.Format).WithAdvice("name a format or a converter, not both")
 	}
 	for _, part := range o.Keep {
 		if !slices.Contains(Parts(), part) {

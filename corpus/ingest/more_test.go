@@ -228,7 +228,8 @@ func TestOtherFormatsAreRefused(t *testing.T) {
 		_, err := tryImport(t, ingest.Options{Sources: []string{path}})
 		wantRefused(t, err, annotator.Misused, "cannot be imported")
 		//nolint:errorlint // the outermost has the advice
-		if told, ok := err.(*annotator.Error); !ok || !strings.Contains(told.Advice, c.command) {
+		told, ok := err.(*annotator.Error)
+		if !ok || !strings.Contains(told.Advice+fmt.Sprint(told.Args...), c.command) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

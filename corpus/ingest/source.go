@@ -49,7 +49,7 @@ func findSources(o Options, report *Report) ([]source, error) {
 			return nil, annotator.Errorf(annotator.Misused, "read the source: %w",
 				err).WithAdvice("name a file that is there and that you may read")
 		case info.IsDir() && o.Convert != "":
-			return nil, annotator.Errorf(annotator.Misused, "%s is a folder, and --convert converts files", path).
+			return nil, annotator.Errorf(annotator.Misused, "%s is a folder, and only files are converted", path).
 				WithAdvice("name the files, in the order of the story")
 		case info.IsDir():
 			path = filepath.Clean(path)
@@ -85,8 +85,7 @@ func file(path string, info fs.FileInfo, o Options, report *Report) ([]source, e
 		return nil, err
 	}
 	if kind := foreign(path, head); kind.name != "" {
-		return nil, annotator.Errorf(annotator.Misused, "%s is %s, which cannot be imported", path,
-			kind.name).WithAdvice("%s", kind.advice(path))
+		return nil, kind.refusal(path)
 	}
 	if isArchive(head) {
 		return unpack(s, o, report)
