@@ -283,7 +283,7 @@ func (r *reviser) closings() {
 }
 
 // checkEnding refuses a way in which a claim cannot end. A confirmed claim leaves the entry, so another one has to say
-// it, there or elsewhere. What is of an earlier time ends nothing that the story's present holds.
+// it, there or elsewhere. What is of an earlier time ends nothing that the story's present holds. It may settle a guess.
 func checkEnding(c *annotator.Claim, elsewhere, byEarlier bool) error {
 	switch {
 	case !slices.Contains(endings, c.Ended):
@@ -295,7 +295,7 @@ func checkEnding(c *annotator.Claim, elsewhere, byEarlier bool) error {
 	case c.Ended == annotator.EndConfirmed && c.ReplacedBy == 0 && !elsewhere:
 		return refuse("ENDING", "fact %d is not shown once it is confirmed: name the fact that confirms it, by its "+
 			"number, or the entry that has it, with by_entry", c.ID)
-	case byEarlier && (c.State || c.Ended == annotator.EndOver):
+	case byEarlier && (c.Ended == annotator.EndOver || c.State && c.Kind != annotator.Inferred):
 		return refuse("ENDING", "fact %d is of an earlier time, so fact %d is not over by it: leave it, or close it "+
 			"by what is told of the story's present", c.ReplacedBy, c.ID)
 	}

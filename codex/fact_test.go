@@ -327,6 +327,7 @@ func TestEndings(t *testing.T) {
 	guess := codex.Fact{Text: "She seems to be a queen.", Kind: annotator.Inferred}
 	saying := codex.Fact{Text: "Mik said that she was a queen.", Speaker: "Mik"}
 	state := codex.Fact{Text: "She is poor.", State: true}
+	guessed := codex.Fact{Text: "She seems to live here.", Kind: annotator.Inferred, State: true}
 	slip := codex.Fact{Text: "She is tall."}
 	by := codex.Fact{Text: "She was born a queen."}
 	former := codex.Fact{Text: "As a child she was a queen.", Earlier: true, State: true}
@@ -354,6 +355,8 @@ func TestEndings(t *testing.T) {
 		{"a slip, by an earlier fact", slip, &former, "", annotator.EndWrong},
 		{"over by an earlier fact", slip, &former, annotator.EndOver, ""},
 		{"a state, by an earlier fact", state, &former, "", ""},
+		{"a guess of a state, by an earlier fact", guessed, &former, annotator.EndConfirmed, annotator.EndConfirmed},
+		{"a guess of a state, over by an earlier fact", guessed, &former, "", ""},
 		{"a state, wrong by an earlier fact", state, &former, annotator.EndWrong, ""},
 	} {
 		edit := codex.Edit{
