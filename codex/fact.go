@@ -283,7 +283,8 @@ func (r *reviser) closings() {
 }
 
 // checkEnding refuses a way in which a claim cannot end. A confirmed claim leaves the entry, so another one has to say
-// it, there or elsewhere. What is of an earlier time ends nothing that the story's present holds. It may settle a guess.
+// it, there or elsewhere. What is of an earlier time ends nothing that the story's present holds, but may settle a
+// guess.
 func checkEnding(c *annotator.Claim, elsewhere, byEarlier bool) error {
 	switch {
 	case !slices.Contains(endings, c.Ended):
