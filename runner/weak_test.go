@@ -46,7 +46,7 @@ func TestWeakQuotations(t *testing.T) {
 		t.Error("the answer does not name them")
 	}
 	report, err := s.open("told").Run.Report(t.Context())
-	if want := (storage.QuoteCount{Total: 6, Weak: 4}); err != nil || report.Quotes != want {
+	if want := (storage.QuoteCount{Total: 4, Weak: 2}); err != nil || report.Quotes != want {
 		t.Errorf("%+v, %v", report.Quotes, err)
 	}
 	s.verify("told")
