@@ -16,7 +16,7 @@ const (
 	wordWorth  = 100
 	nameWorth  = 150  // and of a telling word
 	maxNaming  = 2    // quotations of sentences for the names in them
-	maxNear    = 4000 // bytes from the words that such a sentence is for to its other end, and of itself
+	maxNear    = 1100 // bytes from the words that such a sentence is for to its other end, and of itself
 	oftenAmong = 8    // a word that more than one of as many clauses around have is worth nothing
 )
 
@@ -39,9 +39,11 @@ func (w *Wording) Support(f *codex.Fact, known []annotator.Evidence, posts []ann
 		if also := w.also(post, all); also != nil {
 			quotes, all = append(quotes, *also), append(all, *also)
 		}
-		lacks = w.lacks(all, posts)
+		if lacks = w.lacks(all, posts); lacks != nil {
+			return quotes, lacks
+		}
 	}
-	return append(quotes, w.naming(post, quotes[0], all)...), lacks
+	return append(quotes, w.naming(post, quotes[0], all)...), nil
 }
 
 // naming returns quotations of the nearest sentences with the names of the fact that some quotations lack. These
