@@ -190,7 +190,7 @@ func (o *demoOptions) introduce(ctx context.Context, db *storage.DB) error {
 	text := fmt.Sprintf("%s, the sample story: %s, %s\nread on %s by %s\nin %s, %s\n%s", demoStory,
 		annotator.Quantity(s.Scenes.Recorded, "scene"), annotator.Quantity(total(s.Entries), "entry"),
 		s.Started.UTC().Format(time.DateOnly), oneLine(s.modelAndEndpoint()),
-		annotator.Quantity(s.Calls.OK+s.Calls.Failed, "call"), tokens(usage), oneLine(db.Path()))
+		annotator.Quantity(s.Calls.OK, "call"), tokens(usage), oneLine(db.Path()))
 	fmt.Fprintln(o.out, wrapLines(text, terminalWidth(o.out)))
 	path, name := quoted(db.Path()), "lantern"
 	if len(entries) > 0 {
