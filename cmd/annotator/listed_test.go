@@ -38,32 +38,17 @@ func TestEveryWireHasAName(t *testing.T) {
 	}
 }
 
-// TestEveryCommandIsDocumented fails for a command without an example or exit statuses in its help. It fails as well if
-// the README's table of commands lacks one.
+// TestEveryCommandIsDocumented fails for a command without an example or exit statuses in its help.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestApp(nil)
-	var rows []string
-	for line := range strings.Lines(readReadme(t)) {
-		if strings.HasPrefix(line, "| `") {
-			rows = append(rows, strings.Split(line[1:], " | ")[0])
-		}
-	}
 	for _, command := range newRoot(a).Commands() {
 		if command.Name() == "help" {
 			continue
 		}
 		documented(t, command)
-		row := slices.IndexFunc(rows, func(row string) bool { return slices.Contains(namesIn(row), command.Name()) })
-		if row < 0 {
-			t.Errorf("the table of commands in README.md has no %s", command.Name())
-			continue
-		}
 		for _, sub := range command.Commands() {
 			documented(t, sub)
-			if !slices.Contains(namesIn(rows[row]), sub.Name()) {
-				t.Errorf("the table of commands in README.md has no %s", sub.CommandPath())
-			}
 		}
 	}
 }
@@ -76,11 +61,6 @@ func documented(t *testing.T, command *cobra.Command) {
 	if !command.HasSubCommands() && !strings.Contains(command.Long, "Exit status") {
 		t.Errorf("%s does not list its exit statuses", command.CommandPath())
 	}
-}
-
-// namesIn returns the words of a cell of the table.
-func namesIn(cell string) []string {
-	return strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune("`|\\, \n", r) })
 }
 
 func readReadme(t *testing.T) string {

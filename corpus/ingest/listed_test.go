@@ -27,8 +27,8 @@ var fuzzTargets = map[ingest.Format]string{
 	ingest.Board: "FuzzBoard",
 }
 
-// TestEveryFormatIsListed fails where a format is missing from Formats, has no row in the README's table of sources, or
-// its importer has no fuzz target.
+// TestEveryFormatIsListed fails where a format is missing from Formats, has no row in the table of docs/sources.md,
+// or its importer has no fuzz target.
 func TestEveryFormatIsListed(t *testing.T) {
 	t.Parallel()
 	source, tests := contents(t)
@@ -37,17 +37,17 @@ func TestEveryFormatIsListed(t *testing.T) {
 			t.Errorf("Formats does not list %s", match[1])
 		}
 	}
-	readme, err := os.ReadFile("../../README.md")
+	document, err := os.ReadFile("../../docs/sources.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := strings.ToLower(strings.Join(regexp.MustCompile(`(?m)^\|.*$`).FindAllString(string(readme), -1), "\n"))
+	table := strings.ToLower(strings.Join(regexp.MustCompile(`(?m)^\|.*$`).FindAllString(string(document), -1), "\n"))
 	for _, format := range ingest.Formats() {
 		if format == ingest.Auto {
 			continue
 		}
 		if !strings.Contains(table, string(format)) {
-			t.Errorf("the table of sources in README.md has no %s", format)
+			t.Errorf("the table of docs/sources.md has no %s", format)
 		}
 		if format == ingest.SQLite { // it needs no import
 			continue
