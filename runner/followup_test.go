@@ -181,7 +181,7 @@ func TestClosedScenesAreRebuilt(t *testing.T) {
 func TestFollowUpsTakeLessRoom(t *testing.T) {
 	t.Parallel()
 	inside, shorter := 0, 0
-	for budget := 10_250; budget <= 12_000; budget += 250 {
+	for budget := 10_350; budget <= 12_100; budget += 250 {
 		limits := map[int]bool{}
 		s := newTale(t, [][]string{evenScenes(12)}, budget,
 			scripted.Options{Script: reader, OnRequest: func(r scripted.Request) {

@@ -45,7 +45,7 @@ func TestQuestionsWithoutAnswers(t *testing.T) {
 			})
 			s.snapshots, s.config.Curator.Off, s.config.Curator.Batch = purpose == "ask", purpose != "curate", 2
 			if purpose == "summarise" {
-				s.config.ContextBudget, s.config.MaxTokens = 5_950, 400
+				s.config.ContextBudget, s.config.MaxTokens = 6_050, 400
 			}
 			s.dieAt("run", purpose)
 			s.dieAt("run", purpose)
