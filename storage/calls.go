@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"annotator"
 	"annotator/internal/sqlite"
@@ -78,6 +79,19 @@ func (s *Calls) Last(ctx context.Context) (last annotator.Call, reply int64, err
 		err = json.Unmarshal([]byte(characters), &last.Characters)
 	}
 	return last, reply, sqlite.Wrap(err, "read the newest call in %s", s.db.path)
+}
+
+// Replied returns what the calls that brought a reply have used, oldest first.
+func (s *Calls) Replied(ctx context.Context) ([]annotator.Call, error) {
+	scan := func(rows *sql.Rows, c *annotator.Call) error {
+		var first, total int64
+		err := rows.Scan(&c.Scene, &c.Purpose, &c.Estimate, &c.Usage.Prompt, &c.Usage.Told, &c.Usage.Cached,
+			&c.Usage.Completion, &first, &total)
+		c.FirstByte, c.Duration = time.Duration(first)*time.Millisecond, time.Duration(total)*time.Millisecond
+		return err
+	}
+	return readAll(ctx, s.db, "read the calls", scan, `SELECT scene, purpose, estimate, prompt_tokens, told_tokens,
+		cached_tokens, completion_tokens, first_byte_ms, total_ms FROM call WHERE outcome = 'ok' ORDER BY id`)
 }
 
 // Counted returns the sizes and tokens of the newest n prompts that a server has counted, oldest first. It reads the

@@ -32,7 +32,8 @@ A run can be stopped at any moment. Run the same command again to continue.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	addGroup(root, "Make a codex:",
-		newRun(a), newStatus(a), newRetry(a), newCurate(a), newImport(a), newDoctor(a), newInit(a), newDemo(a))
+		newRun(a), newStatus(a), newRetry(a), newCurate(a), newImport(a), newEstimate(a), newDoctor(a),
+		newInit(a), newDemo(a))
 	addGroup(root, "Read it:",
 		newShow(a), newSearch(a), newMentions(a), newStory(a), newTimeline(a), newStanding(a), newAsk(a),
 		newCheck(a), newServe(a), newExport(a), newMCP(a))
