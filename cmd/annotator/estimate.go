@@ -259,7 +259,7 @@ func (e *estimated) print(w io.Writer) {
 	for i := range e.Stories {
 		s := &e.Stories[i]
 		fmt.Fprintf(w, "%s: %s, by the first %d\n", oneLine(s.Source), annotator.Quantity(s.Scenes, "scene"), s.Probes)
-		s.estimatedRange.print(w)
+		s.print(w)
 	}
 	if len(e.Stories) > 1 {
 		fmt.Fprintf(w, "all %d stories\n", len(e.Stories))
