@@ -117,16 +117,23 @@ func TestFoldersAreListed(t *testing.T) {
 	}
 }
 
-// TestNamedTestsExist looks for each test that ARCHITECTURE.md names, and bounds its length.
+// TestNamedTestsExist looks for each test that two documents name, and bounds the length of ARCHITECTURE.md.
 func TestNamedTestsExist(t *testing.T) {
 	t.Parallel()
-	text := readDocument(t, "ARCHITECTURE.md")
-	if len(text) > maxArchitecture {
-		t.Errorf("ARCHITECTURE.md has %d bytes, more than %d", len(text), maxArchitecture)
+	if n := len(readDocument(t, "ARCHITECTURE.md")); n > maxArchitecture {
+		t.Errorf("ARCHITECTURE.md has %d bytes, more than %d", n, maxArchitecture)
 	}
-	named := regexp.MustCompile("`([\\w./]+)`:? ([A-Z]\\w+(?:, [A-Z]\\w+)*)").FindAllStringSubmatch(text, -1)
+	for _, document := range []string{"ARCHITECTURE.md", "docs/promises.md"} {
+		checkNamedTests(t, document)
+	}
+}
+
+func checkNamedTests(t *testing.T, document string) {
+	t.Helper()
+	test := regexp.MustCompile("`([\\w./]+)`:? ([A-Z]\\w+(?:, [A-Z]\\w+)*)")
+	named := test.FindAllStringSubmatch(readDocument(t, document), -1)
 	if len(named) < 10 {
-		t.Fatalf("%d names of tests were found in ARCHITECTURE.md", len(named))
+		t.Fatalf("%d names of tests were found in %s", len(named), document)
 	}
 	for _, match := range named {
 		files, err := filepath.Glob(filepath.Join(match[1], "*_test.go"))
@@ -139,7 +146,7 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 		for name := range strings.SplitSeq(match[2], ", ") {
 			if !strings.Contains(tests.String(), "\nfunc Test"+name+"(") {
-				t.Errorf("ARCHITECTURE.md names %s, which is no test of %s", name, match[1])
+				t.Errorf("%s names %s, which is no test of %s", document, name, match[1])
 			}
 		}
 	}

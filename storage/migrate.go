@@ -14,12 +14,11 @@ import (
 	"annotator/migrations"
 )
 
-// The marks of annotator.db in the header of the file: "Anno", and of what was made before schema 1: "Anno" in small
-// letters.
-const (
-	applicationID = 0x416e4e4f
-	unreleasedID  = 0x416e6e6f
-)
+// applicationID is the mark of annotator.db in the header of the file: "ANNO".
+const applicationID = 0x414e4e4f
+
+// isUnreleased reports whether a mark is one of former versions, of which schemas with the same numbers were others.
+func isUnreleased(application int) bool { return application == 0x416e6e6f || application == 0x416e4e4f }
 
 // schema is the list of the migrations: the one at index i leads from version i to i+1.
 type schema []string
@@ -35,9 +34,9 @@ func schemaVersion(ctx context.Context, q querier, path string) (int, error) {
 	if err != nil {
 		return 0, sqlite.Wrap(err, "open %s", path)
 	}
-	if application == unreleasedID {
+	if isUnreleased(application) {
 		return 0, annotator.Errorf(annotator.Misused,
-			"%s was made by a version before 0.9.0, which this one does not read", path).
+			"%s was made by a version before 1.0.0, which this one does not read", path).
 			WithReason(annotator.ReasonUnreleased)
 	}
 	if application != applicationID && tables > 0 {

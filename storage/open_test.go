@@ -55,7 +55,7 @@ func schemaOf(t *testing.T, path string) int {
 	return ask[int](t, path, `PRAGMA user_version`) & 0xffff
 }
 
-const ours = `PRAGMA application_id = 0x416e4e4f`
+const ours = `PRAGMA application_id = 0x414e4e4f`
 
 // atVersion makes a database as the first n migrations leave it.
 func atVersion(t *testing.T, n int, more ...string) string {
@@ -91,9 +91,14 @@ func TestRefusesWhatIsNotOurs(t *testing.T) {
 			string(annotator.ReasonForeignDatabase)},
 		{"a newer one", making(t, ours, newest, `CREATE TABLE x (y)`), annotator.Misused, "use the newer annotator"},
 		{
-			"one of before", making(t, `PRAGMA application_id = 0x416e6e6f`, `PRAGMA user_version = 24`,
+			"one of before 0.9.0", making(t, `PRAGMA application_id = 0x416e6e6f`, `PRAGMA user_version = 24`,
 				`CREATE TABLE x (y)`), annotator.Misused,
-			"before 0.9.0, which this one does not read; " + string(annotator.ReasonUnreleased),
+			"before 1.0.0, which this one does not read; " + string(annotator.ReasonUnreleased),
+		},
+		{
+			"one of 0.9.0", making(t, `PRAGMA application_id = 0x416e4e4f`, `PRAGMA user_version = 1`,
+				`CREATE TABLE x (y)`), annotator.Misused,
+			"before 1.0.0, which this one does not read; " + string(annotator.ReasonUnreleased),
 		},
 		{"garbage", file([]byte(strings.Repeat("not a database ", 1000))), annotator.Misused, "restore a backup"},
 		{"cut off", file(text[:6000]), annotator.Storage, "restore a backup"},

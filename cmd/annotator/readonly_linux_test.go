@@ -187,7 +187,7 @@ func TestUnreleasedDatabaseIsRefused(t *testing.T) {
 	for _, args := range [][]string{{"status"}, {"verify"}, {"run", filepath.Join(filepath.Dir(db), "quay.jsonl")}} {
 		out.Reset()
 		status := a.run(t.Context(), append(args, "--db", db))
-		if text := out.String(); status != exitMisused || !strings.Contains(text, "before 0.9.0") ||
+		if text := out.String(); status != exitMisused || !strings.Contains(text, "before 1.0.0") ||
 			!strings.Contains(text, "start anew") {
 			t.Errorf("%s ends with %d: %s", args[0], status, text)
 		}
