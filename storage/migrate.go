@@ -18,7 +18,9 @@ import (
 const applicationID = 0x414e4e4f
 
 // isUnreleased reports whether a mark is one of former versions, of which schemas with the same numbers were others.
-func isUnreleased(application int) bool { return application == 0x416e6e6f || application == 0x416e4e4f }
+func isUnreleased(application int) bool {
+	return application == 0x416e6e6f || application == 0x416e4e4f
+}
 
 // schema is the list of the migrations: the one at index i leads from version i to i+1.
 type schema []string
