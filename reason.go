@@ -82,7 +82,7 @@ const (
 	ReasonScenesFail      Reason = "scenes in a row could not be annotated"
 	ReasonCuratorFails    Reason = "the curator gets no answers"
 	ReasonModelChanged    Reason = "another model than before" // the model before
-	ReasonRunIsEmbedded   Reason = "the run was made with the embedded model"
+	ReasonRunIsOffline    Reason = "the run was made with the offline model"
 	ReasonPromptChanged   Reason = "another prompt than before"
 	ReasonUnfinishedBook  Reason = "the book before is not read to its end"
 	ReasonOtherSeed       Reason = "another seed than before"

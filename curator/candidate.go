@@ -103,7 +103,7 @@ func (c *Curator) entries(ctx context.Context, ids []int64) (map[int64]*annotato
 	}
 	for _, id := range ids {
 		if found[id] == nil {
-			return nil, annotator.Errorf(annotator.Violation, "entry %d is not in the glossary any more", id).
+			return nil, annotator.Errorf(annotator.Violation, "entry %d is not in the codex any more", id).
 				WithReason(annotator.ReasonDatabaseDamaged)
 		}
 	}

@@ -94,7 +94,7 @@ func All() []Format {
 	return []Format{
 		{Name: "json", About: "the whole codex as JSON", Write: ofDocument(writeJSON)},
 		{Name: "yaml", About: "the whole codex as YAML", Write: ofDocument(writeYAML)},
-		{Name: "html", About: "one page with search, evidence and a limit", Write: writeHTML},
+		{Name: "html", About: "one page with search, quotations and a limit", Write: writeHTML},
 		{Name: "epub", About: "the book with names as notes in place", Story: true, Book: true, Write: writeEPUB},
 		{Name: "annotations", About: "quotations as Web Annotations (Readium)", Story: true, Write: writeAnnotations},
 		{Name: "brat", About: "names and quotations as brat standoff", Story: true, WriteFiles: writeBrat},

@@ -10,7 +10,7 @@ import (
 	"annotator"
 )
 
-// EndpointOffline names the embedded model as an endpoint. It has no address.
+// EndpointOffline names the offline model as an endpoint. It has no address.
 const EndpointOffline = "offline"
 
 // Wire implements one form of API. It holds no state of a conversation.

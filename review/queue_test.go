@@ -28,7 +28,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sample is a run of the sample story with the embedded model.
+// sample is a run of the sample story with the offline model.
 type sample struct {
 	*testing.T
 	db    *storage.DB

@@ -34,7 +34,7 @@ const childEnv = "ANNOTATOR_CRASH_JOB"
 // job is what such a process does. It writes each transition, and each decision of the curator, to file descriptor 3.
 type job struct {
 	Corpus, DB, Base string
-	Book             string // the source that it imports first, and reads with the embedded model; "" for none
+	Book             string // the source that it imports first, and reads with the offline model; "" for none
 	Hang             int    // after this many transitions it waits for its end; 0: it does not
 	HangAfter        string // a transition after which it does; "" for none
 	Snapshots        bool

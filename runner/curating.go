@@ -41,7 +41,7 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 }
 
 // reviews returns what the curator asks apart from decisions and summaries. Rules find sentences of the story; they
-// cannot tell which of them still hold, so the embedded model writes no present statements.
+// cannot tell which of them still hold, so the offline model writes no present statements.
 func (r *Runner) reviews() curator.Task {
 	tasks := curator.Present | curator.States | curator.Names | curator.Redundant
 	if r.config.Endpoint == model.EndpointOffline {

@@ -11,7 +11,7 @@ import (
 // findModel asks the endpoint which models it serves, and checks that the model is the one that the run began with. It
 // reports whether the model or the endpoint has changed.
 func (s *session) findModel(ctx context.Context, run *storage.RunStatus) (changed bool, err error) {
-	if err := s.checkEmbedded(run); err != nil {
+	if err := s.checkOffline(run); err != nil {
 		return false, err
 	}
 	if err := s.chooseModel(ctx, run); err != nil {
@@ -31,21 +31,21 @@ func (s *session) findModel(ctx context.Context, run *storage.RunStatus) (change
 	return changed, s.Store.Run.Configure(ctx, s.config.Endpoint, s.Client.Model, s.corpus.Path())
 }
 
-// checkEmbedded refuses to replace a server's model by the embedded model, and the reverse, whatever their names. An
+// checkOffline refuses to replace a server's model by the offline model, and the reverse, whatever their names. An
 // endpoint that the user forgot must not change who annotates the story.
-func (s *session) checkEmbedded(run *storage.RunStatus) error {
+func (s *session) checkOffline(run *storage.RunStatus) error {
 	before, now := run.Endpoint == model.EndpointOffline, s.config.Endpoint == model.EndpointOffline
 	switch {
 	case run.Calls == 0 || before == now || s.config.Accept["model"]:
 		return nil
 	case now:
 		return annotator.Errorf(annotator.Misused,
-			"this run was made with the model %s at %s, and is now asked to go on with the embedded model",
+			"this run was made with the model %s at %s, and is now asked to go on with the offline model",
 			run.Model, run.Endpoint).WithReason(annotator.ReasonModelChanged, run.Model)
 	}
 	return annotator.Errorf(annotator.Misused,
-		"this run was made with the embedded model, and is now asked to go on with a model at %s",
-		s.config.Endpoint).WithReason(annotator.ReasonRunIsEmbedded)
+		"this run was made with the offline model, and is now asked to go on with a model at %s",
+		s.config.Endpoint).WithReason(annotator.ReasonRunIsOffline)
 }
 
 // chooseModel chooses the configured model, else the one used before, else the first that the endpoint lists. It also

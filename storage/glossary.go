@@ -87,7 +87,7 @@ func (g *Glossary) ChangedSince(ctx context.Context, shown []annotator.Shown, tu
 		changed[id] = true
 		return err
 	}, query, string(list), List(turns))
-	return changed, sqlite.Wrap(err, "read the glossary in %s", g.path)
+	return changed, sqlite.Wrap(err, "read the codex in %s", g.path)
 }
 
 const (
@@ -113,7 +113,7 @@ func (g *Glossary) Nearest(ctx context.Context, limit int) ([]int64, error) {
 		ids = append(ids, id)
 		return err
 	}, `SELECT id FROM entry WHERE name IS NOT NULL ORDER BY last_at DESC, id DESC LIMIT ?`, limit)
-	return ids, sqlite.Wrap(err, "read the glossary in %s", g.path)
+	return ids, sqlite.Wrap(err, "read the codex in %s", g.path)
 }
 
 // QuotationOf is a quotation that supports a claim of an entry.
@@ -138,7 +138,7 @@ func (g *Glossary) OfPeople(ctx context.Context, limit int) (quotations []Quotat
 		WHERE t.field = 'tag' AND t.key = 'person' AND t.ended_by IS NULL AND e.name IS NOT NULL
 		  AND c.json ->> 'kind' = 'narrated'
 		ORDER BY t.entry_id, CAST(c.key AS INTEGER), v.set_by LIMIT ?`, limit)
-	return quotations, sqlite.Wrap(err, "read the glossary in %s", g.path)
+	return quotations, sqlite.Wrap(err, "read the codex in %s", g.path)
 }
 
 // All yields every entry, live or not, by id. It reads page by page.

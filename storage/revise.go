@@ -13,7 +13,7 @@ import (
 // entry after that. It works inside RunTool only.
 func (g *Glossary) Revise(ctx context.Context, revisions []annotator.Revision) (*annotator.Entry, error) {
 	if g.tx == nil {
-		return nil, errors.New("the glossary is open for reading only")
+		return nil, errors.New("the codex is open for reading only")
 	}
 	if len(revisions) == 0 {
 		return nil, errors.New("no revision to write")

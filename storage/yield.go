@@ -9,11 +9,11 @@ import (
 
 // Yield is what the scenes that were read have brought, over the whole run.
 type Yield struct {
-	Scenes   int  // recorded, for which the model was asked
-	Left     int  // scenes without an outcome
-	Embedded bool // by the embedded model, which makes no call only where a text has no names
-	Replied  int  // scenes in which the model replied, refused ones included; counted only while there is no call
-	Entries  int  // ever made
+	Scenes  int  // recorded, for which the model was asked
+	Left    int  // scenes without an outcome
+	Offline bool // by the offline model, which makes no call only where a text has no names
+	Replied int  // scenes in which the model replied, refused ones included; counted only while there is no call
+	Entries int  // ever made
 	// Called reports whether a reply made a tool call or had an element in codex_updates, with success or without.
 	Called   bool
 	Accepted bool   // a tool call succeeded; the declaration of an intent is not counted
@@ -21,15 +21,15 @@ type Yield struct {
 	Code     string // of the newest of these
 }
 
-// Yield reads it. Embedded is the name of the embedded model's endpoint.
-func (s *Run) Yield(ctx context.Context, embedded string) (Yield, error) {
+// Yield reads it. Offline is the name of the offline model's endpoint.
+func (s *Run) Yield(ctx context.Context, offline string) (Yield, error) {
 	var y Yield
 	const calls = `FROM trace WHERE kind IN ('tool_result', 'update') AND tool <> 'select_active_intent'`
 	err := s.db.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM scene WHERE state = 'recorded' AND turn > 0),
 		(SELECT count(*) FROM scene WHERE state IN ('pending', 'open')), (SELECT count(*) FROM entry),
 		(SELECT endpoint = ? FROM run_state), EXISTS (SELECT 1 FROM trace WHERE kind IN ('tool_call', 'update')),
 		EXISTS (SELECT 1 `+calls+` AND error = '')`,
-		embedded).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Embedded, &y.Called, &y.Accepted)
+		offline).Scan(&y.Scenes, &y.Left, &y.Entries, &y.Offline, &y.Called, &y.Accepted)
 	if err == nil && !y.Called {
 		err = s.db.read.QueryRowContext(ctx, `SELECT count(DISTINCT scene) FROM trace
 			WHERE kind = 'reply'`).Scan(&y.Replied)
@@ -70,7 +70,7 @@ func (y *Yield) Warning() error {
 // call. Scenes that needed no reply do not count, and neither do those for which the server gave none.
 func (y *Yield) NoCalls() bool { return y.Left == 0 && y.silent() }
 
-func (y *Yield) silent() bool { return y.Replied >= suspiciousReplies && !y.Called && !y.Embedded }
+func (y *Yield) silent() bool { return y.Replied >= suspiciousReplies && !y.Called && !y.Offline }
 
 // Sound reports whether Warning stays nil whatever comes.
 func (y *Yield) Sound() bool { return y.Accepted && y.Entries > 0 }

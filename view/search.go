@@ -120,7 +120,7 @@ func (s *search) listed(ctx context.Context, query annotator.Query) (ids []int64
 		order, rows = `a.id`, ` FROM entry a CROSS JOIN value e ON e.entry_id = a.id WHERE `
 	}
 	args = append(args, max(query.Limit, 0), max(query.Offset, 0))
-	ids, err = storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
+	ids, err = storage.Rows(ctx, s.Reader, "search the codex", storage.ScanValue[int64],
 		fmt.Sprintf(`SELECT e.entry_id%s ORDER BY %s LIMIT iif(?%[3]d > 0, ?%[3]d, -1) OFFSET ?%[4]d`,
 			rows+clause, order, len(args)-1, len(args)), args...)
 	return ids, total, err
@@ -308,7 +308,7 @@ func (h *hit) weight() float64 {
 // Most claims have no other.
 func (s *search) hits(ctx context.Context, term string) ([]hit, error) {
 	scan := func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.entry, &h.name) }
-	hits, err := storage.Rows(ctx, s.Reader, "search the glossary", scan,
+	hits, err := storage.Rows(ctx, s.Reader, "search the codex", scan,
 		`SELECT v.entry_id, max(1.0 / (1 + length(v.key) - length(replace(v.key, ' ', ''))))
 		FROM (`+s.rows(names)+`) v WHERE `+s.Limit.InForce("v")+` GROUP BY v.entry_id`,
 		s.Limit.Bound(), term, s.Limit.End(), maxHits)
@@ -344,7 +344,7 @@ func (s *search) filtered(ctx context.Context, query annotator.Query, ids []int6
 	}
 	slices.Sort(ids)
 	args = append(args, storage.List(ids))
-	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
+	return storage.Rows(ctx, s.Reader, "search the codex", storage.ScanValue[int64],
 		fmt.Sprintf(`SELECT e.entry_id FROM json_each(?%d) c CROSS JOIN value e ON e.entry_id = c.value
 		WHERE %s ORDER BY e.key, e.entry_id`, len(args), clause), args...)
 }
@@ -404,7 +404,7 @@ func (s *search) called(ctx context.Context, text string) (map[int64]int, error)
 
 // inside returns the entries with a text inside a name.
 func (s *search) inside(ctx context.Context, query annotator.Query) ([]int64, error) {
-	return storage.Rows(ctx, s.Reader, "search the glossary", storage.ScanValue[int64],
+	return storage.Rows(ctx, s.Reader, "search the codex", storage.ScanValue[int64],
 		`SELECT DISTINCT v.entry_id FROM value v
 		WHERE v.field = 'alias' AND instr(v.key, ?2) > 0 AND `+s.Limit.InForce("v"),
 		s.Limit.Bound(), codex.Normalize(query.Text))

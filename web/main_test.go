@@ -26,7 +26,7 @@ import (
 	"annotator/web"
 )
 
-// sampleDir has the corpus of the sample story, and the database of a run of it with the embedded model.
+// sampleDir has the corpus of the sample story, and the database of a run of it with the offline model.
 var sampleDir string
 
 func TestMain(m *testing.M) {
@@ -56,7 +56,7 @@ func importStory(ctx context.Context, source, path string) error {
 	return err
 }
 
-// annotate runs the embedded model over the sample. Before each scene it calls pause, unless that is nil.
+// annotate runs the offline model over the sample. Before each scene it calls pause, unless that is nil.
 func annotate(ctx context.Context, path string, pause func(scene int)) error {
 	return annotateStory(ctx, sampleStory(), path, pause)
 }

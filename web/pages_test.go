@@ -88,7 +88,7 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 		}
 	}
 	if strings.Contains(s.want("/lanterns/snapshot/80", http.StatusOK, "Ask the model"), annotator.NoStory) {
-		t.Error("a snapshot shows that the embedded model tells no story")
+		t.Error("a snapshot shows that the offline model tells no story")
 	}
 	compactions, err := view.At(s.db, view.Moment{}).Compactions(s.Context())
 	if err != nil || len(compactions) == 0 {

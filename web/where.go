@@ -308,5 +308,5 @@ func (p *page) AskedFrom() string {
 	return p.Link("where", "?", "back", p.back())
 }
 
-// isModel reports whether a server's model made the codex. Summaries of the embedded baseline are not worth reading.
+// isModel reports whether a server's model made the codex. Summaries of the offline model are not worth reading.
 func isModel(run *storage.RunStatus) bool { return run.Endpoint != "offline" }

@@ -115,7 +115,7 @@ var adviceFor = map[annotator.Reason]string{
 		"time, then run again to go on, with --no-curator to read on without",
 	annotator.ReasonModelChanged: "name the server of %s with --endpoint, agree with --accept model, or start a new " +
 		"database with --no-resume",
-	annotator.ReasonRunIsEmbedded: "leave --endpoint out, agree with --accept model, or start a new database with " +
+	annotator.ReasonRunIsOffline: "leave --endpoint out, agree with --accept model, or start a new database with " +
 		"--no-resume",
 	annotator.ReasonPromptChanged:  "agree with --accept prompt, or start a new database with --no-resume",
 	annotator.ReasonUnfinishedBook: "read it with `annotator run` first, then begin the next one",

@@ -26,7 +26,7 @@ Answer a question about the story. The model has the entries of the codex that f
 and the context of the newest snapshot. The answer lists the posts that it rests on. With --as-of, it has nothing that
 is told later, so that a reader can ask without learning what comes.
 
-Question and answer are recorded; nothing of the codex changes. A run may be active. Without an endpoint, the embedded
+Question and answer are recorded; nothing of the codex changes. A run may be active. Without an endpoint, the offline
 model answers by quoting.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator ask "Who knew of the brass key?"

@@ -40,7 +40,7 @@ compared with the whole codex, or with --as-of as if it came there.
 
 Each finding quotes the chapter and the fact, with its quotation. Findings are recorded apart from the codex, which does
 not change, and each is shown once; --all also shows those that a former check has found. A run may be active. It asks
-the model once for about 2,000 words; the embedded model cannot do it.`,
+the model once for about 2,000 words; the offline model cannot do it.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator check draft.md --endpoint http://localhost:8000/v1
   annotator check chapter:12
@@ -61,7 +61,7 @@ func (o *checkOptions) check(ctx context.Context, db *storage.DB) (err error) {
 		return err
 	}
 	if o.Endpoint == offlineEndpoint {
-		return annotator.Errorf(annotator.Misused, "the embedded model cannot compare a chapter with the codex").
+		return annotator.Errorf(annotator.Misused, "the offline model cannot compare a chapter with the codex").
 			WithAdvice("name a server with --endpoint")
 	}
 	posts, before, err := o.read(ctx, db)

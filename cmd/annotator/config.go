@@ -73,7 +73,7 @@ func (c *Config) declare(s *pflag.FlagSet) {
 	c.Config = runner.Defaults()
 	c.Endpoint = offlineEndpoint
 	s.Var(&endpointsValue{config: c}, "endpoint",
-		"base `URL` of the model server, with its /v1; offline: the embedded model; run takes several, given again or "+
+		"base `URL` of the model server, with its /v1; offline: the offline model; run takes several, given again or "+
 			"with commas between them")
 	c.declareRouting(s)
 	wordFlag(s, &c.Wire, "wire", wireNames[:], wireAuto, "`API` that the server speaks: "+alternatives(wireNames[:])+
@@ -384,7 +384,7 @@ func (c *Config) withheld() (names []string) {
 	return names
 }
 
-// runner returns the configuration of a runner. The embedded model has its own name, so that it does not silently
+// runner returns the configuration of a runner. The offline model has its own name, so that it does not silently
 // continue the run of a server's model.
 func (c *Config) runner() runner.Config {
 	r := c.Config

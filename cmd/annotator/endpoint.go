@@ -20,8 +20,8 @@ import (
 
 const (
 	offlineEndpoint = model.EndpointOffline
-	offlineURL      = "http://offline/v1" // the embedded model's address; no request to it leaves the process
-	offlineHint     = "offline model: an embedded baseline that finds names by rules; name a server with " +
+	offlineURL      = "http://offline/v1" // the offline model's address; no request to it leaves the process
+	offlineHint     = "offline model: a baseline that finds names by rules; name a server with " +
 		"--endpoint for real annotation"
 )
 
@@ -47,7 +47,7 @@ func (c *Config) checkWire() error {
 	}
 	switch {
 	case c.Endpoint == offlineEndpoint && wire != wireChat:
-		return annotator.Errorf(annotator.Misused, "the embedded model speaks the wire %s, not %s", wireChat, wire).
+		return annotator.Errorf(annotator.Misused, "the offline model speaks the wire %s, not %s", wireChat, wire).
 			WithAdvice("leave out --wire, or name a server with --endpoint")
 	case wire == wireAnthropic && c.Curator.Prompt == curator.Replaced:
 		return annotator.Errorf(annotator.Misused,

@@ -39,7 +39,7 @@ func newExport(a *app) *cobra.Command {
 		Use:   "export [QUERY]",
 		Short: "Write the codex as a file for other programs",
 		Long: longHelp(`
-Write the codex in the format of another program: every live entry with its names, its claims and the quotations that
+Write the codex in the format of another program: every live entry with its names, its facts and the quotations that
 support them. The same codex always gives the same bytes. With --as-of, export the codex as it was at a point of the
 story, without anything that is told later.
 

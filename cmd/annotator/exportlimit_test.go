@@ -17,10 +17,10 @@ import (
 	"annotator/storage"
 )
 
-// lanternsMade is a run of the sample with the embedded model.
+// lanternsMade is a run of the sample with the offline model.
 var lanternsMade madeRun
 
-// lanternsRun returns the database of a run of the sample with the embedded model.
+// lanternsRun returns the database of a run of the sample with the offline model.
 func lanternsRun(t *testing.T) (a *app, out *bytes.Buffer, db string) {
 	t.Helper()
 	folder := lanternsMade.copy(t, func(folder string) {

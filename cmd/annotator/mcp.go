@@ -33,9 +33,9 @@ func newMCP(a *app) *cobra.Command {
 		Short: "Let agents read the codex by the Model Context Protocol",
 		Long: longHelp(`
 Let agents read the codex by the Model Context Protocol, over standard input and output, or with --listen over HTTP at
-/mcp. They search, show entries with their timeline, evidence, history and mentions, ask questions, and read entries and
-scenes as resources. Nothing of the codex changes. With --allow-edits, agents can propose edits, which a person accepts
-or rejects.
+/mcp. They search, show entries with their timeline, quotations, history and mentions, ask questions, and read entries
+and scenes as resources. Nothing of the codex changes. With --allow-edits, agents can propose edits, which a person
+accepts or rejects.
 
 --as-of limits all of it to a point of the story. An agent can lower the limit and not raise it. An address beyond this
 machine requires --token-file; clients send the token as "Authorization: Bearer TOKEN".`,

@@ -33,7 +33,7 @@ type memoryReader func(context.Context, *storage.DB, *memoryOptions) iter.Seq2[r
 func newMemory(a *app) *cobra.Command {
 	return group("memory", "Print the stored memory of a run as JSON lines", `
 Print the stored memory of a run as JSON lines, oldest first: the journal, the tool calls, the summaries and the
-claims.`,
+facts.`,
 		"  annotator memory raw --turn 12\n  annotator memory episodic --kind cumulative --limit 1\n "+
 			" annotator memory tools | jq 'select(.status == \"ERROR\")'\n  annotator memory semantic -o facts.jsonl",
 		newMemoryView(a, "raw", "The journal: every message, tool call and result",
@@ -45,8 +45,8 @@ claims.`,
 		newMemoryView(a, "episodic", "The summaries that replaced turns",
 			"Print every summary that was ever made: of scenes, of threads and of the story so far, with the "+
 				"turns that it covers.", episodicRecords),
-		newMemoryView(a, "semantic", "The claims of the codex with their evidence",
-			"Print the claims that hold, of live entries, one per line, with their evidence and the turns that "+
+		newMemoryView(a, "semantic", "The facts of the codex with their quotations",
+			"Print the facts that hold, of live entries, one per line, with their quotations and the turns that "+
 				"made them.", semanticRecords))
 }
 
@@ -71,7 +71,7 @@ func newMemoryView(a *app, name, short, long string, read memoryReader) *cobra.C
 		kinds := texts(annotator.EpisodeKinds())
 		wordFlag(flags, &o.kind, "kind", kinds, "", "only summaries of this `KIND`: "+alternatives(kinds))
 	case "semantic":
-		flags.BoolVar(&o.all, "all", false, "include claims that no longer hold, and retired and merged entries")
+		flags.BoolVar(&o.all, "all", false, "include facts that no longer hold, and retired and merged entries")
 	}
 	return onDatabase(cmd, func(ctx context.Context, db *storage.DB, _ []string) error {
 		if err := require(ctx, o.turn, db.Scenes.OfTurn); err != nil {

@@ -16,7 +16,7 @@ import (
 func newMentions(a *app) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "mentions TERM|ID",
+		Use:   "mentions ENTRY",
 		Short: "List where the names of an entry stand in the story",
 		Long: longHelp(`
 List where the names of an entry stand in the posts that were read, in the story's order, with the sentences. A

@@ -52,7 +52,7 @@ func (o *runOptions) checkLanguage(ctx context.Context, db *corpus.DB) error {
 		for i := range scene.Posts {
 			if !offline.CanRead(scene.Posts[i].Body) {
 				o.progress.say("offline model: it finds names by their capitals, which the script of this story does " +
-					"not have: the glossary will be empty; name a server with --endpoint")
+					"not have: the codex will be empty; name a server with --endpoint")
 				return nil
 			}
 		}

@@ -212,7 +212,7 @@ func (p *partedRun) extract(ctx context.Context, part *corpus.Part) error {
 		WithAdvice("read the story anew with another --db, or without --parts")
 }
 
-// findNames finds the names with which each part begins: those that the embedded model finds in the text before it.
+// findNames finds the names with which each part begins: those that the offline model finds in the text before it.
 func (p *partedRun) findNames(ctx context.Context) error {
 	p.primer = make([]*annotator.Operation, len(p.parts))
 	lacks := make([]bool, len(p.parts))

@@ -15,10 +15,9 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "annotator",
 		Short: "Read a long story scene by scene and keep a codex of it",
-		Long: `annotator reads a long story scene by scene, lets a model keep a glossary of its people, places ` +
-			`and things, ` +
-			`and exports
-the codex: each entry with the quotations that support it.
+		Long: `annotator reads a long story scene by scene, has a model note facts about its people, places and ` +
+			`things,
+and keeps them as a codex: each entry with the quotations that support its facts.
 
 A run can be stopped at any moment. Run the same command again to continue.`,
 		Example: `  annotator run book.epub

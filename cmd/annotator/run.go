@@ -66,7 +66,7 @@ imported first, into a file beside it (book.epub into book.corpus.db). The datab
 the same command again to resume. If SOURCE has grown or changed since, new text is read, changed text is read late, and
 the former text is kept.
 
-Without an endpoint an embedded model is used: a baseline that finds names by rules, without a network.
+Without an endpoint the offline model is used, a baseline in the program that finds names by rules, without a network.
 
 A flag takes precedence over the environment, that over the configuration file, that over the default. The file is the
 one that --config names, else annotator.yaml in this folder; below it annotator/config.yaml in your own configuration
@@ -102,7 +102,7 @@ change them. Their facts are notes of yours: no page and no export says that the
 resumes the run.
 
 With --parts N, N parts of about as many words each are read at once, cut at chapters. Each is a run with a window and
-a database of its own, in a folder beside the database (book.parts). A part begins with the names that the embedded
+a database of its own, in a folder beside the database (book.parts). A part begins with the names that the offline
 model finds in the text before it, as hints. Then the parts are joined in the story's order. The same command resumes
 parts and join. Servers admit parts as they admit stories; one that does not tell its room gets all.
 

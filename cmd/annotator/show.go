@@ -18,11 +18,11 @@ import (
 func newShow(a *app) *cobra.Command {
 	var history bool
 	cmd := &cobra.Command{
-		Use:   "show TERM|ID",
-		Short: "Show an entry with its evidence",
+		Use:   "show ENTRY",
+		Short: "Show an entry with its facts and quotations",
 		Long: longHelp(`
-Show an entry: its names and where each is first used, its claims, and the quotations that support them. TERM is any of
-its names. --json also has the posts of the quotations, and where in them they are. --history
+Show an entry: its names and where each is first used, its facts, and the quotations that support them. ENTRY is its
+id or any of its names. --json also has the posts of the quotations, and where in them they are. --history
 lists every change: when and where in the story it was made, and by whom.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator show "Ysolde Marrow"

@@ -19,7 +19,7 @@ func newSnapshotDiff(a *app) *cobra.Command {
 		Short: "Compare the codex at two snapshots",
 		Long: longHelp(`
 List the entries that were added, changed and retired between two snapshots, given in any order. For a changed entry,
-list the changes of its name, its status, its tags, its other names and its claims.`,
+list the changes of its name, its status, its tags, its other names and its facts.`,
 			exitMisused, exitHalted, exitInterrupted),
 		Example: "  annotator snapshot diff 12 40\n  annotator snapshot diff 12 40 --json",
 		Args:    arguments(2, 2),
@@ -175,7 +175,7 @@ func (c *entryDiff) print(w io.Writer) {
 	for _, set := range []struct {
 		what string
 		setDiff
-	}{{"tag", c.Tags}, {"name", c.Aliases}, {"claim", c.Claims}} {
+	}{{"tag", c.Tags}, {"name", c.Aliases}, {"fact", c.Claims}} {
 		for _, item := range set.Removed {
 			printIndented(w, "    - "+set.what+": ", shorten(item, 100))
 		}

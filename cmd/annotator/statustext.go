@@ -151,7 +151,7 @@ func (s *status) modelAndEndpoint() string {
 	case "":
 		return "none has been found yet"
 	case offlineEndpoint:
-		return s.Model + ", the embedded baseline"
+		return s.Model + ", the offline model"
 	}
 	return s.Model + " at " + s.Endpoint
 }

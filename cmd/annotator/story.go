@@ -77,7 +77,7 @@ func readStory(ctx context.Context, v *codexView, thread int64, ofThread bool) (
 	if e == nil {
 		return nil, annotator.Errorf(annotator.NotFound, "there is no summary yet").
 			WithAdvice("a chapter is summarised at its end, or a few chapters later, and --chapter prints its " +
-				"summary; the embedded model tells no story so far; `annotator memory episodic` lists all summaries")
+				"summary; the offline model tells no story so far; `annotator memory episodic` lists all summaries")
 	}
 	return &storyAnswer{v.limited, exporters.NewSummary(e)}, nil
 }

@@ -131,7 +131,7 @@ func remainingWork(ctx context.Context, db *storage.DB, run *storage.RunStatus) 
 		return nil, err
 	}
 	var outdated []int64
-	if run.Endpoint != offlineEndpoint { // the embedded model writes no statements
+	if run.Endpoint != offlineEndpoint { // the offline model writes no statements
 		outdated, err = db.Curation.Outdated(ctx, annotator.MajorChange, curator.MinFacts, math.MaxInt32)
 	}
 	var left []string

@@ -1,5 +1,5 @@
 // Package chatwire is the server's side of the chat completions API, with the extensions of vLLM. It reads requests,
-// and writes replies whole or as a stream. The embedded model and the tests' scripted server share it.
+// and writes replies whole or as a stream. The offline model and the tests' scripted server share it.
 package chatwire
 
 import (

@@ -36,7 +36,7 @@ func recognise(ctx context.Context, p *Endpoint) Server {
 		owner = list.Data[0].Owner
 	}
 	if owner == "annotator" {
-		return Server{Name: "the embedded model"}
+		return Server{Name: "the offline model"}
 	}
 	for _, k := range kinds {
 		if k.owner == owner {

@@ -1,4 +1,4 @@
-// Package offline is an embedded model that answers by rules. It is an http.RoundTripper that serves the wire of chat
+// Package offline is the model in the program, which answers by rules. It is an http.RoundTripper for the wire of chat
 // completions. So a program runs the same code as with a server, from the encoder of requests to the reader of streams.
 //
 // Its only input is the messages of a request: scenes, entries and results of tools. The last message of the user is
