@@ -33,7 +33,7 @@ func newEstimate(a *app) *cobra.Command {
 	o := &estimateOptions{runOptions: &runOptions{app: a, settings: newSettings(), hooks: &hooks{}}}
 	cmd := &cobra.Command{
 		Use:   "estimate SOURCE...",
-		Short: "Estimate the tokens, calls, time and cost of a run before it is made",
+		Short: "Estimate tokens, calls, time and cost of a run beforehand",
 		Long: longHelp(`
 Estimate what run will use: calls, tokens of prompts and replies, what of the prompts the server has cached, the time
 that the server needs, and money, by --price-in, --price-cached and --price-out. SOURCE is what run takes. The settings

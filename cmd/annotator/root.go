@@ -15,9 +15,9 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "annotator",
 		Short: "Read a long story scene by scene and keep a codex of it",
-		Long: `annotator reads a long story scene by scene, has a model note facts about its people, places and ` +
-			`things,
-and keeps them as a codex: each entry with the quotations that support its facts.
+		Long: `annotator reads a long story scene by scene. A model notes facts about people,
+places and things. They become a codex: entries with names and facts, and the
+quotations that support them.
 
 A run can be stopped at any moment. Run the same command again to continue.`,
 		Example: `  annotator run book.epub
