@@ -23,7 +23,7 @@ import (
 // With -update what is new is promised, too. Only a person takes a promise back: see docs/promises.md.
 func TestPromises(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("testdata", "promises.txt")
+	path := filepath.Join("testdata", "promises.list")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
