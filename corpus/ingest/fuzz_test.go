@@ -45,6 +45,7 @@ func FuzzHTML(f *testing.F) {
 func FuzzMarkdown(f *testing.F) {
 	f.Add("---\ntitle: x\n---\n# A\n\n> b *c* [d](e) \\*\n\n- f\n\n{{< g >}}\n::: h\n\n| i | j |\n|---|---|\n| k | " +
 		"l |\n\n```\nm\n")
+	f.Add("Title<br><br>{{< a >}}One\n\nText.\n")
 	f.Fuzz(func(t *testing.T, source string) { wantFuzzed(t, "markdown", source) })
 }
 
@@ -57,6 +58,7 @@ func FuzzOutline(f *testing.F) {
 	f.Add("CONTENTS\n\nI. HERE .... 1\nII. THERE .... 9\n\n\nI. HERE\n\nText.\n\nII. THERE\n\nMore.\n\nTHE " +
 		"END\n\nPrinted by X.\n")
 	f.Add("BOOK ONE\n\nTHE SEA\n\nI.\n\nA b c.\n\nII.\n\nD.\n\nBOOK TWO\n\nI.\n\nE.")
+	f.Add("The House\n[Pg 8]\nOne\n\nText.\n\nCHAPTER 2\n\n[Pg 9]\nTHE MILL\n\nText.")
 	f.Fuzz(func(t *testing.T, source string) { wantFuzzed(t, "text", source) })
 }
 

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -50,12 +51,21 @@ type node struct {
 	copied bool   // its text is not in the source here: an entry of a table of contents
 }
 
-// sourceLines are the lines of a node as the source has them.
+// sourceLines are the lines of a node as the source has them, without those of which only marks were left out. A node
+// has at least one.
 func (n *node) sourceLines() []string {
-	if n.lines != nil {
-		return n.lines
+	lines := n.lines
+	if lines == nil {
+		lines = strings.Split(n.text, "\n")
 	}
-	return strings.Split(n.text, "\n")
+	isBlank := func(line string) bool { return strings.TrimSpace(line) == "" }
+	if !slices.ContainsFunc(lines, isBlank) {
+		return lines
+	}
+	if lines = slices.DeleteFunc(slices.Clone(lines), isBlank); len(lines) == 0 {
+		return []string{n.text}
+	}
+	return lines
 }
 
 // stays reports whether a node is not left out.
