@@ -231,7 +231,8 @@ func (s *Joins) Step(ctx context.Context, p *Part) (*Joined, error) {
 		return nil, err
 	}
 	summaries, err := readAll(ctx, p.db, "read the summaries", ScanEpisode, `SELECT `+EpisodeColumns+` FROM episode
-		WHERE kind = 'thread' AND trace_id > ? AND trace_id <= ? ORDER BY id`, step.afterRow, step.throughRow)
+		WHERE trace_id > ? AND trace_id <= ? AND (kind = 'thread' OR kind = 'cumulative' AND ? = 1) ORDER BY id`,
+		step.afterRow, step.throughRow, p.number)
 	if err != nil {
 		return nil, err
 	}
@@ -267,12 +268,16 @@ func (s *Joins) Step(ctx context.Context, p *Part) (*Joined, error) {
 	return made, err
 }
 
-// joinSummaries copies summaries of threads of a part. They are of no turn, and so never in the window.
+// joinSummaries copies summaries of a part. They are of no turn, and so never in the window. Only the first part's story
+// so far begins with the story.
 func (tx *tx) joinSummaries(p *Part, summaries []annotator.Episode, row int64) {
 	for i := range summaries {
 		e := &summaries[i]
 		e.FromScene, e.ToScene, e.FromTurn, e.ToTurn = p.scenes[e.FromScene], p.scenes[e.ToScene], 0, 0
 		e.Supersedes, e.Trace = 0, row
+		if e.Kind == annotator.EpisodeCumulative {
+			tx.scan([]any{&e.Supersedes}, `SELECT coalesce(max(id), 0) FROM episode WHERE kind = 'cumulative'`)
+		}
 		tx.insertEpisode(e, false)
 	}
 }

@@ -232,3 +232,29 @@ func TestJoinHasNoDoubles(t *testing.T) {
 		}
 	})
 }
+
+// TestJoinCopiesTheFirstStory: the first part's story so far is that of the story, scene after scene. The other parts'
+// begin in the middle, and are not copied.
+func TestJoinCopiesTheFirstStory(t *testing.T) {
+	t.Parallel()
+	j := newJoin(t, t.TempDir(), []int{2}, []int{2})
+	for i, part := range j.parts {
+		for n := part.next(); n > 0; n = part.next() {
+			part.begin("scene")
+			part.reply("Nothing.")
+			part.record(annotator.SceneRecorded)
+			part.summary(annotator.EpisodeCumulative, 0, 1, n, fmt.Sprintf("Part %d, scene %d.", i+1, n))
+			part.checkpoint()
+		}
+	}
+	j.joinAll(func() bool { return true })
+	j.clean()
+	var told []string
+	for _, e := range j.episodes(annotator.EpisodeCumulative) {
+		told = append(told, fmt.Sprint(e.Summary, " ", e.FromScene, e.ToScene, e.FromTurn, e.Supersedes, e.InForce))
+	}
+	want := []string{"Part 1, scene 1. 1 1 0 0 false", "Part 1, scene 2. 1 2 0 1 false"}
+	if diff := gocmp.Diff(want, told); diff != "" {
+		t.Errorf("the stories so far (-want +joined):\n%s", diff)
+	}
+}
