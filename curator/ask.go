@@ -62,7 +62,7 @@ func (p *parts) sections(s *Settings) (list []section) {
 	}
 	if p.states != nil {
 		tokens := max(statesTokens, tokensPerState*len(p.states.list))
-		list = append(list, section{s.States, p.states.shown, "Write nothing else.", tokens, 0})
+		list = append(list, section{p.states.instruction(s), p.states.shown, "Write nothing else.", tokens, 0})
 	}
 	if p.present != nil {
 		list = append(list,

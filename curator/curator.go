@@ -56,7 +56,8 @@ type Curator struct {
 	Scene    *annotator.SceneRow // the newest that was read
 	Final    bool                // no later question is sure to follow, so that nothing waits
 	Window   *window.Window
-	// Since limits what is asked about states to those before this scene that facts from it on may have ended; 0: all
+	// Since is the scene from which on a part of the story was joined to those before; 0: none was. It limits the
+	// question about states to those before it that facts of the part may have ended, and adds such guesses.
 	Since   annotator.Order
 	Turn    int64                            // the questions follow the window before this turn; 0: all of it
 	Decided func(*annotator.Entry, Decision) // is called after each decision, with the entry as it was

@@ -12,9 +12,10 @@ import (
 
 // How many facts and states are compared at the end of a thread, at any length of the story.
 const (
-	maxAdded  = 400 // facts, the newest
-	maxNamed  = 150 // entries that these name
-	maxNaming = 50  // states that name one of these
+	maxAdded  = 400   // facts, the newest
+	maxJoined = 4_000 // facts of a part that was joined, since no later question looks at them
+	maxNamed  = 150   // entries that these name
+	maxNaming = 50    // states that name one of these
 )
 
 // fact is a claim as the search for outgrown states compares it.
@@ -84,6 +85,11 @@ func (f *finder) read(ref annotator.ClaimRef, e *annotator.Entry) *fact {
 		}
 	}
 	return read
+}
+
+// settles reports whether a newer fact says anything of what a guess says.
+func (f *finder) settles(guess, newer *fact) bool {
+	return f.index.Settles(guess.entry, guess.claim, newer.entry, newer.claim, f.usage)
 }
 
 // named returns the entries that the facts are about, those of most facts first.

@@ -73,9 +73,14 @@ func readerMark(p *annotator.Post) string {
 // quotes shows the evidence of the definition. Each quotation has the number of the fact that it supports.
 func (c *Candidate) quotes(b *strings.Builder, limit int) {
 	for _, e := range c.evidence(limit) {
-		fmt.Fprintf(b, "<quote post=\"%d\" fact=\"%d\" kind=\"%s\">%s</quote>\n", e.Post, e.claim.ID, e.claim.Kind,
-			prompt.Escape(annotator.Clip(e.Quote, quoteLength, cutMark)))
+		b.WriteString(quotation(&e.Evidence, e.claim) + "\n")
 	}
+}
+
+// quotation shows a quotation that supports a fact.
+func quotation(e *annotator.Evidence, fact *annotator.Claim) string {
+	return fmt.Sprintf("<quote post=\"%d\" fact=\"%d\" kind=\"%s\">%s</quote>", e.Post, fact.ID, fact.Kind,
+		prompt.Escape(annotator.Clip(e.Quote, quoteLength, cutMark)))
 }
 
 // support is a quotation with the fact that it supports.

@@ -93,9 +93,9 @@ type OpenStates interface {
 	Asked(ctx context.Context, scene annotator.Order) (asked, before int64, some bool, err error)
 	// Added returns the facts that were added since the last question about states, the newest first.
 	Added(ctx context.Context, limit int) ([]annotator.ClaimRef, error)
-	// Naming returns open states in whose texts one of some names occurs, the newest first. There the names may mean
-	// something else.
-	Naming(ctx context.Context, names []string, limit int) ([]annotator.ClaimRef, error)
+	// Naming returns open states, and guesses if wanted, in whose texts one of some names occurs, the newest first.
+	// There the names may mean something else.
+	Naming(ctx context.Context, names []string, guesses bool, limit int) ([]annotator.ClaimRef, error)
 }
 
 // NewEntries compares new entries with others, as storage.NewEntries does.

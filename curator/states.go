@@ -32,6 +32,8 @@ type openStates struct {
 	shown   string
 	scene   int                     // the newest that was read
 	scenes  map[annotator.Order]int // the numbers of the scenes that tell the facts
+	quotes  bool                    // each is shown with a quotation
+	settles func(guess, fact *fact) bool
 }
 
 // dueStates returns the open states that are due, and whether they are a reason to ask. Those that newer facts may have
@@ -41,7 +43,7 @@ func (c *Curator) dueStates(ctx context.Context) (q *openStates, due bool, err e
 		return nil, false, nil
 	}
 	waiting, err := c.waiting(ctx)
-	if err != nil || waiting.none {
+	if err != nil || waiting.none && c.Since == 0 {
 		return nil, false, err
 	}
 	f, states, err := c.compared(ctx)
@@ -63,7 +65,8 @@ func (c *Curator) dueStates(ctx context.Context) (q *openStates, due bool, err e
 	if err != nil {
 		return nil, false, err
 	}
-	q = c.choose(&openStates{scene: c.Scene.N, scenes: scenes}, waiting, old, suspects)
+	empty := &openStates{scene: c.Scene.N, scenes: scenes, quotes: c.Since > 0, settles: f.settles}
+	q = c.choose(empty, waiting, old, suspects)
 	if len(q.list) == 0 {
 		return nil, false, nil
 	}
@@ -145,7 +148,11 @@ func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	added, err := c.States.Added(ctx, maxAdded)
+	most := maxAdded
+	if c.Since > 0 {
+		most = maxJoined
+	}
+	added, err := c.States.Added(ctx, most)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,11 +172,12 @@ func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
 			continue
 		}
 		for i := range e.Claims {
-			if claim := &e.Claims[i]; claim.State && claim.Until == 0 && e.Status.Live() && !e.Locked {
+			claim := &e.Claims[i]
+			if c.asksAbout(claim) && claim.Until == 0 && e.Status.Live() && !e.Locked {
 				refs = append(refs, annotator.ClaimRef{Entry: id, Claim: claim.ID, Revision: claim.Revision})
 			}
 		}
-		naming, err := c.States.Naming(ctx, names(e), maxNaming)
+		naming, err := c.States.Naming(ctx, names(e), c.Since > 0, maxNaming)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -178,6 +186,14 @@ func (c *Curator) compared(ctx context.Context) (*finder, []*fact, error) {
 	states, err := c.read(ctx, f, refs)
 	return f, states, err
 }
+
+// asksAbout reports whether a question asks about claims of a kind. Scenes and statements settle guesses as they come.
+// Only those of a part that was joined were read without what was told before.
+func (c *Curator) asksAbout(claim *annotator.Claim) bool {
+	return claim.State || c.Since > 0 && isGuess(claim)
+}
+
+func isGuess(claim *annotator.Claim) bool { return claim.Kind == annotator.Inferred && !claim.State }
 
 // readMore adds entries that are missing.
 func (c *Curator) readMore(ctx context.Context, entries map[int64]*annotator.Entry, ids []int64) error {
@@ -276,7 +292,7 @@ func (q *openStates) render() {
 					of, claims = f.entry, append(claims, *f.claim)
 				}
 			}
-			text.WriteString(prompt.Facts(of, claims, func(c *annotator.Claim) int { return q.scenes[c.From.Order()] }))
+			text.WriteString(prompt.Facts(of, claims, q.behind))
 		}
 	}
 	fmt.Fprintf(&text, "<states now=\"scene %d\">\n", q.scene)
@@ -285,6 +301,28 @@ func (q *openStates) render() {
 	write(q.since)
 	text.WriteString("</since>\n</states>")
 	q.shown = text.String()
+}
+
+// behind returns what is shown behind a fact: its scene, and its first quotation.
+func (q *openStates) behind(claim *annotator.Claim) string {
+	text := fmt.Sprintf("[scene %d]", q.scenes[claim.From.Order()])
+	if q.quotes && len(claim.Evidence) > 0 {
+		text += "\n" + quotation(&claim.Evidence[0], claim)
+	}
+	return text
+}
+
+// aboutGuesses is added to the instruction of a question that has guesses.
+const aboutGuesses = `Those marked inferred, and not state, are guesses. Write how="confirmed" for one that a ` +
+	`narrated fact in <since> bears out, with that fact in by, and how="refuted" for one that has proved false. A ` +
+	`guess that nothing has settled stays.`
+
+// instruction is what the question begins with.
+func (q *openStates) instruction(s *Settings) string {
+	if slices.ContainsFunc(q.list, func(s suspect) bool { return isGuess(s.claim) }) {
+		return s.States + "\n" + aboutGuesses
+	}
+	return s.States
 }
 
 // entriesOfFacts returns the entries of facts, each once and in their order.
@@ -304,6 +342,9 @@ type endedState struct {
 	how             annotator.Ending
 }
 
+// is reports whether it is said of a fact.
+func (e *endedState) is(f *fact) bool { return f.Entry == e.entry && f.Claim == e.fact }
+
 var (
 	endedTag = regexp.MustCompile(`<ended\b([^<>]*)>(?:\s*</ended>)?`)
 	endedIn  = regexp.MustCompile(`(\w+)\s*=\s*"([^"<>]*)"`)
@@ -321,7 +362,17 @@ func (q *openStates) read(reply string) (ended []endedState, answered bool, rest
 			ended = append(ended, e)
 		}
 	}
-	if len(ended) > 2 && 2*len(ended) > len(q.list)+1 { // it has mistaken the question, or follows a fact's orders
+	states, over := 0, 0
+	for i := range q.list {
+		s := &q.list[i].fact
+		if isGuess(s.claim) {
+			continue
+		}
+		if states++; slices.ContainsFunc(ended, func(e endedState) bool { return e.is(s) }) {
+			over++
+		}
+	}
+	if over > 2 && 2*over > states+1 { // it has mistaken the question, or follows a fact's orders
 		ended = nil
 	}
 	return ended, answered, endedTag.ReplaceAllString(reply, "")
@@ -348,7 +399,7 @@ func (q *openStates) readTag(attributes string) (e endedState, ok bool) {
 	if e.byFact != 0 && e.byEntry == 0 {
 		e.byEntry = e.entry
 	}
-	return e, slices.ContainsFunc(q.list, func(s suspect) bool { return s.Entry == e.entry && s.Claim == e.fact })
+	return e, slices.ContainsFunc(q.list, func(s suspect) bool { return e.is(&s.fact) })
 }
 
 // revisions returns the closings of an answer, after other revisions of it, and for each entry the record that it was
@@ -389,21 +440,29 @@ func (q *openStates) revisions(
 
 // closing returns the revisions that close a state, and by which fact it ended. There are none if the codex refuses it,
 // or if that fact was told before the state. The state ends at the place of the fact, or at the place of the question.
+// A guess is confirmed by a narrated fact that says anything of it, or refuted.
 func (q *openStates) closing(
 	e endedState, entry annotator.Entry, at annotator.Place,
 ) (revisions []annotator.Revision, by StateEnd) {
 	by = StateEnd{State: e.fact}
 	c := codex.Closing{Fact: e.fact, Ended: e.how}
-	newer := q.claim(e.byEntry, e.byFact, &entry)
+	newer := q.newer(e.byEntry, e.byFact, &entry)
 	if newer != nil {
 		by.ByEntry, by.By = e.byEntry, e.byFact
-		at = newer.From
+		at = newer.claim.From
 		if e.byEntry == entry.ID {
-			c.By = newer.ID
+			c.By = newer.Claim
 		}
 	}
-	isLater := func(claim annotator.Claim) bool { return claim.ID == e.fact && claim.From > at }
-	if slices.ContainsFunc(entry.Claims, isLater) {
+	claim := claimOf(&entry, e.fact)
+	switch {
+	case claim == nil, claim.From > at:
+		return nil, by
+	case !isGuess(claim), e.how == annotator.EndRefuted:
+	case e.how == annotator.EndConfirmed && newer != nil && newer.claim.Kind == annotator.Narrated &&
+		q.settles(&fact{entry: &entry, claim: claim}, newer):
+		c.Elsewhere = c.By == 0
+	default:
 		return nil, by
 	}
 	revisions, err := codex.Revise(&entry, codex.Edit{Actor: annotator.ActorCurator, At: at, Close: []codex.Closing{c}})
@@ -413,16 +472,15 @@ func (q *openStates) closing(
 	return revisions, by
 }
 
-// claim returns a fact by which a state may have ended: a newer one that was shown, or one of its entry that holds. It
+// newer returns a fact by which a state may have ended: a newer one that was shown, or one of its entry that holds. It
 // returns nil for none.
-func (q *openStates) claim(entry, id int64, of *annotator.Entry) *annotator.Claim {
+func (q *openStates) newer(entry, id int64, of *annotator.Entry) *fact {
 	isBy := func(f *fact) bool { return f.Entry == entry && f.Claim == id }
 	if i := slices.IndexFunc(q.since, isBy); i >= 0 {
-		return q.since[i].claim
+		return q.since[i]
 	}
-	holds := func(c annotator.Claim) bool { return c.ID == id && c.Until == 0 }
-	if i := slices.IndexFunc(of.Claims, holds); i >= 0 && entry == of.ID {
-		return &of.Claims[i]
+	if claim := claimOf(of, id); claim != nil && entry == of.ID {
+		return &fact{ClaimRef: annotator.ClaimRef{Entry: entry, Claim: id}, entry: of, claim: claim}
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ var endCosts = map[string]func(*story, int){
 	},
 	"facts since": func(s *story, _ int) { _, err := s.db.OpenStates.Added(s.ctx, 50); s.ok(err) },
 	"states that name an entry": func(s *story, _ int) {
-		_, err := s.db.OpenStates.Naming(s.ctx, []string{"Lantern"}, 50)
+		_, err := s.db.OpenStates.Naming(s.ctx, []string{"Lantern"}, true, 50)
 		s.ok(err)
 	},
 	"scenes of the next thread": func(s *story, n int) {

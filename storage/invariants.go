@@ -358,8 +358,8 @@ var invariants = [...]invariant{
 		  WHERE (present = '') <> (present_at = 0) OR present_at > last_at`,
 	},
 	{
-		"outgrown states", "a state that an answer about states has ended was asked about, and was open; the fact by " +
-			"which it ended was there, and is told no later than it ended",
+		"outgrown states", "a state or guess that an answer about states has ended was asked about, and was open; " +
+			"the fact by which it ended was there, and is told no later than it ended",
 		`WITH ended AS MATERIALIZED (SELECT d.entry_id, d.set_by, r.trace_id, d.json ->> '$.states' AS states,
 		    e.value ->> 'state' AS state, coalesce(e.value ->> 'by_entry', 0) AS by_entry,
 		    coalesce(e.value ->> 'by', 0) AS fact
@@ -375,7 +375,7 @@ var invariants = [...]invariant{
 		      JOIN value o ON o.ended_by = c.set_by
 		      WHERE c.entry_id = ended.entry_id AND c.field = 'claim' AND c.key = CAST(state AS TEXT) AND c.holds = 0
 		        AND r.trace_id = ended.trace_id AND r.id > ended.set_by AND o.holds = 1 AND o.key = c.key
-		        AND o.json ->> 'state') AS until FROM ended) e
+		        AND (o.json ->> 'state' OR o.json ->> 'kind' = 'inferred')) AS until FROM ended) e
 		  WHERE wrong IS NOT NULL`,
 	},
 	{

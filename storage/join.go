@@ -268,8 +268,8 @@ func (s *Joins) Step(ctx context.Context, p *Part) (*Joined, error) {
 	return made, err
 }
 
-// joinSummaries copies summaries of a part. They are of no turn, and so never in the window. Only the first part's story
-// so far begins with the story.
+// joinSummaries copies summaries of a part. They are of no turn, and so never in the window. A story so far supersedes
+// the one before.
 func (tx *tx) joinSummaries(p *Part, summaries []annotator.Episode, row int64) {
 	for i := range summaries {
 		e := &summaries[i]

@@ -9,7 +9,11 @@ import (
 
 // isOpenState is a condition on values v, in the words of the index of open states. An index reads no JSON, because a
 // damaged value could then be neither changed nor reported.
-const isOpenState = `v.field = 'claim' AND v.ended_by IS NULL AND v.holds = 1 AND instr(v.json, '"state":true')`
+const (
+	isOpenClaim = `v.field = 'claim' AND v.ended_by IS NULL AND v.holds = 1`
+	isState     = `instr(v.json, '"state":true')`
+	isOpenState = isOpenClaim + ` AND ` + isState
+)
 
 // isStatesAsked is a condition on values v, in the words of the index of questions about states.
 const isStatesAsked = `v.field = 'curator_decision' AND instr(v.json, '"decision":"STATES"')`
@@ -46,20 +50,24 @@ func (s *OpenStates) Added(ctx context.Context, limit int) ([]annotator.ClaimRef
 	return readAll(ctx, s.db, "read the newest claims", scanClaimRef, addedClaims, limit)
 }
 
-// namingStates reads the newest claims that have some words, and returns the open states among them.
+// namingStates reads the newest claims that have some words, and returns the open states among them, and the guesses if
+// the last argument is true.
 const namingStates = `SELECT v.entry_id, v.key, v.set_by FROM
 	  (SELECT rowid FROM glossary_fts_claim WHERE glossary_fts_claim MATCH ? ORDER BY rowid DESC LIMIT ?) f
 	CROSS JOIN value first ON first.id = f.rowid
-	CROSS JOIN value v ON v.entry_id = first.entry_id AND v.key = first.key AND ` + isOpenState + ` AND ` + isOpenEntry
+	CROSS JOIN value v ON v.entry_id = first.entry_id AND v.key = first.key AND ` + isOpenClaim + `
+	AND (` + isState + ` OR ? AND instr(v.json, '"kind":"inferred"')) AND ` + isOpenEntry
 
-// Naming returns the open states among the newest claims in whose texts one of some names occurs. It reads at most
-// limit claims.
-func (s *OpenStates) Naming(ctx context.Context, names []string, limit int) ([]annotator.ClaimRef, error) {
+// Naming returns the open states, and the guesses if wanted, among the newest claims in whose texts one of some names
+// occurs. It reads at most limit claims.
+func (s *OpenStates) Naming(
+	ctx context.Context, names []string, guesses bool, limit int,
+) ([]annotator.ClaimRef, error) {
 	match := AnyPhrase(names)
 	if match == "" {
 		return nil, nil
 	}
-	return readAll(ctx, s.db, "look for open states", scanClaimRef, namingStates, match, limit)
+	return readAll(ctx, s.db, "look for open states", scanClaimRef, namingStates, match, limit, guesses)
 }
 
 func scanClaimRef(rows *sql.Rows, c *annotator.ClaimRef) error {

@@ -152,13 +152,13 @@ func States(e *annotator.Entry, before annotator.Place, shown int64) string {
 	return strconv.FormatInt(e.ID, 10) + " " + Escape(e.Name()) + "\n" + b.String()
 }
 
-// Facts renders some facts of an entry under its name, each with the number of the scene that tells it.
-func Facts(e *annotator.Entry, facts []annotator.Claim, scene func(*annotator.Claim) int) string {
+// Facts renders some facts of an entry under its name, each with more text behind it.
+func Facts(e *annotator.Entry, facts []annotator.Claim, behind func(*annotator.Claim) string) string {
 	var b strings.Builder
 	tag(&b, "entry", "id", strconv.FormatInt(e.ID, 10), "term", e.Name())
 	b.WriteString("\n")
 	for i := range facts {
-		fmt.Fprintf(&b, "%s [scene %d]\n", Fact(codex.FactLine(&facts[i])), scene(&facts[i]))
+		fmt.Fprintf(&b, "%s %s\n", Fact(codex.FactLine(&facts[i])), behind(&facts[i]))
 	}
 	b.WriteString("</entry>\n")
 	return b.String()
