@@ -37,7 +37,9 @@ func (w *worker) read(ctx context.Context, lease *store.Lease, f files) (status 
 	cmd.SysProcAttr = childAttributes()
 	runtime.LockOSThread() // Linux ends the program with the thread that has started it
 	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil && ctx.Err() != nil {
+		return runInterrupted, "", nil
+	} else if err != nil {
 		return 0, "", err
 	}
 	defer context.AfterFunc(lease.Context(), func() { _ = cmd.Process.Kill() })()
