@@ -71,8 +71,7 @@ func serve(t *testing.T) *server {
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": s.url, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
 		"AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none", "ANNOTATOR_STORE": "s3://fleet/test",
-		"JOB_COMPLETION_INDEX": "",
-		"SLURM_ARRAY_TASK_ID":  "",
+		"JOB_COMPLETION_INDEX": "", "SLURM_ARRAY_TASK_ID": "", "TEMPORAL_ADDRESS": "", "TEMPORAL_CONFIG_FILE": "none",
 	} {
 		t.Setenv(name, value)
 	}
@@ -269,6 +268,9 @@ func TestExitStatuses(t *testing.T) {
 		{[]string{"store", "list", "--store", "s3://elsewhere"}, exitHalted, "NoSuchBucket"},
 		{work("--annotator", "missing"), exitMisuse, "the program"},
 		{work("--", "--unknown-flag"), exitMisuse, "unknown-flag"},
+		{[]string{"cancel"}, exitMisuse, "takes stories"},
+		{[]string{"submit", "--temporal", "127.0.0.1:1"}, exitHalted, "Temporal at 127.0.0.1:1"},
+		{work("--index", "7", "--temporal", "127.0.0.1:1"), exitMisuse, "exclude each other"},
 		{work("--index", "7"), exitDone, ""},
 		{work("--index", "1"), exitDone, "has ended with 0"},
 		{work("--index", "0"), exitFailed, "store list"},

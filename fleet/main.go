@@ -28,8 +28,18 @@ const usage = `Read many stories with several machines. Stories are in an object
   annotator-fleet store release --store s3://BUCKET/PREFIX STORY
   annotator-fleet worker        --store s3://BUCKET/PREFIX [FLAGS] [-- FLAGS of annotator run]
 
-Credentials, region and endpoint of the store are those of the environment and of the files of AWS clients.
-annotator-fleet worker --help lists its flags.
+With Temporal, which says who reads what, and shows it. Without a STORY: all that the store has.
+
+  annotator-fleet submit  --temporal HOST:PORT --store ... [--queue NAME,...] [STORY...]
+  annotator-fleet worker  --temporal HOST:PORT --store ... [--queue NAME] [FLAGS] [-- FLAGS of annotator run]
+  annotator-fleet status  --temporal HOST:PORT --store ... [--json] [STORY...]
+  annotator-fleet drain   --temporal HOST:PORT --store ... [STORY...]
+  annotator-fleet resume  --temporal HOST:PORT --store ... [STORY...]
+  annotator-fleet cancel  --temporal HOST:PORT --store ... STORY...
+  annotator-fleet get     --temporal HOST:PORT --store ... STORY FILE
+
+Credentials, region and endpoint of the store are those of the environment and of the files of AWS clients; namespace,
+key and certificates of Temporal those of its clients. annotator-fleet COMMAND --help lists the flags of a command.
 
 Exit status:
   0    done: all stories, or the one of the index, were read to their end
@@ -87,11 +97,13 @@ func misuse(format string, args ...any) error {
 
 // options are the flags of all commands.
 type options struct {
-	store string
-	ttl   time.Duration
-	json  bool
-	index int
-	work  worker
+	store    string
+	temporal string
+	queue    string
+	ttl      time.Duration
+	json     bool
+	index    int
+	work     worker
 }
 
 func command(ctx context.Context, args []string, out io.Writer) error {
@@ -114,15 +126,19 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	rest := flags.Args()
 	operands, known := map[string]int{
 		"store check": 0, "store add": -1, "store list": 0, "store get": 2, "store release": 1, "worker": -1,
+		"submit": -1, "status": -1, "drain": -1, "resume": -1, "cancel": -1, "get": 2,
 	}[name]
 	switch {
 	case !known:
 		return misuse("there is no command %q", name)
 	case operands >= 0 && len(rest) != operands:
 		return misuse("%s takes %d arguments", name, operands)
+	case name == "cancel" && len(rest) == 0:
+		return misuse("cancel takes stories")
 	case o.ttl < minTTL:
 		return misuse("--ttl must be at least %s", minTTL)
 	}
+	o.store = strings.TrimSuffix(o.store, "/")
 	s, err := store.Open(ctx, o.store, o.ttl)
 	if err != nil {
 		return err
@@ -140,12 +156,48 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	case "store release":
 		return s.Release(ctx, rest[0])
 	}
+	if name != "worker" {
+		return o.order(ctx, s, name, rest, out)
+	}
 	o.work.store, o.work.flags = s, rest
-	err = o.work.run(ctx, o.index)
+	err = o.read(ctx)
 	if ctx.Err() != nil && exitStatus(err) == exitHalted {
 		err = fmt.Errorf("%w: %w", errDrained, err)
 	}
 	return err
+}
+
+// read is the command worker.
+func (o *options) read(ctx context.Context) error {
+	if o.temporal == "" {
+		return o.work.run(ctx, o.index)
+	}
+	if o.index >= 0 {
+		return misuse("--index and --temporal exclude each other")
+	}
+	c, err := dial(ctx, o.temporal, o.work.name)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return o.work.serve(ctx, c, queueOf(o.store, o.queue))
+}
+
+// order runs a command that asks the engine.
+func (o *options) order(ctx context.Context, s *store.Store, name string, args []string, out io.Writer) error {
+	c, err := dial(ctx, o.temporal, "")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	e := &orders{Client: c, store: s, address: o.store, queues: strings.Split(o.queue, ","), out: out}
+	if name != "get" {
+		return e.run(ctx, name, args, o.json)
+	}
+	if err := e.wait(ctx, args[0]); err != nil {
+		return err
+	}
+	return get(ctx, s, args[0], args[1])
 }
 
 const minTTL = 3 * time.Second
@@ -155,10 +207,18 @@ func (o *options) flags(name string) *flag.FlagSet {
 	set.StringVar(&o.store, "store", os.Getenv("ANNOTATOR_STORE"), "`ADDRESS` of the store, s3://BUCKET/PREFIX; "+
 		"also in ANNOTATOR_STORE")
 	set.DurationVar(&o.ttl, "ttl", 90*time.Second, "`TIME` after which a worker that says nothing has lost its story")
+	if !strings.HasPrefix(name, "store ") {
+		set.StringVar(&o.temporal, "temporal", os.Getenv("TEMPORAL_ADDRESS"), "`HOST:PORT` of Temporal; also in "+
+			"TEMPORAL_ADDRESS")
+	}
 	switch name {
-	case "store list":
+	case "store list", "status":
 		set.BoolVar(&o.json, "json", false, "print JSON, a line for each story")
+	case "submit":
+		set.StringVar(&o.queue, "queue", "", "`NAMES` of queues, to which the stories are dealt in turn")
 	case "worker":
+		set.StringVar(&o.queue, "queue", "", "with --temporal, `NAME` of the queue whose stories it reads, such as "+
+			"that of its endpoint")
 		host, _ := os.Hostname()
 		set.IntVar(&o.index, "index", givenIndex(), "read the story with this `NUMBER` only, from 0, in the order of "+
 			"store list; also in JOB_COMPLETION_INDEX and SLURM_ARRAY_TASK_ID; -1: any story that is free")

@@ -24,6 +24,7 @@ type worker struct {
 	flags   []string // of annotator run
 	grace   time.Duration
 	look    time.Duration
+	watch   func(scene, scenes int) // is told how far the run has come; nil: nobody
 }
 
 // run reads stories until none is left, or the one with an index from 0.
@@ -124,7 +125,7 @@ func (w *worker) work(ctx context.Context, story string, lease *store.Lease, bef
 	}
 	u := &uploads{worker: w, files: files, lease: lease, last: time.Now()}
 	stop := every(w.look, func() {
-		if err := u.whenDue(ctx); err != nil {
+		if err := u.whenDue(ctx); err != nil && ctx.Err() == nil {
 			w.say("%s: %v", story, err)
 		}
 	})
@@ -299,7 +300,11 @@ func (w *worker) progress(ctx context.Context, db string) (done, total int, err 
 	if err := json.Unmarshal([]byte(text), &status); err != nil {
 		return 0, 0, fmt.Errorf("annotator status: %w", err)
 	}
-	return status.Scenes.Recorded + status.Scenes.Quarantined, status.Scenes.Total, nil
+	done = status.Scenes.Recorded + status.Scenes.Quarantined
+	if w.watch != nil {
+		w.watch(done, status.Scenes.Total)
+	}
+	return done, status.Scenes.Total, nil
 }
 
 // every calls a function at an interval. Stop waits for a call under way.

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"annotator/fleet/store"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	sdkworker "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Names in the engine's histories: workflows that run refer to them.
+const (
+	storyWorkflow = "Story"
+	readActivity  = "Read"
+	pauseSignal   = "pause" // with true or false
+	pausedMemo    = "paused"
+	failedType    = "failed" // of an error
+)
+
+// task is what the workflow of a story is given.
+type task struct {
+	Story string        `json:"story"`
+	TTL   time.Duration `json:"ttl_ns"` // after which a worker that says nothing has lost it
+}
+
+// progress is what a heartbeat says of a story, and at its end the result.
+type progress struct {
+	Scene  int    `json:"scene"`
+	Scenes int    `json:"scenes"`
+	Fence  int64  `json:"fence"` // 0: another worker has the story
+	Worker string `json:"worker"`
+	Status int    `json:"status,omitempty"` // exit status of the run that finished the story
+}
+
+// readStory is the workflow of a story. Which worker has it is decided by the store; here is only who tries next.
+func readStory(ctx workflow.Context, t task) (end progress, err error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 365 * 24 * time.Hour, // the SDK wants a bound
+		HeartbeatTimeout:    t.TTL,
+		WaitForCancellation: true, // until the worker has uploaded a copy
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1},
+	})
+	paused := false
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for orders := workflow.GetSignalChannel(ctx, pauseSignal); ; {
+			orders.Receive(ctx, &paused)
+		}
+	})
+	for {
+		if err := whilePaused(ctx, &paused); err != nil {
+			return end, err
+		}
+		attempt, stop := workflow.WithCancel(ctx)
+		reading := workflow.ExecuteActivity(attempt, readActivity, t.Story)
+		if workflow.Await(ctx, func() bool { return paused || reading.IsReady() }) == nil && paused {
+			stop()
+		}
+		err := reading.Get(ctx, &end)
+		if !temporal.IsCanceledError(err) || ctx.Err() != nil {
+			return end, err
+		}
+	}
+}
+
+// whilePaused waits, and has a memo say so.
+func whilePaused(ctx workflow.Context, paused *bool) error {
+	if !*paused {
+		return nil
+	}
+	if err := workflow.UpsertMemo(ctx, map[string]any{pausedMemo: true}); err != nil {
+		return err
+	}
+	if err := workflow.Await(ctx, func() bool { return !*paused }); err != nil {
+		return err
+	}
+	return workflow.UpsertMemo(ctx, map[string]any{pausedMemo: false})
+}
+
+// engine has Temporal say which story a worker reads next.
+type engine struct {
+	worker *worker
+	client interface {
+		RecordActivityHeartbeat(ctx context.Context, token []byte, details ...any) error
+	}
+	ctx  context.Context // ends when the worker is drained
+	halt context.CancelCauseFunc
+}
+
+// serve reads the stories of a queue until the context ends, or until a run halts.
+func (w *worker) serve(ctx context.Context, c client.Client, queue string) error {
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	e := &engine{worker: w, client: c, ctx: ctx, halt: halt}
+	polling := sdkworker.New(c, queue, sdkworker.Options{
+		MaxConcurrentActivityExecutionSize: 1,
+		WorkerStopTimeout:                  w.grace + time.Hour, // for the last copy
+		OnFatalError:                       halt,
+	})
+	polling.RegisterWorkflowWithOptions(readStory, workflow.RegisterOptions{Name: storyWorkflow})
+	polling.RegisterActivityWithOptions(e.read, activity.RegisterOptions{Name: readActivity})
+	if err := polling.Start(); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	polling.Stop()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errDrained
+}
+
+// read is the activity: one attempt at a story. The engine may begin another while this one goes on, when it was away
+// or has not heard of it. That attempt finds the story held. So only two things stop a run: a word of the engine that
+// the story is to stop, and the loss of the lease.
+func (e *engine) read(ctx context.Context, story string) (progress, error) {
+	reading, drain := context.WithCancel(e.ctx)
+	defer drain()
+	w := *e.worker
+	var at atomic.Pointer[progress]
+	at.Store(&progress{Worker: w.name})
+	var order atomic.Pointer[error]
+	token := activity.GetInfo(ctx).TaskToken
+	beat := func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.look)
+		defer cancel()
+		if err := e.client.RecordActivityHeartbeat(ctx, token, at.Load()); isOrder(err) {
+			order.Store(&err)
+			drain()
+		}
+	}
+	beat()
+	defer every(w.look, beat)()
+	for ctx := reading; ; ctx = context.WithoutCancel(reading) { // what has ended is looked at once more
+		lease, before, err := w.await(ctx, story)
+		switch {
+		case errors.Is(err, store.ErrFinished) && before.State == store.Done:
+			return progress{before.Scene, before.Scenes, before.Fence, before.Owner, before.Status}, nil
+		case errors.Is(err, store.ErrFinished):
+			reasons := strings.Join(before.Abandoned, "; ")
+			return progress{}, temporal.NewNonRetryableApplicationError(reasons, failedType, nil)
+		case err == nil:
+			fence := lease.Manifest().Fence
+			w.watch = func(scene, scenes int) { at.Store(&progress{scene, scenes, fence, w.name, 0}) }
+			w.watch(before.Scene, before.Scenes)
+			err = w.work(reading, story, lease, &before)
+		}
+		if err != nil {
+			return progress{}, e.again(err, order.Load())
+		}
+	}
+}
+
+// isOrder reports whether the answer to a heartbeat is that the story is to stop. That the engine does not answer, or
+// knows nothing of this attempt, is none.
+func isOrder(err error) bool {
+	return temporal.IsCanceledError(err) || errors.Is(err, activity.ErrActivityPaused) ||
+		errors.Is(err, activity.ErrActivityReset)
+}
+
+// again says how an attempt has ended that did not end its story.
+func (e *engine) again(err error, order *error) error {
+	switch {
+	case order != nil && temporal.IsCanceledError(*order):
+		return *order
+	case errors.Is(err, store.ErrHeld):
+		return temporal.NewApplicationErrorWithOptions(err.Error(), "held",
+			temporal.ApplicationErrorOptions{NextRetryDelay: e.worker.store.TTL})
+	case e.ctx.Err() == nil && order == nil && exitStatus(err) == exitHalted:
+		e.halt(err)
+	}
+	return temporal.NewApplicationError(err.Error(), "again")
+}
+
+// await takes a story. While another worker has it, it looks whether that one lives, which renews its lease then.
+func (w *worker) await(ctx context.Context, story string) (*store.Lease, store.Manifest, error) {
+	for first := int64(0); ; {
+		lease, before, err := w.store.Acquire(ctx, story, w.name)
+		if !errors.Is(err, store.ErrHeld) || first != 0 && before.Version != first {
+			return lease, before, err
+		}
+		first = before.Version
+		select {
+		case <-ctx.Done():
+			return nil, before, errDrained
+		case <-time.After(w.store.TTL / 5):
+		}
+	}
+}
+
+// dial connects to Temporal. Namespace, key and certificates are those of the environment and of the files of its
+// clients.
+func dial(ctx context.Context, address, name string) (client.Client, error) {
+	settings, err := envconfig.LoadDefaultClientOptions()
+	if err != nil {
+		return nil, fmt.Errorf("%w: settings of Temporal: %w", errMisuse, err)
+	}
+	settings.HostPort = cmp.Or(address, settings.HostPort)
+	settings.Identity = name
+	settings.Logger = sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr,
+		&slog.HandlerOptions{Level: slog.LevelError})))
+	c, err := client.DialContext(ctx, settings)
+	if err != nil {
+		return nil, fmt.Errorf("%w: Temporal at %s: %w", errHalted, settings.HostPort, err)
+	}
+	return c, nil
+}
