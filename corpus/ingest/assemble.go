@@ -214,6 +214,7 @@ func (a *assembler) addText(i int) {
 	if n.kind == heading && (n.level > 0 || n.head.kind != noHeading) {
 		switch {
 		case n.copied:
+			a.open.blocks = append(a.open.blocks, block{}) // of a division, or below an entry
 			return
 		case a.heading >= 0 && a.fromTable && !a.begun:
 			a.repeatTitle(i)

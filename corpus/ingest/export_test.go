@@ -29,7 +29,12 @@ func Read(format, text string, keep ...string) ([]Chapter, Account, error) {
 	case "aozora":
 		b.account.Source += countCharacters(text)
 		b.readAozora(text)
-	case "html":
+	case "html", "tei":
+		if format == "tei" {
+			if text, err = readTEI(text); err != nil {
+				break
+			}
+		}
 		var p *page
 		if p, err = b.readWholePage(text); err == nil {
 			b.nodes = p.nodes

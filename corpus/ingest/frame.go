@@ -21,12 +21,16 @@ type frame struct {
 	note    bool   // by its markup it leads to a note
 	raised  bool   // it is or is in a superscript, or, of a link, holds one
 	bold    bool
-	table   bool   // it is or is in a row of a table or an item of a list
-	story   bool   // it is or is in what holds the text of a site's story
-	section int    // FictionBook: how deep sections are nested
-	stanza  int    // that it is or is in; 0 outside of verse
-	start   int    // where its text begins in the open paragraph
-	alt     string // of a heading, the words of its pictures
+	table   bool // it is or is in a row of a table or an item of a list
+	story   bool // it is or is in what holds the text of a site's story
+	section int  // FictionBook: how deep sections are nested
+	divides bool // it is the division, and not only in it
+	stanza  int  // that it is or is in; 0 outside of verse
+
+	division *division // that it is or is in; nil outside
+
+	start int    // where its text begins in the open paragraph
+	alt   string // of a heading, the words of its pictures
 }
 
 // frame returns the frame of an element inside the open one.
@@ -34,7 +38,7 @@ func (r *pageReader) frame(token html.Token) frame {
 	f := r.top()
 	classes := strings.Fields(attribute(token, "class"))
 	kinds := strings.Fields(strings.ToLower(attribute(token, "epub:type") + " " + attribute(token, "role")))
-	f.name, f.start, f.alt, f.link, f.note = token.Data, len(r.text), "", false, false
+	f.name, f.start, f.alt, f.link, f.note, f.divides = token.Data, len(r.text), "", false, false, false
 	if f.level == 0 {
 		if f.level = r.headingLevel(token, classes, kinds); f.level > 0 && r.site.keepsHeadings(f.part, f.level) {
 			f.part = ""
@@ -50,6 +54,9 @@ func (r *pageReader) frame(token html.Token) frame {
 	if blockElements[f.name] && isStanza(f.name, classes, kinds) {
 		r.stanzas++
 		f.stanza = r.stanzas
+	}
+	if d := r.divisionOf(token, kinds); d != nil && f.part == "" && f.section < maxHeadingLevel-1 {
+		f.division, f.divides = d, true
 	}
 	switch {
 	case f.name == "body" && r.fb2 && attribute(token, "name") != "":

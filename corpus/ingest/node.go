@@ -40,6 +40,8 @@ type node struct {
 	tabular  bool     // a row of a table, an item of a list
 	page     bool     // a page begins with it
 
+	division *division // that the heading is of; nil for others
+
 	count, counted int // words, and the length of the text when they were counted
 
 	// Decided.

@@ -25,6 +25,7 @@ func (b *book) leave(n *node, part string) {
 
 // chapters decides the outline.
 func (b *book) chapters() []chapter {
+	b.numberDivisions()
 	b.dropPageMarks()
 	b.readHeader()
 	b.dropLicence()

@@ -30,7 +30,7 @@ func TestRulesOfTestdataHold(t *testing.T) {
 			source, want := archive.Files[0], string(archive.Files[1].Data)
 			format := map[string]string{
 				".txt": "text", ".md": "markdown", ".html": "html", ".fb2": "fb2",
-				".aozora": "aozora",
+				".aozora": "aozora", ".xml": "tei",
 			}[filepath.Ext(source.Name)]
 			var keep []string
 			if part, ok := strings.CutPrefix(string(archive.Comment), "keep "); ok {

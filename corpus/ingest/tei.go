@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"encoding/xml"
+	"html"
 	"slices"
 	"strings"
 )
@@ -62,7 +63,8 @@ var (
 func (r *teiReader) start(name string, e *xml.StartElement) {
 	r.path = append(r.path, name)
 	part := teiParts[name]
-	if kind := strings.ToLower(attributeOf(e, "type")); teiDivisions[name] && matterPart(kind) != "" {
+	kind := strings.ToLower(attributeOf(e, "type"))
+	if teiDivisions[name] && matterPart(kind) != "" {
 		part = kind
 	}
 	if r.choice > 0 && teiOriginals[name] {
@@ -76,6 +78,7 @@ func (r *teiReader) start(name string, e *xml.StartElement) {
 	case teiDivisions[name]:
 		r.close()
 		r.depth++
+		r.tag(`<section epub:type="` + html.EscapeString(kind) + ` division">`)
 	case name == "note":
 		r.outer = append(r.outer, r.manuscript)
 		r.manuscript = &manuscript{}
@@ -180,6 +183,7 @@ func (r *teiReader) end(name string) {
 	case teiDivisions[name]:
 		r.close()
 		r.depth--
+		r.tag("</section>")
 	case name == "note":
 		note := r.asNote()
 		r.manuscript, r.outer = r.outer[len(r.outer)-1], r.outer[:len(r.outer)-1]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,6 +47,9 @@ func readPage(document string, o pageOptions) (*page, error) {
 		switch kind {
 		case html.ErrorToken:
 			r.flush()
+			for len(r.stack) > 0 {
+				r.end(r.stack[0].name)
+			}
 			if errors.Is(r.z.Err(), io.EOF) {
 				return r.page, nil
 			}
@@ -200,6 +204,11 @@ func (r *pageReader) end(name string) {
 		r.words(f.alt)
 	}
 	r.endBlock(name)
+	for _, inner := range slices.Backward(r.stack[i:]) {
+		if inner.divides {
+			r.endDivision(inner.division)
+		}
+	}
 	if name == "td" || name == "th" {
 		r.space = true
 	}
