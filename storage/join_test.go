@@ -12,6 +12,7 @@ import (
 	"annotator"
 	"annotator/codex"
 	"annotator/storage"
+	"annotator/view"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -256,5 +257,19 @@ func TestJoinCopiesTheFirstStory(t *testing.T) {
 	want := []string{"Part 1, scene 1. 1 1 0 0 false", "Part 1, scene 2. 1 2 0 1 false"}
 	if diff := gocmp.Diff(want, told); diff != "" {
 		t.Errorf("the stories so far (-want +joined):\n%s", diff)
+	}
+	all := annotator.Episode{
+		Kind: annotator.EpisodeCumulative, FromScene: 1, ToScene: 4, Summary: "All of it.", By: annotator.AuthorModel,
+	}
+	note := &annotator.Trace{Kind: annotator.TraceNote, Content: "It is told."}
+	j.ok(j.db.Curation.Decide(j.ctx, nil, note, nil, &annotator.Summaries{Episodes: []annotator.Episode{all}}))
+	for n, want := range []string{"Part 1, scene 1.", "Part 1, scene 2.", "Part 1, scene 2.", "All of it."} {
+		p, err := view.ParsePoint(fmt.Sprintf("scene:%d", n+1))
+		j.ok(err)
+		m, err := view.LimitAt(j.ctx, j.db, p)
+		j.ok(err)
+		if story, err := view.At(j.db, m).Story(j.ctx); err != nil || story == nil || story.Summary != want {
+			t.Errorf("as of scene %d the story so far is %v, %v", n+1, story, err)
+		}
 	}
 }

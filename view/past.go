@@ -53,12 +53,11 @@ func (v *View) Episodes(ctx context.Context) (episodes []annotator.Episode, scen
 		scene annotator.Order
 	}
 	scan := func(rows *sql.Rows, o *opening) error { return rows.Scan(&o.row, &o.scene) }
-	openings, err := readAll(ctx, v, "read the journal", scan, `SELECT t.id, s.ord
-		FROM trace t INDEXED BY trace_opening JOIN scene s ON s.n = t.scene
-		WHERE t.turn > 0 AND t.seq = 0 ORDER BY t.id`)
+	openings, err := readAll(ctx, v, "read the journal", scan, `SELECT id, s.ord
+		FROM `+beginnings+` JOIN scene s ON s.n = scene ORDER BY id`)
 	furthest := annotator.Order(0)
 	for i := range episodes {
-		for ; len(openings) > 0 && openings[0].row < episodes[i].Trace; openings = openings[1:] {
+		for ; len(openings) > 0 && openings[0].row <= episodes[i].Trace; openings = openings[1:] {
 			furthest = max(furthest, openings[0].scene)
 		}
 		scenes = append(scenes, furthest)

@@ -40,8 +40,8 @@ func (v *View) findRecords(ctx context.Context) (records, error) {
 	if v.m.IsZero() {
 		return r, nil
 	}
-	const before = `SELECT coalesce((SELECT min(id) - 1 FROM trace INDEXED BY trace_opening
-		WHERE turn > 0 AND seq = 0 AND scene IN (SELECT n FROM scene WHERE ord > ?1)), ?2),
+	const before = `SELECT coalesce((SELECT min(id) - 1 FROM ` + beginnings + `
+		WHERE scene IN (SELECT n FROM scene WHERE ord > ?1)), ?2),
 		coalesce((SELECT min(id) - 1 FROM call INDEXED BY call_scene
 		  WHERE scene IN (SELECT n FROM scene WHERE ord > ?1)), ?2)`
 	err := v.r.Row(ctx, before, r.scene, int64(math.MaxInt64)).Scan(&r.trace, &r.call)

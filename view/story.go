@@ -176,6 +176,13 @@ func (v *View) Snapshots(ctx context.Context, query storage.SnapshotQuery) ([]an
 		query.Kind, query.Thread, query.Limit, bound, storage.RowOrLast(query.Before))
 }
 
+// beginnings are the rows of the journal that begin scenes: those of turns, and the steps of a join. A step is found by
+// its checkpoint, since the journal has no index of kinds. Whether a run is a join is seen by the first one.
+const beginnings = `(SELECT id, scene FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0
+	UNION ALL SELECT t.id, s.scene FROM snapshot s JOIN trace t ON t.id = s.trace_id
+	WHERE (SELECT kind FROM trace WHERE id = (SELECT trace_id FROM snapshot WHERE type = 'checkpoint'
+	    ORDER BY id LIMIT 1)) = 'join' AND s.type = 'checkpoint' AND t.kind = 'join')`
+
 // beyond is a query for the numbers of the scenes after the order that an argument gives.
 func beyond(argument string) string { return `SELECT n FROM scene WHERE ord > ` + argument }
 
@@ -229,8 +236,8 @@ func (v *View) writtenWithin(argument string) (condition string, bound int64) {
 	if v.m.snapshot != 0 {
 		return `trace_id <= ` + argument, v.m.trace
 	}
-	return `trace_id < coalesce((SELECT min(t.id) FROM trace t
-		WHERE t.turn > 0 AND t.seq = 0 AND t.scene IN (` + beyond(argument) + `)), 1 << 62)`, int64(v.wholeScene())
+	return `trace_id < coalesce((SELECT min(id) FROM ` + beginnings + `
+		WHERE scene IN (` + beyond(argument) + `)), 1 << 62)`, int64(v.wholeScene())
 }
 
 // Totals are counts of what is within the limit.
