@@ -15,9 +15,10 @@ const metaPart = "part"
 
 // Part says which part of a story a corpus has.
 type Part struct {
-	Number  int     `json:"number"` // from 1; 0: the corpus is no part
-	Of      int     `json:"of"`     // how many parts there are
-	Story   string  `json:"story"`  // a hash of the whole story
+	Number  int     `json:"number"`         // from 1; 0: the corpus is no part
+	Of      int     `json:"of"`             // how many parts there are
+	Story   string  `json:"story"`          // a hash of the whole story
+	Seed    string  `json:"seed,omitempty"` // a hash of the entries of a person that its run begins with; empty: none
 	Threads []int64 `json:"threads"`
 }
 

@@ -34,16 +34,20 @@ func (r *Runner) initial(ctx context.Context) (annotator.Event, error) {
 	return annotator.EventStarted, err
 }
 
+// findBeginning finds what a run begins with: its story and its seed.
+func (r *Runner) findBeginning(ctx context.Context) (storage.RunStatus, error) {
+	run, err := r.findStory(ctx)
+	if err == nil && r.config.Seed != nil {
+		err = r.Store.Edits.Seed(ctx, r.config.Seed)
+	}
+	return run, err
+}
+
 // initialize checks that story, model and prompt are unchanged since the run began, and restores the window.
 func (r *Runner) initialize(ctx context.Context) error {
-	run, err := r.findStory(ctx)
+	run, err := r.findBeginning(ctx)
 	if err != nil {
 		return err
-	}
-	if r.config.Seed != nil {
-		if err := r.Store.Edits.Seed(ctx, r.config.Seed); err != nil {
-			return err
-		}
 	}
 	newModel, err := r.findModel(ctx, &run)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // follows. So a join that was killed goes on after its last row. Run must not be called before it or after it. The
 // error is of kind Interrupted if Stop was called.
 func (r *Runner) Join(ctx context.Context, paths []string) error {
-	run, err := r.findStory(ctx)
+	run, err := r.findBeginning(ctx)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ type Part struct {
 	path   string // from the folder of the joined database
 	db     *DB
 	replay codex.Replay
+	seeded int64                               // the last revision of its seed; 0: it has none
 	orders map[annotator.Order]annotator.Order // of its scenes, those of the story
 	scenes map[int]int                         // of its scenes, those of the story
 	steps  []partStep                          // that are left
@@ -71,7 +72,7 @@ func (s *Joins) Part(ctx context.Context, number int, path string) (*Part, error
 		p.path = filepath.ToSlash(relative)
 	}
 	p.replay = codex.Replay{Place: p.place, Entries: map[int64]*codex.Replayed{}}
-	err = cmp.Or(p.pairScenes(ctx, s.db), p.readSteps(ctx), p.skipJoined(ctx, s))
+	err = cmp.Or(p.pairScenes(ctx, s.db), p.pairSeeds(ctx, s.db), p.readSteps(ctx), p.skipJoined(ctx, s))
 	if err != nil {
 		_ = db.Close()
 		return nil, err
@@ -119,6 +120,53 @@ func (p *Part) pairScenes(ctx context.Context, joined *DB) error {
 		p.orders[scene.Order], p.scenes[scene.N] = here.Order, here.N
 		if p.replay.From == 0 {
 			p.replay.From = here.Order
+		}
+	}
+	return nil
+}
+
+// seedRow is the row of the journal with the entries that a run began with.
+const seedRow = `(SELECT id FROM trace WHERE kind = 'edit' AND tool = 'seed')`
+
+// seedValue is a term or a claim that a run began with.
+type seedValue struct {
+	entry, claim int64
+	json         string
+}
+
+const seedValues = `SELECT v.entry_id, iif(v.field = 'claim', CAST(v.key AS INTEGER), 0), v.json
+	FROM revision r JOIN value v ON v.set_by = r.id
+	WHERE r.trace_id = ` + seedRow + ` AND v.field IN ('term', 'claim')`
+
+func scanSeedValue(rows *sql.Rows, v *seedValue) error { return rows.Scan(&v.entry, &v.claim, &v.json) }
+
+// pairSeeds pairs the entries with which both the part and the story began, and that the story still has. They have the
+// same numbers in both, since nothing came before them.
+func (p *Part) pairSeeds(ctx context.Context, joined *DB) (err error) {
+	if p.seeded, err = readValue[int64](ctx, p.db, "read the seed",
+		`SELECT coalesce(max(id), 0) FROM revision WHERE trace_id = `+seedRow); err != nil || p.seeded == 0 {
+		return err
+	}
+	own, err := readAll(ctx, p.db, "read the seed", scanSeedValue, seedValues)
+	if err != nil {
+		return err
+	}
+	story, err := readAll(ctx, joined, "read the seed", scanSeedValue, seedValues+`
+		AND (SELECT name FROM entry WHERE id = v.entry_id) IS NOT NULL ORDER BY r.id`)
+	if err != nil {
+		return err
+	}
+	both := map[seedValue]bool{}
+	for _, v := range own {
+		both[v] = true
+	}
+	for _, v := range story {
+		switch {
+		case !both[v]:
+		case v.claim == 0:
+			p.take(v.entry, &codex.Replayed{Entry: v.entry})
+		case p.replay.Entries[v.entry] != nil:
+			p.replay.Entries[v.entry].Claims[v.claim] = v.claim
 		}
 	}
 	return nil

@@ -49,6 +49,28 @@ func newJoin(t tester, dir string, threads ...[]int) *join {
 	return j
 }
 
+// seedOf returns a seed of entries with a fact each.
+func seedOf(isHint bool, names ...string) annotator.Operation {
+	seed := annotator.Operation{Do: annotator.DeedSeed, Hint: isHint}
+	for _, name := range names {
+		fact := annotator.Operation{Do: annotator.DeedAdd, Text: "I know it.", Kind: annotator.Noted}
+		seed.Parts = append(seed.Parts, annotator.Operation{
+			Do: annotator.DeedCreate, Name: name, Hint: isHint, Parts: []annotator.Operation{fact},
+		})
+	}
+	return seed
+}
+
+// seed begins the story and its parts with a seed. The parts have further hints.
+func (j *join) seed(seed annotator.Operation, hints ...string) {
+	j.Helper()
+	j.ok(j.db.Edits.Seed(j.ctx, &seed))
+	seed.Parts = slices.Concat(seed.Parts, seedOf(true, hints...).Parts)
+	for _, part := range j.parts {
+		j.ok(part.db.Edits.Seed(part.ctx, &seed))
+	}
+}
+
 // step makes the next step of a part and its checkpoint, and reports whether there was one.
 func (j *join) step(part *storage.Part) bool {
 	j.Helper()
@@ -168,6 +190,9 @@ func TestJoin(t *testing.T) {
 		threads := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(1, 3), 1, 2), 1, 3).Draw(t, "parts")
 		people := rapid.Bool().Draw(t, "people")
 		j := newJoin(t, inside, threads...)
+		if !people && rapid.Bool().Draw(t, "seed") {
+			j.seed(seedOf(rapid.Bool().Draw(t, "hint"), "Ysolde Marrow", "Dawn (ship)"), "Mik")
+		}
 		for _, part := range j.parts {
 			for part.next() > 0 {
 				part.someRead(t, people)
@@ -270,6 +295,46 @@ func TestJoinCopiesTheFirstStory(t *testing.T) {
 		j.ok(err)
 		if story, err := view.At(j.db, m).Story(j.ctx); err != nil || story == nil || story.Summary != want {
 			t.Errorf("as of scene %d the story so far is %v, %v", n+1, story, err)
+		}
+	}
+}
+
+// TestJoinHasTheSeedOnce: the entries of a person are in the story before the first scene, each once. What the parts
+// tell is added to them. Of hints, a part ends what the person noted; another hint is there once it is told of.
+func TestJoinHasTheSeedOnce(t *testing.T) {
+	t.Parallel()
+	for _, areHints := range []bool{false, true} {
+		j := newJoin(t, t.TempDir(), []int{2}, []int{2})
+		j.seed(seedOf(areHints, "Ysolde Marrow", "Gallows Quay"), "Mik", "Wren")
+		for i, part := range j.parts {
+			text := fmt.Sprintf("Part %d tells of it.", i+1)
+			part.read(revises(3, codex.Edit{Facts: factsOf(text, nil)})) // Mik
+			if areHints {
+				part.read(revises(1, codex.Edit{
+					Facts: factsOf(text, nil), Close: []codex.Closing{{Fact: 1, Ended: annotator.EndWrong}},
+				}))
+			} else {
+				part.read(reads)
+			}
+		}
+		j.joinAll(func() bool { return true })
+		j.clean()
+		var is []string
+		for _, e := range j.codexAt(storage.Limit{}) {
+			for _, c := range e.Claims {
+				is = append(is, fmt.Sprint(e.Name(), ": ", c.Text, c.Ended))
+			}
+		}
+		want := []string{"Ysolde Marrow: I know it.", "Gallows Quay: I know it."}
+		if areHints {
+			want = []string{
+				"Ysolde Marrow: I know it.wrong", "Ysolde Marrow: Part 1 tells of it.",
+				"Ysolde Marrow: Part 2 tells of it.", "Gallows Quay: I know it.",
+			}
+		}
+		want = append(want, "Mik: Part 1 tells of it.", "Mik: Part 2 tells of it.")
+		if diff := gocmp.Diff(want, is); diff != "" {
+			t.Errorf("hints: %t: the facts (-want +joined):\n%s", areHints, diff)
 		}
 	}
 }

@@ -42,12 +42,12 @@ func (j *joiner) replayAll(revisions []annotator.Revision) error {
 	return nil
 }
 
-// replayOne replays a revision. What follows it in the step tells more of the names of a new entry. Hints, with which a
-// part begins, are not replayed before the part has told of their entry.
+// replayOne replays a revision. What follows it in the step tells more of the names of a new entry. What a part
+// begins with is not replayed: the story has the seed itself. Hints count only once the part has told of their entry.
 func (j *joiner) replayOne(r *annotator.Revision, following []annotator.Revision) error {
 	as := j.replay.Entries[r.Entry]
 	switch {
-	case r.Field == annotator.FieldCuratorDecision, as == nil && r.Seen == 0:
+	case r.Field == annotator.FieldCuratorDecision, r.ID <= j.seeded, as == nil && r.Seen == 0:
 		return nil
 	case as == nil:
 		if err := j.enter(r, following); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"annotator"
 	"annotator/batch"
+	"annotator/codex"
 	"annotator/corpus"
 	"annotator/edits"
 	"annotator/internal/atomicfile"
@@ -35,39 +36,44 @@ type partedRun struct {
 	story  *corpus.DB
 	parts  []corpus.Part
 	scenes []int                  // of each part
-	primer []*annotator.Operation // with which each part begins; nil: with none, or it has begun
+	begins []*annotator.Operation // with which each part begins; nil: with nothing, or it has begun
+	limits []int                  // how many scenes each part may read in this run, or a constant
 }
 
 // checkParts refuses what a run in parts cannot do.
 func (o *runOptions) checkParts() error {
-	given := map[string]bool{
-		"--from-snapshot": o.fromSnapshot != 0, "--no-resume": o.noResume, "--after": o.after != "",
-		"--seed": o.seed != "", "--limit": o.limit != 0, "--record": o.recording.to != "",
-		"--replay": o.recording.path != "",
-	}
-	for _, flag := range slices.Sorted(func(yield func(string) bool) {
-		for flag, is := range given {
-			if is && !yield(flag) {
-				return
-			}
+	const branch = "a branch goes on with the window of a run, and each part has its own"
+	for _, flag := range []struct {
+		name  string
+		given bool
+		why   string
+	}{
+		{"--after", o.after != "", "a next book goes on with the window of a run, and each part has its own"},
+		{"--from-db", o.fromDB != "", branch},
+		{"--from-snapshot", o.fromSnapshot != 0, branch},
+		{"--no-resume", o.noResume, "parts that were read are kept; another --db has other parts"},
+		{"--record", o.recording.to != "", "a recording is of one run, and each part is one"},
+		{"--replay", o.recording.path != "", "a recording is of one run, and each part is one"},
+	} {
+		if flag.given {
+			return annotator.Errorf(annotator.Misused, "--parts and %s exclude each other: %s", flag.name, flag.why).
+				WithAdvice("leave out one of them")
 		}
-	}) {
-		return annotator.Errorf(annotator.Misused, "--parts and %s exclude each other", flag).
-			WithAdvice("leave out one of them")
 	}
 	return nil
 }
 
 // annotateParts reads the story in parts at once, and joins them into one database.
 func (o *runOptions) annotateParts(ctx context.Context) (err error) {
-	if err := o.checkParts(); err != nil {
-		return err
-	}
 	o.progress = newProgress(o.app, o.quiet, 0)
 	defer o.progress.close()
 	defer func() { o.reportHalt(err) }()
 	var open closers
 	defer func() { err = cmp.Or(err, open.close()) }()
+	if o.begin, err = o.readSeed(); err != nil {
+		return err
+	}
+	o.seed = "" // it is read once
 	p := &partedRun{runOptions: o, folder: partsOf(cmp.Or(o.db, databaseOf(o.source)))}
 	if err := p.prepare(ctx, &open); err != nil {
 		return err
@@ -88,6 +94,9 @@ func (o *runOptions) annotateParts(ctx context.Context) (err error) {
 	readErr := p.read(ctx)
 	if readErr != nil && !hasReadAll(annotator.KindOf(readErr)) {
 		return readErr
+	}
+	if slices.ContainsFunc(p.limits, func(n int) bool { return n != allScenes }) {
+		return cmp.Or(readErr, p.sayLimit(context.WithoutCancel(ctx)))
 	}
 	joinErr := f.read([]string{cmp.Or(o.db, databaseOf(o.source))}, func(_ int, place *batch.Place) error {
 		return p.join(ctx, place, began, readErr)
@@ -161,7 +170,7 @@ func (p *partedRun) cut(ctx context.Context) error {
 	story := hex.EncodeToString(all.Sum(nil))
 	for i, n := range corpus.Cut(words, p.numParts) {
 		p.parts = append(p.parts, corpus.Part{
-			Number: i + 1, Of: p.numParts, Story: story, Threads: slices.Clone(threads[:n]),
+			Number: i + 1, Of: p.numParts, Story: story, Seed: digestOf(p.begin), Threads: slices.Clone(threads[:n]),
 		})
 		p.scenes = append(p.scenes, 0)
 		for _, count := range scenes[:n] {
@@ -204,6 +213,10 @@ func (p *partedRun) extract(ctx context.Context, part *corpus.Part) error {
 	switch {
 	case err != nil || reflect.DeepEqual(there, *part):
 		return err
+	case there.Story == part.Story && there.Of == part.Of:
+		return annotator.Errorf(annotator.Misused, "the parts in %s began with another seed, or without one", p.folder).
+			WithReason(annotator.ReasonOtherSeed).
+			WithAdvice("resume with the --seed of the first run, or move the folder away")
 	case there.Story == part.Story:
 		return annotator.Errorf(annotator.Misused, "%s has %d parts", p.folder, there.Of).
 			WithAdvice("resume with --parts %d, or move the folder away", there.Of)
@@ -212,9 +225,11 @@ func (p *partedRun) extract(ctx context.Context, part *corpus.Part) error {
 		WithAdvice("read the story anew with another --db, or without --parts")
 }
 
-// findNames finds the names with which each part begins: those that the offline model finds in the text before it.
+// findNames finds with what each part begins: with the seed, and the names that the offline model finds in the text
+// before the part.
 func (p *partedRun) findNames(ctx context.Context) error {
-	p.primer = make([]*annotator.Operation, len(p.parts))
+	p.begins = make([]*annotator.Operation, len(p.parts))
+	p.begins[0] = p.begin
 	lacks := make([]bool, len(p.parts))
 	for i := 1; i < len(p.parts); i++ {
 		lacks[i] = !exists(p.databaseOf(i + 1))
@@ -238,7 +253,7 @@ func (p *partedRun) findNames(ctx context.Context) error {
 		}
 		for !slices.Contains(p.parts[part].Threads, scene.Thread.ID) {
 			if part++; lacks[part] {
-				if p.primer[part], err = primerOf(cast); err != nil {
+				if p.begins[part], err = withNames(p.begin, cast); err != nil {
 					return err
 				}
 			}
@@ -248,20 +263,51 @@ func (p *partedRun) findNames(ctx context.Context) error {
 	return nil
 }
 
-// primerOf returns the operation that gives a part the names of a cast as hints; nil for none.
-func primerOf(cast *offline.Cast) (*annotator.Operation, error) {
+// withNames adds the names of a cast to a seed as hints, without those that the seed has. A nil seed is none.
+func withNames(seed *annotator.Operation, cast *offline.Cast) (*annotator.Operation, error) {
+	known := namesIn(seed)
 	var list strings.Builder
 	for _, thing := range cast.Things(maxPrimer) {
-		list.WriteString(strings.Join(append([]string{thing.Term}, thing.Aliases...), "|") + "\n")
+		names := append([]string{thing.Term}, thing.Aliases...)
+		if !slices.ContainsFunc(names, func(name string) bool { return known[codex.Normalize(name)] }) {
+			list.WriteString(strings.Join(names, "|") + "\n")
+		}
 	}
 	if list.Len() == 0 {
-		return nil, nil
+		return seed, nil
 	}
-	seed, err := edits.ReadSeed("names.txt", []byte(list.String()), true)
-	if err != nil {
-		return nil, err
+	hints, err := edits.ReadSeed("names.txt", []byte(list.String()), true)
+	if err != nil || seed == nil {
+		return &hints.Operation, err
 	}
-	return &seed.Operation, nil
+	both := *seed
+	both.Parts = slices.Concat(seed.Parts, hints.Operation.Parts)
+	return &both, nil
+}
+
+// namesIn returns the names of a seed's entries, normalized.
+func namesIn(seed *annotator.Operation) map[string]bool {
+	names := map[string]bool{}
+	if seed == nil {
+		return names
+	}
+	for _, entry := range seed.Parts {
+		term, _ := codex.SplitName(entry.Name)
+		names[codex.Normalize(term)] = true
+		for _, added := range entry.Parts {
+			names[codex.Normalize(added.Name)] = true
+		}
+	}
+	return names
+}
+
+// digestOf names a seed by a hash; empty for none.
+func digestOf(seed *annotator.Operation) string {
+	if seed == nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(annotator.EncodeJSON(seed)))
+	return hex.EncodeToString(sum[:])
 }
 
 // read reads all parts at once, as their places allow, each to its end or its trouble. One part's trouble does not stop
@@ -277,9 +323,69 @@ func (p *partedRun) read(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	left := make([]int, len(p.parts))
+	for i := range left {
+		left[i] = p.scenes[i] - shown.parts[i].Done
+	}
+	p.limits = limitsOf(p.limit, left)
 	errs := p.fleet.read(databases, func(i int, place *batch.Place) error { return p.readPart(ctx, place, i, shown) })
 	slices.SortStableFunc(errs, func(a, b error) int { return rankOfEnd(a) - rankOfEnd(b) })
 	return errs[0]
+}
+
+// The limits of a part apart from a number of scenes.
+const (
+	allScenes = 0
+	noScene   = -1 // it is not read
+)
+
+// limitsOf shares a limit among parts that have some scenes left, one scene after another to each in turn. A part that
+// may be read to its end is not limited.
+func limitsOf(limit int, left []int) []int {
+	limits := make([]int, len(left))
+	if limit == 0 {
+		return limits
+	}
+	for more := true; more && limit > 0; {
+		more = false
+		for i, n := range left {
+			if limit > 0 && limits[i] < n {
+				limits[i], limit, more = limits[i]+1, limit-1, true
+			}
+		}
+	}
+	for i, n := range left {
+		switch limits[i] {
+		case n:
+			limits[i] = allScenes
+		case 0:
+			limits[i] = noScene
+		}
+	}
+	return limits
+}
+
+// sayLimit says how far the parts are that a limit has stopped.
+func (p *partedRun) sayLimit(ctx context.Context) error {
+	p.progress.close()
+	total, read := 0, 0
+	for _, n := range p.scenes {
+		total += n
+	}
+	err := p.eachStatus(ctx, func(_ int, run *storage.RunStatus) { read += run.Recorded + run.Quarantined })
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.json:
+		return p.printJSON(map[string]any{"joined": false, "scenes": map[string]int{"read": read, "total": total}})
+	case !p.quiet:
+		text := fmt.Sprintf("%d of %s are read: --limit %d stopped the parts, which are joined once all is read. Run "+
+			"again to read on, or without --limit to read and join all that is left.", read,
+			annotator.Quantity(total, "scene"), p.limit)
+		fmt.Fprintln(p.out, wrapLines(text, terminalWidth(p.out)))
+	}
+	return nil
 }
 
 // eachStatus calls a function with the state of each part that has begun.
@@ -315,6 +421,9 @@ func rankOfEnd(err error) int {
 
 // readPart runs the run of a part.
 func (p *partedRun) readPart(ctx context.Context, place *batch.Place, i int, shown *partsProgress) (err error) {
+	if p.limits[i] == noScene {
+		return nil
+	}
 	leave, err := p.fleet.enter(ctx, place)
 	if err != nil {
 		return err
@@ -324,7 +433,7 @@ func (p *partedRun) readPart(ctx context.Context, place *batch.Place, i int, sho
 	own.Bounds.Name = p.databaseOf(i + 1)
 	o := &runOptions{
 		app: p.app, settings: &own, source: p.corpusOf(i + 1), db: p.databaseOf(i + 1), accept: p.accept,
-		primer: p.primer[i], fleet: p.fleet, place: place, progress: newProgress(p.app, true, 0),
+		limit: p.limits[i], begin: p.begins[i], fleet: p.fleet, place: place, progress: newProgress(p.app, true, 0),
 		metrics: p.metrics, hooks: p.hooks,
 	}
 	o.bus.Subscribe(notify.Subscriber{Notice: func(n annotator.Notice) { shown.notice(i, n) }})

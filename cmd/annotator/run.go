@@ -34,7 +34,7 @@ type runOptions struct {
 	seed         string
 	seedAs       string
 	numParts     int                  // 1: the story is read as one
-	primer       *annotator.Operation // of a part: the names that it begins with; nil for none
+	begin        *annotator.Operation // of a part and of a join: the entries that it begins with; nil: those of seed
 	isJoin       bool                 // it joins the parts of the story
 	fromSnapshot int64
 	fromDB       string
@@ -104,7 +104,9 @@ resumes the run.
 With --parts N, N parts of about as many words each are read at once, cut at chapters. Each is a run with a window and
 a database of its own, in a folder beside the database (book.parts). A part begins with the names that the offline
 model finds in the text before it, as hints. Then the parts are joined in the story's order. The same command resumes
-parts and join. Servers admit parts as they admit stories; one that does not tell its room gets all.
+parts and join. Servers admit parts as they admit stories; one that does not tell its room gets all. With --seed, all
+parts and their join begin with your entries. With --limit, the parts read that many scenes in all, in turn, and are
+joined by a run that reads the last of them.
 
 Lines of --log-file and --events name the source if there are several stories or parts.
 
@@ -195,6 +197,11 @@ func (o *runOptions) commonFlags(flags *pflag.FlagSet) {
 func (o *runOptions) run(ctx context.Context) error {
 	if err := o.load(o.app); err != nil {
 		return err
+	}
+	if o.numParts > 1 {
+		if err := o.checkParts(); err != nil {
+			return err
+		}
 	}
 	if err := o.openRecording(); err != nil {
 		return err
@@ -357,7 +364,7 @@ func (o *runOptions) assemble(ctx context.Context, open *closers) (*runner.Runne
 		return nil, err
 	}
 	config := o.runConfig(identity)
-	config.Seed = cmp.Or(seed, o.primer)
+	config.Seed = cmp.Or(seed, o.begin)
 	if err := o.acceptBook(ctx, store, source, &config); err != nil {
 		return nil, err
 	}
