@@ -46,8 +46,16 @@ const maxHeadingLine = 60
 
 // isHeadingLine knows the heading of a chapter among paragraphs of a line each, without blank lines between them.
 func isHeadingLine(line string) bool {
-	return len(line) <= maxHeadingLine*utf8.UTFMax && utf8.RuneCountInString(line) <= maxHeadingLine &&
-		isTitleStart(line) && readHeading(line).labelled()
+	if len(line) > maxHeadingLine*utf8.UTFMax || utf8.RuneCountInString(line) > maxHeadingLine || !isTitleStart(line) {
+		return false
+	}
+	w := readHeading(line)
+	return w.labelled() || isName(line, w)
+}
+
+// isName reports whether a line is nothing but a name: "Epilogue".
+func isName(line string, w wording) bool {
+	return w.kind == namedHeading && w.title == "" && !endsSentence(line)
 }
 
 // add appends a node of the book's document.
@@ -158,8 +166,8 @@ func (f layout) paragraphs(lines []textLine) [][]textLine {
 	}
 	var all [][]textLine
 	if len(lines) > 1 && (len(lines) > 3 || isProse(joinVerse(lines[1:]))) {
-		if w := readHeading(lines[0].text); w.labelled() && (w.bare() || isUpper(w.title)) &&
-			!readHeading(lines[1].text).labelled() {
+		if w := readHeading(lines[0].text); (w.labelled() && (w.bare() || isUpper(w.title)) ||
+			isName(lines[0].text, w)) && !readHeading(lines[1].text).labelled() {
 			all, lines = append(all, lines[:1]), lines[1:]
 		}
 	}

@@ -18,6 +18,7 @@ type seriesForm struct {
 // above longer parts.
 var seriesForms = [...]seriesForm{
 	{countedHeading, (*book).readCounted, 8, 3, false},
+	{countedHeading, (*book).readPrefixed, 8, 3, false},
 	{countedHeading, (*book).readNumbered, 60, 3, true},
 	{datedHeading, (*book).readDated, 5, 3, false},
 	{capitalHeading, (*book).readWideCapitals, 15, 3, false},
@@ -151,6 +152,28 @@ func (b *book) readCounted(i int) (form string, w wording, ok bool) {
 	}
 	title, ok := titleBehind(line[tokens[used-1].end:])
 	return form, wording{number: n, title: title}, ok && !endsSentence(strings.TrimRight(title, "."))
+}
+
+// readPrefixed reads a label and its number, or a number at the end, behind words that all lines of the series have:
+// "The Long Night – Chapter 3: Snow", "The Long Night 3".
+func (b *book) readPrefixed(i int) (form string, w wording, ok bool) {
+	line := oneLine(strings.Map(plainSign, b.nodes[i].text))
+	tokens := tokenize(line)
+	if len(tokens) < 3 || len(tokens) > maxEntryWords || !isTitleStart(line) {
+		return "", w, false
+	}
+	for k, t := range tokens[1:] {
+		w = wording{}
+		if words().labels[t.text] != noHeading {
+			w = readHeading(line[t.start:])
+		} else if k == len(tokens)-2 {
+			w.number = ReadNumber(line[t.start:])
+		}
+		if w.number > 0 && w.number < lastNumber {
+			return fold(line[:t.start]), w, !endsSentence(strings.TrimRight(w.title, "."))
+		}
+	}
+	return "", w, false
 }
 
 // readNumbered reads a number with a title behind it and not always a mark between: "7 A Visitor".

@@ -221,21 +221,23 @@ func (v *vocabulary) labelFirst(line string, tokens []token) (wording, bool) {
 	return w, ok && (isTitleStart(line) || rest[used-1].end == len(line))
 }
 
-// labelGlued reads "CHAPTERXXVII" and "Chapter12", as some books have it by mistake, and labels of scripts without
-// spaces: "บทที่๓".
+// labelGlued reads "CHAPTERXXVII", "CHAPTERONE" and "Chapter12", as some books have it by mistake, and labels of
+// scripts without spaces: "บทที่๓".
 func (v *vocabulary) labelGlued(line string, tokens []token) (wording, bool) {
 	spelt, folded := line[tokens[0].start:tokens[0].end], tokens[0].text
 	for i, r := range spelt {
 		if i == 0 || i > len(folded) {
 			continue
 		}
-		kind, n := v.labels[strings.ToLower(spelt[:i])], 0
+		kind, n := v.labels[fold(spelt[:i])], 0
 		switch rest := spelt[i:]; {
 		case v.Ranks[kind] == noRank || !isTitleStart(line):
 		case isDigits(rest) && len(rest) <= 4:
 			n, _ = strconv.Atoi(rest)
 		case isWide(r):
 			n = v.numbers[rest]
+		case isUpper(spelt) && len(rest) > 2 && v.numbers[fold(rest)] > 0:
+			n = v.numbers[fold(rest)]
 		case isUpper(spelt) && v.Ranks[kind] == chapterly && kind != "act":
 			n = roman(rest)
 		}
