@@ -116,6 +116,13 @@ func (o *orders) status(ctx context.Context, story string, asJSON bool) error {
 	case !isMissing(err):
 		return err
 	}
+	if s.Scenes == 0 { // no attempt says more than the store
+		m, _, err := o.store.Read(ctx, story)
+		if err != nil {
+			return err
+		}
+		s.Scene, s.Scenes = m.Scene, m.Scenes
+	}
 	if asJSON {
 		return json.NewEncoder(o.out).Encode(s)
 	}
