@@ -27,11 +27,19 @@ type worker struct {
 	watch   func(scene, scenes int) // is told how far the run has come; nil: nobody
 }
 
+// work is what a worker does with a story that it has taken; before is the manifest as it was.
+type work func(ctx context.Context, story string, lease *store.Lease, before *store.Manifest) error
+
 // run reads stories until none is left, or the one with an index from 0.
 func (w *worker) run(ctx context.Context, index int) error {
 	if err := w.prepare(ctx); err != nil {
 		return err
 	}
+	return w.claim(ctx, index, w.work)
+}
+
+// claim takes stories and works on them until none is left.
+func (w *worker) claim(ctx context.Context, index int, work work) error {
 	ended := map[string]store.State{}
 	for ctx.Err() == nil {
 		stories, err := w.store.Stories(ctx)
@@ -41,7 +49,7 @@ func (w *worker) run(ctx context.Context, index int) error {
 		if index >= 0 {
 			stories = stories[min(index, len(stories)):min(index+1, len(stories))]
 		}
-		worked, open, err := w.takeOne(ctx, stories, ended)
+		worked, open, err := w.takeOne(ctx, stories, ended, work)
 		if err != nil || !open {
 			return err
 		}
@@ -74,7 +82,7 @@ func (w *worker) prepare(ctx context.Context) (err error) {
 // takeOne works on the first story that is free. Open says that a story has not ended yet. Each worker begins to look
 // at another story.
 func (w *worker) takeOne(
-	ctx context.Context, stories []string, ended map[string]store.State,
+	ctx context.Context, stories []string, ended map[string]store.State, work work,
 ) (worked, open bool, err error) {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(w.name))
@@ -86,7 +94,7 @@ func (w *worker) takeOne(
 		lease, before, err := w.store.Acquire(ctx, story, w.name)
 		switch {
 		case err == nil:
-			return true, true, w.work(ctx, story, lease, &before)
+			return true, true, work(ctx, story, lease, &before)
 		case errors.Is(err, store.ErrHeld):
 			open = true
 		case !errors.Is(err, store.ErrFinished):
