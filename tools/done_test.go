@@ -3,7 +3,10 @@ package tools_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"annotator"
+	"annotator/codex"
 	"annotator/tools"
 )
 
@@ -44,6 +47,32 @@ func TestEditsSayDone(t *testing.T) {
 		if e.Status != annotator.Retired {
 			t.Errorf("%+v", e)
 		}
+	}
+}
+
+// TestOnlyDone: an update that only says that the scene is done is taken, and changes nothing.
+func TestOnlyDone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.run("glossary_create", `{"term":"Dawn","definition":"A ship.","tags":[]}`)
+	before := codex.Clone(w.glossary.entries[0])
+	if r, content := w.run("glossary_update", `{"entry_id":1,"done":true}`); r.Error != "" {
+		t.Error(content)
+	}
+	updates, err := w.registry.ParseUpdates([]string{`[{"term":"Dawn","status":"update","done":true}]`})
+	if err != nil || !updates[0].Done || w.update(updates[0]).Error != "" {
+		t.Error(updates, err)
+	}
+	if diff := cmp.Diff(before, *w.glossary.entries[0]); diff != "" {
+		t.Error(diff)
+	}
+	for _, call := range []string{`{"entry_id":1}`, `{"entry_id":1,"done":false}`} {
+		if r, _ := w.run("glossary_update", call); r.Error != tools.UpdateFailed {
+			t.Errorf("%s: %+v", call, r)
+		}
+	}
+	if _, err := w.registry.ParseUpdates([]string{`[{"term":"Mik","status":"new","done":true}]`}); err == nil {
+		t.Error("an entry without facts")
 	}
 }
 

@@ -32,6 +32,9 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if a.isEmpty() { // it only says that the scene is done
+		return env.edit(ctx, e).answer()
+	}
 	_, refused := codex.Revise(e, codex.Edit{Actor: env.Actor})
 	if refused != nil && !isLocked(refused) { // nothing of it may be changed
 		return Result{}, refused
@@ -70,14 +73,14 @@ func (ed *editor) rename(term string, at annotator.Place) {
 	ed.take(part, codex.Edit{Name: &term, At: at})
 }
 
-// entryToUpdate returns the entry of an update. It fails if the update changes nothing.
+// entryToUpdate returns the entry of an update. It fails if the update neither changes anything nor ends its scene.
 func (env *Env) entryToUpdate(ctx context.Context, a *updateArguments) (*annotator.Entry, error) {
 	e, err := env.entryBy(ctx, a.Entry)
 	if failure := failureOf(err); failure != nil && a.Term != nil {
 		failure.Message += fmt.Sprintf("; if nothing goes by %.200q yet, glossary_create makes an entry", *a.Term)
 		return nil, failure
 	}
-	if err == nil && a.isEmpty() {
+	if err == nil && a.isEmpty() && !a.Done {
 		err = &Failure{
 			Code: UpdateFailed, Entry: e,
 			Message: "no change was asked for; give at least one of facts, close, reword, move, term, aliases, " +

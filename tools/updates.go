@@ -124,10 +124,10 @@ func (r *Registry) parseElement(value any) (element, error) {
 	return e, nil
 }
 
-// isEmpty reports whether a change changes nothing. A new entry has facts.
+// isEmpty reports whether a change neither changes anything nor ends its scene. A new entry has facts.
 func (u *codexUpdate) isEmpty() bool {
 	changes := len(u.Close) + len(u.Reword) + len(u.Move) + len(u.Aliases) + len(u.Tags)
-	return len(u.Facts) == 0 && (u.Status == updateNew || changes == 0)
+	return len(u.Facts) == 0 && (u.Status == updateNew || changes == 0 && !u.Done)
 }
 
 // decodeElement validates an object against a schema and decodes it.
