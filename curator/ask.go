@@ -78,7 +78,8 @@ const maxWaiting = 3
 // then each entry. Else summaries, present statements and entries share a question, with as many entries as it may be
 // about. If the window leaves room for less, entries wait for its compaction. Statements depend only on the facts that
 // are shown, so they are asked for without the window. An entry that may be redundant is not confirmed by the same
-// answer. It waits for the next question if one follows, unless all entries may be redundant.
+// answer. It waits for the next question, unless all entries may be redundant. If no later question is sure to follow,
+// these come first. So an entry that is dropped is no candidate, and one that gets its facts is restated after that.
 func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*inquiry, error) {
 	recap, urgent, err := c.dueRecap(ctx)
 	if err != nil {
@@ -102,19 +103,26 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 	if err != nil {
 		return nil, err
 	}
-	if !urgent && !due && !statesDue && len(open) < c.least() {
+	var superfluous *redundant
+	due = due || urgent || statesDue || len(open) >= c.least()
+	if due || c.Final {
+		if superfluous, err = c.dueRedundant(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if !due && superfluous == nil {
 		return nil, nil
 	}
 	phrases, err := c.duePhrases(ctx)
 	if err != nil {
 		return nil, err
 	}
-	superfluous, err := c.dueRedundant(ctx)
-	if err != nil {
-		return nil, err
+	if c.Final && superfluous != nil {
+		q, _, err := c.fullest(parts{phrases: phrases, states: states, redundant: superfluous}, false)
+		return q, err
 	}
 	asked := open
-	if certain := superfluous.without(open); !c.Final && len(certain) > 0 {
+	if certain := superfluous.without(open); len(certain) > 0 {
 		asked = certain
 	}
 	batch, err := c.candidates(ctx, asked[:min(len(asked), max(1, c.Settings.Batch))])

@@ -35,6 +35,7 @@ func (d *Doubles) Told(usage *mention.Usage, e *annotator.Entry, fact *annotator
 	others []*annotator.Entry,
 ) bool {
 	return slices.ContainsFunc(others, func(o *annotator.Entry) bool {
-		return o.ID != e.ID && tells(d.index, usage, o, e, fact)
+		repeats := func(text string) bool { return d.index.Repeats(fact.Text, e, text, o, usage) }
+		return o.ID != e.ID && tells(o, fact, repeats)
 	})
 }

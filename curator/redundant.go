@@ -19,7 +19,8 @@ const (
 	maxRedundant    = 20    // entries
 	redundantShown  = 1_500 // tokens of them
 	redundantTokens = 24    // of the reply, for each
-	maxNew          = 200   // new entries that are looked at
+	maxNew          = 200   // new entries that are looked at while the story goes on
+	maxSlight       = 4     // facts of an entry that is asked about
 	maxNear         = 40    // entries with which one of them is compared
 	maxDoubles      = 2     // of these that are shown with it
 )
@@ -37,8 +38,8 @@ type doubtful struct {
 	doubles []*annotator.Entry // that may be the same thing
 }
 
-// dueRedundant returns the entries since the last such question that bring little, or that may be the same thing as
-// another one; nil for none. They are no reason to ask.
+// dueRedundant returns the slight entries since the last such question that bring little, or may be the same thing as
+// another one. They are a reason to ask only if no later question follows. It returns nil for none.
 func (c *Curator) dueRedundant(ctx context.Context) (*redundant, error) {
 	if c.Tasks&Redundant == 0 {
 		return nil, nil
@@ -47,12 +48,16 @@ func (c *Curator) dueRedundant(ctx context.Context) (*redundant, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, err := c.New.Unlooked(ctx, before, maxNew)
+	newest := maxNew
+	if c.Final {
+		newest = -1 // all
+	}
+	ids, err := c.New.Unlooked(ctx, before, maxSlight, newest)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
 	compared := comparison{Curator: c, known: map[int64]*openFacts{}}
-	if compared.index, compared.usage, err = c.Names.Words(ctx, c.Scene.Order); err != nil {
+	if compared.index, err = c.Names.Index(ctx); err != nil {
 		return nil, err
 	}
 	q := &redundant{}
@@ -97,7 +102,6 @@ func (c *Curator) addDoubtful(q *redundant, d doubtful) bool {
 type comparison struct {
 	*Curator
 	index *mention.Index
-	usage *mention.Usage
 	known map[int64]*openFacts
 }
 
@@ -136,22 +140,20 @@ func (c *comparison) doubt(ctx context.Context, id int64) (d doubtful, doubt boo
 			d.doubles = append(d.doubles, o.entry)
 		}
 	}
-	told := func(fact *annotator.Claim) bool {
-		return slices.ContainsFunc(near, func(o *openFacts) bool {
-			return tells(c.index, c.usage, o.entry, own.entry, fact)
-		})
-	}
-	isNew := func(fact *annotator.Claim) bool { return !told(fact) }
-	if own.state || len(own.open) != 1 && slices.ContainsFunc(own.open, isNew) {
+	if own.state {
 		return d, len(d.doubles) > 0, nil
 	}
 	slight, err := c.alone(ctx, own.entry)
 	return d, slight || len(d.doubles) > 0, err
 }
 
-// alone reports whether one scene at most mentions an entry, and no fact of another scene has a link to it. The scene
-// that makes an entry often links it from the facts by which it is told.
+// alone reports whether only one scene tells of an entry. All facts are of it. One scene at most mentions the entry. No
+// fact of another scene has a link to it. Those of the scene that makes an entry often do: they tell of it.
 func (c *Curator) alone(ctx context.Context, e *annotator.Entry) (bool, error) {
+	isLater := func(claim annotator.Claim) bool { return claim.Until == 0 && claim.From.Order() != e.First.Order() }
+	if slices.ContainsFunc(e.Claims, isLater) {
+		return false, nil
+	}
 	scenes, err := c.New.Scenes(ctx, e.ID, 2)
 	if err != nil || scenes > 1 {
 		return false, err
@@ -170,10 +172,10 @@ func (c *Curator) alone(ctx context.Context, e *annotator.Entry) (bool, error) {
 	return true, nil
 }
 
-// tells reports whether an entry has a fact by the same words of a post that says what a fact of another one says.
-func tells(index *mention.Index, usage *mention.Usage, e, of *annotator.Entry, fact *annotator.Claim) bool {
+// tells reports whether an entry has a fact by the same words of a post as another fact, whose text says what it does.
+func tells(e *annotator.Entry, fact *annotator.Claim, says func(text string) bool) bool {
 	return slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool {
-		return c.Until == 0 && overlap(fact.Evidence, c.Evidence) && index.Repeats(fact.Text, of, c.Text, e, usage)
+		return c.Until == 0 && overlap(fact.Evidence, c.Evidence) && says(c.Text)
 	})
 }
 
@@ -362,7 +364,7 @@ type folded struct {
 }
 
 // fold returns the revisions that drop or merge an entry, after other revisions; none if the codex refuses it. A
-// dropped entry keeps the facts that the other one has.
+// dropped entry keeps the facts of which the other one has half: the answer says that these are told there.
 func (c *Curator) fold(
 	ctx context.Context, source, target *annotator.Entry, action Action, others []annotator.Revision,
 	at annotator.Place,
@@ -371,15 +373,17 @@ func (c *Curator) fold(
 		Action: action, Target: target.ID, Thread: c.Scene.Thread.ID,
 		Reason: fmt.Sprintf("It is told of in entry %d.", target.ID),
 	}
-	index, usage, err := c.Names.Words(ctx, c.Scene.Order)
+	_, usage, err := c.Names.Words(ctx, c.Scene.Order)
 	if err != nil {
 		return nil, d, err
 	}
 	candidate := &Candidate{Entry: after(source, others), Similar: []annotator.Entry{after(target, others)}}
 	if action == Drop {
-		for i := range candidate.Entry.Claims {
-			claim := &candidate.Entry.Claims[i]
-			if claim.Until == 0 && !tells(index, usage, &candidate.Similar[0], &candidate.Entry, claim) {
+		e, to := &candidate.Entry, &candidate.Similar[0]
+		for i := range e.Claims {
+			claim := &e.Claims[i]
+			resumes := func(text string) bool { return mention.Resumes(claim.Text, e, text, to, usage) }
+			if claim.Until == 0 && !tells(to, claim, resumes) {
 				d.Moved = append(d.Moved, claim.ID)
 			}
 		}

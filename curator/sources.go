@@ -100,9 +100,10 @@ type OpenStates interface {
 
 // NewEntries compares new entries with others, as storage.NewEntries does.
 type NewEntries interface {
-	// Unlooked returns live entries that no question about redundant ones has looked at, the oldest first. It returns
-	// at most limit, the newest, of those that were first seen before a scene.
-	Unlooked(ctx context.Context, before annotator.Order, limit int) ([]int64, error)
+	// Unlooked returns live entries that no question about redundant ones has looked at, the oldest first. They have a
+	// few facts at most, are no events, and were first seen before a scene. It returns at most limit, the newest; all
+	// if limit is negative.
+	Unlooked(ctx context.Context, before annotator.Order, facts, limit int) ([]int64, error)
 	// Near returns the other live entries with few facts that have quotations in the posts of an entry's quotations.
 	Near(ctx context.Context, entry int64, limit int) ([]int64, error)
 	// Scenes returns in how many scenes an entry is mentioned, up to limit.

@@ -41,11 +41,12 @@ func (r *Runner) curating(ctx context.Context) (annotator.Event, error) {
 }
 
 // reviews returns what the curator asks apart from decisions and summaries. Rules find sentences of the story; they
-// cannot tell which of them still hold, so the offline model writes no present statements.
+// cannot tell which of them still hold, or what a reader would look up. So the offline model writes no present
+// statements, and is not asked which entries are worth none of their own.
 func (r *Runner) reviews() curator.Task {
 	tasks := curator.Present | curator.States | curator.Names | curator.Redundant
 	if r.config.Endpoint == model.EndpointOffline {
-		tasks &^= curator.Present
+		tasks &^= curator.Present | curator.Redundant
 	}
 	return tasks
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // curatorAsks matches the questions of which a snapshot is made, as a request has them.
-var curatorAsks = regexp.MustCompile(`\\n(<|\\u003c)(candidate |(states|outdated)(>|\\u003e))`)
+var curatorAsks = regexp.MustCompile(`\\n(<|\\u003c)(candidate |(states|outdated|redundant)(>|\\u003e))`)
 
 // sentTo returns the messages of the requests in which the curator was asked about entries, and the tools.
 func sentTo(t *testing.T, kept *recorder) (asked []sent) {

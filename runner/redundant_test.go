@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -92,6 +93,64 @@ func TestRedundantEntries(t *testing.T) {
 			AND new_value ->> '$.decision' = 'REDUNDANT'`); n != 3 {
 			t.Errorf("%s: %d entries were asked about", test.answer, n)
 		}
+	}
+}
+
+// TestDroppedFactsThatAreTold: what the other entry says by the same words goes with the entry that is dropped.
+func TestDroppedFactsThatAreTold(t *testing.T) {
+	t.Parallel()
+	s, _ := collars(t, `<drop entry="3" into="Wren"/><drop entry="2" into="Wren"/>`)
+	if err := s.run("told"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("told")
+	const retired = `SELECT count(*) FROM glossary_entry WHERE id IN (2, 3) AND status = 'retired'`
+	const moved = `SELECT count(*) FROM claim WHERE entry_id = 1 AND until_at = 0 AND text LIKE `
+	if s.count("told", retired) != 2 || s.count("told", moved+`'The brass box%'`) != 0 ||
+		s.count("told", moved+`'The fur collar%'`) != 1 {
+		t.Error("the facts of what was dropped are not where they belong")
+	}
+}
+
+// TestSlightEntriesAtTheEnd: at the end of the story questions go on until each slight entry was asked about, once. An
+// event and an entry with many facts are not slight.
+func TestSlightEntriesAtTheEnd(t *testing.T) {
+	t.Parallel()
+	const things = 30
+	entry := func(term, tag string, facts int) string {
+		var texts []string
+		for n := range facts {
+			texts = append(texts, fmt.Sprintf(`{"text":"The %s is fact %d.","quote":"the %s"}`, term, n, term))
+		}
+		return fmt.Sprintf(`{"term":%q,"status":"new","tags":[%q],"facts":[%s]}`, term, tag, strings.Join(texts, ","))
+	}
+	text, updates := "There were", []string{entry("duel", "event", 1), entry("tower", "place", 5)}
+	for n := range things {
+		text += fmt.Sprintf(" the thing%d,", n)
+		updates = append(updates, entry(fmt.Sprintf("thing%d", n), "object", 1+n%4))
+	}
+	var asked []string
+	s := newTale(t, [][]string{{text + " the duel and the tower."}}, 32_768,
+		scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+			question := r.Messages[len(r.Messages)-1].Content
+			if strings.HasPrefix(question, `<scene number="1"`) {
+				return scripted.Reply{Text: "<codex_updates>[" + strings.Join(updates, ",") + "]</codex_updates>"}
+			}
+			if _, shown, found := strings.Cut(question, "\n<redundant>\n"); found {
+				shown, _, _ = strings.Cut(shown, "</redundant>")
+				asked = append(asked, shown)
+				return scripted.Reply{Text: "<drop/>"}
+			}
+			return scripted.Annotate(r)
+		}})
+	if err := s.run("slight"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("slight")
+	all := strings.Join(asked, "")
+	if len(asked) < 2 || strings.Count(all, "<entry ") != things || strings.Contains(all, "duel") ||
+		strings.Contains(all, "tower") {
+		t.Errorf("%d questions: %s", len(asked), all)
 	}
 }
 

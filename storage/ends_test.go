@@ -178,6 +178,6 @@ func TestEndsReadByIndex(t *testing.T) {
 				}
 			}
 			return err
-		}, "EXPLAIN QUERY PLAN "+query, 1, 1, 1))
+		}, "EXPLAIN QUERY PLAN "+query, 1, 1, 1, 1))
 	}
 }

@@ -5,19 +5,26 @@ import (
 	"strings"
 
 	"annotator"
+	"annotator/codex"
 )
 
 // unlookedEntries reads the entries that were made after the newest that a question about redundant ones looked at.
 const unlookedEntries = `SELECT id FROM (SELECT e.id FROM entry e WHERE e.id > coalesce((SELECT v.json ->> '$.through'
 	    FROM value v WHERE v.field = 'curator_decision' AND instr(v.json, '"decision":"REDUNDANT"')
 	    ORDER BY v.set_by DESC LIMIT 1), 0)
-	  AND e.name IS NOT NULL AND e.first_at / 1000000 < ? AND ` + isUnlocked + `
+	  AND e.name IS NOT NULL AND e.first_at / 1000000 < ? AND e.claims <= ? AND ` + isUnlocked + `
+	  AND NOT EXISTS (SELECT 1 FROM value t WHERE t.entry_id = e.id AND t.field = 'tag' AND t.ended_by IS NULL
+	    AND t.json ->> '$' IN (SELECT value FROM json_each(?)))
 	  ORDER BY e.id DESC LIMIT ?) ORDER BY id`
 
 // Unlooked returns live entries without a lock that were made since the newest question about redundant ones, the
-// oldest first. It returns at most limit, the newest, of those that were first seen before a scene.
-func (s *NewEntries) Unlooked(ctx context.Context, before annotator.Order, limit int) ([]int64, error) {
-	return readAll(ctx, s.db, "read the new entries", ScanValue[int64], unlookedEntries, before, limit)
+// oldest first. They have few facts, are no events, and were first seen before a scene. It returns at most limit, the
+// newest; all if limit is negative.
+func (s *NewEntries) Unlooked(
+	ctx context.Context, before annotator.Order, facts, limit int,
+) ([]int64, error) {
+	return readAll(ctx, s.db, "read the new entries", ScanValue[int64], unlookedEntries, before, facts,
+		List(codex.EventTags()), limit)
 }
 
 // nearEntries reads the entries that quote the posts that an entry quotes, those with most quotations first.

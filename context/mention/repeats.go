@@ -20,15 +20,37 @@ const (
 // at least. Names of both entries do not count, because each entry has pronouns for its own. If few words are shared,
 // both facts begin with the same entry: that she fears him is not that he fears her.
 func (x *Index) Repeats(fact string, of *annotator.Entry, told string, by *annotator.Entry, usage *Usage) bool {
-	subjects := New()
-	subjects.SetNames(of.ID, of.Names())
-	subjects.SetNames(by.ID, by.Names())
+	subjects := indexOf(of, by)
 	if !subjects.namesOne(told, of.ID) || !x.namesAll(fact, told, of.ID, by.ID) || !hasNumbers(fact, told) {
 		return false
 	}
-	shared, all := usage.shared(fact, told, strings.Join(append(of.Names(), by.Names()...), "\n"))
+	shared, all := usage.shared(fact, told, namesOf(of, by))
 	sameOrder := subjects.begins(fact, of.ID, by.ID) != subjects.begins(told, by.ID, of.ID)
 	return shared > 0 && repeatedWords*(all-shared) <= all && (sameOrder || shared >= surelyWords)
+}
+
+// Resumes reports whether another entry's fact says half of what a fact of an entry says. It names the entry, and has
+// the numbers of the fact and half of the other words that Repeats compares, one at least.
+func Resumes(fact string, of *annotator.Entry, told string, by *annotator.Entry, usage *Usage) bool {
+	if !indexOf(of).namesOne(told, of.ID) || !hasNumbers(fact, told) {
+		return false
+	}
+	shared, all := usage.shared(fact, told, namesOf(of, by))
+	return shared > 0 && 2*shared >= all
+}
+
+// indexOf returns an index of the names of some entries only.
+func indexOf(entries ...*annotator.Entry) *Index {
+	x := New()
+	for _, e := range entries {
+		x.SetNames(e.ID, e.Names())
+	}
+	return x
+}
+
+// namesOf returns the names of two entries as lines.
+func namesOf(a, b *annotator.Entry) string {
+	return strings.Join(append(a.Names(), b.Names()...), "\n")
 }
 
 // namesOne reports whether a text names an entry.
@@ -94,8 +116,7 @@ func hasNumbers(of, text string) bool {
 
 // Linked returns a text in which the first name of an entry is a link to it, unless there is one.
 func Linked(text string, e *annotator.Entry) string {
-	own := New()
-	own.SetNames(e.ID, e.Names())
+	own := indexOf(e)
 	if slices.ContainsFunc(codex.Links(text), own.isName) {
 		return text
 	}

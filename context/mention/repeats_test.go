@@ -45,6 +45,45 @@ func namedEntry(id int64, names ...string) *annotator.Entry {
 	return e
 }
 
+// TestResumes: half of the words of a fact are enough, and all of its numbers.
+func TestResumes(t *testing.T) {
+	t.Parallel()
+	usage := sampleUsage(t)
+	for _, test := range []struct {
+		of, by     string
+		fact, told string
+		want       bool
+	}{
+		{
+			"salt coast", "Lin Yan",
+			"The salt coast is a coast as far as which magistrates know the signature of [[Lin Yan]].",
+			"Magistrates as far as the salt coast go pale at the sight of Lin Yan's signature.", true,
+		},
+		{
+			"Castellan's chain", "Ysolde Marrow",
+			"The Castellan's chain is the chain of a watch-captain, which [[Ysolde Marrow]] let fall on the boards.",
+			"Ysolde Marrow laid down the [[Castellan's chain]].", false,
+		},
+		{
+			"hangman", "Mik Ferrow", "The hangman is the man from whom [[Mik Ferrow]] stole a boat.",
+			"Mik Ferrow stole a boat.", false, // it does not name him
+		},
+		{
+			"drawings", "Ferryman", "The drawings are 1200 likenesses of passengers by the [[Ferryman]].",
+			"The Ferryman made the [[drawings]], which are likenesses of passengers.", false,
+		},
+		{
+			"drawings", "Ferryman", "The drawings are likenesses of passengers by the [[Ferryman]].",
+			"The Ferryman made the [[drawings]], which are likenesses of passengers.", true,
+		},
+	} {
+		of, by := namedEntry(1, test.of), namedEntry(2, test.by)
+		if got := mention.Resumes(test.fact, of, test.told, by, usage); got != test.want {
+			t.Errorf("%q by %q: %t", test.fact, test.told, got)
+		}
+	}
+}
+
 // TestRepeats judges pairs of facts that share a quotation: whether the first says what the second says.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
