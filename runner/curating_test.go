@@ -395,7 +395,7 @@ func TestCuratorIsOff(t *testing.T) {
 // room for it.
 func TestCuratorFitsBesideAFullWindow(t *testing.T) {
 	t.Parallel()
-	for _, window := range []int{5_800, 60_000} {
+	for _, window := range []int{5_900, 60_000} {
 		var mu sync.Mutex
 		alone, behind := 0, 0
 		s := newStage(t, story{threads: 2, scenes: 6, words: 300}, scripted.Options{
