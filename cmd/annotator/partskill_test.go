@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,8 +60,8 @@ func (b *books) joinedState(folder string) string {
 	return state
 }
 
-// TestPartsKilled kills a run in parts at each step of parts and join. The same command then resumes it, and codex and
-// journal of the join are those of an undisturbed run.
+// TestPartsKilled kills a run in parts at each step of parts and join, also where it may read some scenes only. The same
+// command then resumes it, and codex and journal of the join are those of an undisturbed run.
 func TestPartsKilled(t *testing.T) {
 	t.Parallel()
 	b := newPrograms(t)
@@ -75,32 +76,49 @@ func TestPartsKilled(t *testing.T) {
 	type step struct {
 		name, file string
 		request    int64
+		limit      int // of the scenes that the killed run may read; 0: all
 	}
 	steps := []step{
-		{"the story is imported", "book.corpus.db", 0},
-		{"a corpus is written", "book.parts/.part2.corpus.db.*.draft", 0},
-		{"a corpus is there", "book.parts/part2.corpus.db", 0},
-		{"a database is made", "book.parts/.part3.annotator.db.*.draft", 0},
-		{"a database is there", "book.parts/part3.annotator.db", 0},
-		{"the joined database is made", ".book.annotator.db.*.draft", 0},
+		{"the story is imported", "book.corpus.db", 0, 0},
+		{"a corpus is written", "book.parts/.part2.corpus.db.*.draft", 0, 0},
+		{"a corpus is there", "book.parts/part2.corpus.db", 0, 0},
+		{"a database is made", "book.parts/.part3.annotator.db.*.draft", 0, 0},
+		{"a database is there", "book.parts/part3.annotator.db", 0, 0},
+		{"the joined database is made", ".book.annotator.db.*.draft", 0, 0},
 	}
 	for i := range longtest.Pick(6, 40) {
-		steps = append(steps, step{"the parts are read", "", 1 + requests*int64(i)/int64(longtest.Pick(6, 40))})
+		steps = append(steps, step{"the parts are read", "", 1 + requests*int64(i)/int64(longtest.Pick(6, 40)), 0})
 	}
 	for i := range longtest.Pick(6, 60) {
 		after := fmt.Sprintf("book.annotator.db@%dms", i*longtest.Pick(20, 2))
-		steps = append(steps, step{"the parts are joined: " + after, after, 0})
+		steps = append(steps, step{"the parts are joined: " + after, after, 0, 0})
+	}
+	const some, all = 7, 18
+	for i := range longtest.Pick(2, 12) {
+		request := 1 + requests*some*int64(i)/int64(all*longtest.Pick(2, 12))
+		steps = append(steps, step{"some scenes of the parts are read", "", request, some})
+	}
+	for i := range longtest.Pick(1, 10) {
+		after := fmt.Sprintf("book.annotator.db@%dms", (i+1)*longtest.Pick(20, 12))
+		steps = append(steps, step{"the last scenes are read, and the parts are joined: " + after, after, 0, all})
 	}
 	killed := 0
 	for _, step := range steps {
 		folder := b.folder()
-		_, err := b.run(folder, step.file, step.request, command...)
+		limited := append(slices.Clip(command), "--limit", fmt.Sprint(step.limit))
+		_, err := b.run(folder, step.file, step.request, limited...)
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && !exit.Exited() {
 			killed++
 		}
-		if _, err := b.run(folder, "", 0, command...); err != nil {
+		if _, err := b.run(folder, "", 0, limited...); err != nil {
 			t.Errorf("%s, request %d: the same command ends with %v", step.name, step.request, err)
 			continue
+		}
+		if step.limit == some {
+			if exists(filepath.Join(folder, "book.annotator.db")) {
+				t.Errorf("%s: %d of %d scenes are joined", step.name, 2*some, all)
+			}
+			b.succeeds(folder, command...)
 		}
 		if diff := cmp.Diff(want, b.joinedState(folder)); diff != "" {
 			t.Errorf("%s, request %d: it differs (-undisturbed +killed):\n%s", step.name, step.request, diff)
