@@ -60,8 +60,8 @@ func (b *books) joinedState(folder string) string {
 	return state
 }
 
-// TestPartsKilled kills a run in parts at each step of parts and join, also where it may read some scenes only. The same
-// command then resumes it, and codex and journal of the join are those of an undisturbed run.
+// TestPartsKilled kills a run in parts at each step of parts and join, also where a limit stops it. The same command
+// then resumes it, and codex and journal of the join are those of an undisturbed run.
 func TestPartsKilled(t *testing.T) {
 	t.Parallel()
 	b := newPrograms(t)
