@@ -15,6 +15,12 @@ import (
 // newEntries is the exponent by which the entries of a story grow with its scenes. Later scenes bring fewer.
 const newEntries = 0.9
 
+// newIn returns the share of new entries in scene n, from 0, of those in the first. Replies are most about these, so it
+// is the share of their tokens as well.
+func newIn(n int) float64 {
+	return math.Pow(float64(n+1), newEntries) - math.Pow(float64(n), newEntries)
+}
+
 // Scene is a scene of the story.
 type Scene struct {
 	Thread int64
@@ -112,14 +118,14 @@ func (s *simulation) read(n int) {
 	message, turn := text*s.rates.Server, text*s.rates.Growth
 	s.makeRoom(scene.Thread, message, turn)
 	before, again := s.window(), max(0, s.rates.Calls-1)
-	out := text * s.rates.Out
+	out := text * s.rates.Out * newIn(n)
 	s.call(1, before+message, s.held, out/s.rates.Calls)
 	s.call(again, before+turn, before+message, out*again/s.rates.Calls)
 	s.held = before + message + min(1, again)*(turn-message)
 	s.turns = append(s.turns, compaction.Turn{
 		ID: int64(n + 1), Scene: n + 1, Thread: scene.Thread, Index: s.inThread, Tokens: round(turn),
 	})
-	s.recent += s.rates.Entries * (math.Pow(float64(n+1), newEntries) - math.Pow(float64(n), newEntries))
+	s.recent += s.rates.Entries * newIn(n)
 	s.inThread++
 	last := n == len(s.scenes)-1
 	if ends := last || s.scenes[n+1].Thread != scene.Thread; ends || s.inThread%curator.PartScenes == 0 {

@@ -16,7 +16,8 @@ func TestWithoutCompaction(t *testing.T) {
 	t.Parallel()
 	scenes := []Scene{{1, 100}, {1, 200}, {1, 300}}
 	got := Of(scenes, plain, Settings{Policy: compaction.Auto(), Prompt: 100_000, NoSummaries: true})
-	want := Figures{Calls: 3, Prompt: 1100 + 1350 + 1750, Cached: 0 + 1100 + 1350, Out: 300}
+	out := 50 + 100*newIn(1) + 150*newIn(2)
+	want := Figures{Calls: 3, Prompt: 1100 + 1350 + 1750, Cached: 0 + 1100 + 1350, Out: out}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -52,13 +53,14 @@ func TestRates(t *testing.T) {
 	call := func(scene, prompt, cached, out int) annotator.Call {
 		return annotator.Call{
 			Scene: scene, Purpose: annotator.PurposeAnnotate, Estimate: prompt,
-			Usage: annotator.Usage{Prompt: prompt, Cached: cached, Completion: out},
+			Usage: annotator.Usage{Prompt: prompt, Cached: cached, Completion: round(float64(out) * newIn(scene-1))},
 		}
 	}
+	const many = 50_000_000 // so that rounding does not count
 	p := Probe{
 		Scenes: []Scene{{1, 100}, {1, 100}, {1, 100}}, Entries: 4,
 		Calls: []annotator.Call{
-			call(1, 1100, 0, 50), call(2, 1250, 1100, 50), call(3, 1400, 1250, 50),
+			call(1, 1100, 0, many), call(2, 1250, 1100, many), call(3, 1400, 1250, many),
 			{
 				Scene: 3, Purpose: annotator.PurposeCurate, Estimate: 1800,
 				Usage: annotator.Usage{Prompt: 1800, Cached: 1400, Completion: 40},
@@ -66,17 +68,17 @@ func TestRates(t *testing.T) {
 		},
 	}
 	got := p.Rates()
-	got.Entries = 0
+	got.Entries, got.Out = 0, math.Round(got.Out)
 	want := plain
-	want.Question, want.Answer = 100, 10
+	want.Question, want.Answer, want.Out = 100, 10, many/100
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	whole := func(r Rates) Figures { return Figures{Out: 100 * r.Out} }
-	if r := Spread(&p, whole); r.Low != r.High {
+	if r := Spread(&p, whole); r.High.Out-r.Low.Out > r.Out/1_000_000 {
 		t.Errorf("probes that are alike have the range %+v to %+v", r.Low, r.High)
 	}
-	p.Calls[1].Usage.Completion = 80
+	p.Calls[1].Usage.Completion = 2 * many
 	if r := Spread(&p, whole); !(r.Low.Out < r.Out && r.Out < r.High.Out) {
 		t.Errorf("probes that differ have the range %+v to %+v", r.Low, r.High)
 	}

@@ -19,7 +19,7 @@ type Rates struct {
 	Server   float64 `json:"tokens_by_server"` // for each that is estimated
 	Growth   float64 `json:"window_growth"`    // tokens that stay in the window for each of a scene's text
 	Calls    float64 `json:"calls_a_scene"`
-	Out      float64 `json:"reply_tokens"`      // for each of a scene's text
+	Out      float64 `json:"reply_tokens"`      // for each of the first scene's text
 	Cached   float64 `json:"cached_share"`      // of the prefixes that a server could have cached
 	Entries  float64 `json:"entries_factor"`    // new ones of the first scene
 	Question float64 `json:"question_tokens"`   // of the curator, for each entry
@@ -88,17 +88,18 @@ func (p *Probe) perScene() []probeScene {
 // ratesOf returns the rates of all scenes but one.
 func (p *Probe) ratesOf(scenes []probeScene, left int) Rates {
 	var sum probeScene
-	count := 0.0
+	count, fresh := 0.0, 0.0 // fresh: of the text, weighted by the share of new entries
 	for i, s := range scenes {
 		if i == left || s.calls == 0 { // a scene that was refused has none
 			continue
 		}
 		count++
 		sum.text, sum.calls, sum.out = sum.text+s.text, sum.calls+s.calls, sum.out+s.out
+		fresh += s.text * newIn(i)
 		sum.grown, sum.grownOf = sum.grown+s.grown, sum.grownOf+s.grownOf
 	}
-	r := Rates{Server: p.server(), Calls: max(1, ratio(sum.calls, count, 1)), Out: ratio(sum.out, sum.text, 0)}
-	r.Growth = ratio(sum.grown, sum.grownOf, r.Server+r.Out)
+	r := Rates{Server: p.server(), Calls: max(1, ratio(sum.calls, count, 1)), Out: ratio(sum.out, fresh, 0)}
+	r.Growth = ratio(sum.grown, sum.grownOf, r.Server+ratio(sum.out, sum.text, 0))
 	if len(scenes) > 0 {
 		r.Prefix = max(0, scenes[0].first-scenes[0].text*r.Server)
 		r.Entries = float64(p.Entries) / math.Pow(float64(len(scenes)), newEntries)
