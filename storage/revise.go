@@ -66,7 +66,9 @@ func (g *Glossary) revise(e *annotator.Entry, created bool, revisions []annotato
 	for i := range revisions {
 		r := &revisions[i]
 		r.ID, r.Entry = g.tx.head.revision+1+int64(i), e.ID
-		r.Seen = cmp.Or(r.Seen, g.tx.head.seen) // a person's is set
+		if r.Actor != annotator.ActorPerson { // a person's is set, and may be from before the story
+			r.Seen = cmp.Or(r.Seen, g.tx.head.seen)
+		}
 		r.Turn, r.Trace, r.Changed = g.turn, g.tx.head.trace+1, g.tx.now
 		if err := codex.Apply(e, r); err != nil {
 			return err
