@@ -135,7 +135,12 @@ func (s *server) entry(ctx context.Context, a entryArguments) (*view.View, *anno
 		return nil, nil, annotator.Errorf(annotator.Misused, "%q is a name of several entries", a.Entry).
 			WithAdvice("name one by its id: %s", strings.Join(names, ", "))
 	}
-	return shown, &found[0], nil
+	e := &found[0]
+	if !e.Status.Live() {
+		now, err := shown.LedTo(ctx, a.Entry)
+		return shown, cmp.Or(now, e), err
+	}
+	return shown, e, nil
 }
 
 // shownEntry is an entry with its relations.

@@ -1,11 +1,13 @@
 package runner_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"annotator/internal/scripted"
+	"annotator/view"
 )
 
 // collars is a story of two threads, with an entry for a person and some for things. It names one once and one under
@@ -109,6 +111,36 @@ func TestDroppedFactsThatAreTold(t *testing.T) {
 	if s.count("told", retired) != 2 || s.count("told", moved+`'The brass box%'`) != 0 ||
 		s.count("told", moved+`'The fur collar%'`) != 1 {
 		t.Error("the facts of what was dropped are not where they belong")
+	}
+}
+
+// TestNamesOfWhatWasDropped: the name of an entry that was dropped or merged leads to the one that took its place, and
+// to itself before that.
+func TestNamesOfWhatWasDropped(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s, _ := collars(t, `<drop entry="2" into="Wren"/><same entry="4" as="3"/>`)
+	if err := s.run("led"); err != nil {
+		t.Fatal(err)
+	}
+	first, err := view.MomentAt(ctx, s.open("led"), view.Point{Kind: view.PointScene, ID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for moment, want := range map[view.Moment]map[string]int64{
+		{}:    {"fur collar": 1, "Wren": 1, "coffer": 3, "lantern": 0},
+		first: {"fur collar": 2, "Wren": 1, "coffer": 4, "lantern": 0},
+	} {
+		for name, id := range want {
+			var got int64
+			e, err := view.At(s.open("led"), moment).LedTo(ctx, name)
+			if e != nil {
+				got = e.ID
+			}
+			if err != nil || got != id {
+				t.Errorf("%s leads to entry %d, %v; want %d", name, got, err, id)
+			}
+		}
 	}
 }
 

@@ -192,6 +192,37 @@ func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error
 	return storage.InOrder(ids, entries), err
 }
 
+// LedTo returns the live entry to which a name leads; nil if there is none, or several. The name of an entry that was
+// dropped leads to the one that tells of it since.
+func (v *View) LedTo(ctx context.Context, name string) (*annotator.Entry, error) {
+	found, err := v.Named(ctx, name)
+	for seen := map[int64]bool{}; err == nil && len(found) == 1 && !seen[found[0].ID]; {
+		e := &found[0]
+		if e.Status.Live() {
+			return e, nil
+		}
+		seen[e.ID] = true
+		found, err = v.inPlaceOf(ctx, e)
+	}
+	return nil, err
+}
+
+// inPlaceOf returns the entry of which an entry is a part since it was merged or dropped; none if it was not.
+func (v *View) inPlaceOf(ctx context.Context, e *annotator.Entry) ([]annotator.Entry, error) {
+	ids, err := []int64{e.MergedInto}, error(nil)
+	if e.Status != annotator.Merged {
+		ids, err = readAll(ctx, v, "look for what tells of a dropped entry", storage.ScanValue[int64], `SELECT
+			v.json ->> '$.target' FROM value v WHERE v.entry_id = ?2 AND v.field = 'curator_decision'
+			AND v.json ->> '$.decision' = 'DROP' AND `+v.r.Limit.Known("v")+` ORDER BY v.id DESC LIMIT 1`,
+			v.r.Limit.Bound(), e.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := v.EntriesByID(ctx, ids)
+	return storage.InOrder(ids, entries), err
+}
+
 // Page is a part of the entries that a query finds.
 type Page struct {
 	Entries []annotator.Entry // best match first; of a query without words, by name

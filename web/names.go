@@ -195,7 +195,7 @@ func (l *termLinker) term(ctx context.Context, term string) (int64, error) {
 	if known {
 		return id, nil
 	}
-	e, err := l.view.named(ctx, term)
+	e, err := l.view.LedTo(ctx, term)
 	if e != nil && e.ID != l.self {
 		id = e.ID
 	}
