@@ -24,7 +24,7 @@ func (b *book) findContents() {
 		case contentsList:
 			end = b.listEnd(i)
 		case pictureList:
-			part, end = partIllustrations, b.listEnd(i)
+			part, end = partIllustrations, max(b.listEnd(i), b.captionsEnd(i))
 		default:
 			end = cmp.Or(b.entryRun(i, 3, (*node).linkedEntries), b.entryRun(i, 4, (*node).numberedEntries))
 			if end == 0 && i >= tried {
@@ -61,6 +61,10 @@ func (b *book) isList(from, to int) bool {
 			continue
 		}
 		words += annotator.CountWords(n.text)
+		if b.isSummary(k) {
+			shown, lines = shown+1, lines+1
+			continue
+		}
 		for _, line := range n.entryLines() {
 			lines++
 			if e := makeEntry(line); hasPageNumber(line) || n.tabular || n.linked > 0 || e.labelled() ||
@@ -114,7 +118,38 @@ func (b *book) agree() {
 const (
 	maxEntryWords = 25
 	maxProseEntry = 12 // words of a sentence that may be an entry
+	maxSummary    = 150
 )
+
+// isSummary reports whether a paragraph tells what is in the chapter that its first line or the entry above it lists.
+// The label comes again, and the next number follows at once.
+func (b *book) isSummary(i int) bool {
+	above, below := b.previous(i), b.next(i)
+	if above < 0 || below == len(b.nodes) || !b.nodes[i].hasText() || !shortText(b.nodes[i].text, maxSummary) {
+		return false
+	}
+	entry := func(k int) contentsEntry { return makeEntry(b.nodes[k].sourceLines()[0]) }
+	e, next := entry(above), entry(below)
+	if own := entry(i); own.labelled() {
+		e = own
+	}
+	return e.labelled() && b.comesAgain(e, below) && (next.kind == e.kind && next.number <= e.number+1 ||
+		next.rank == container)
+}
+
+// captionsEnd finds the end of a list of illustrations whose captions may be spoken sentences: a wide gap or a label.
+func (b *book) captionsEnd(i int) int {
+	for end := i + 1; end < min(len(b.nodes), i+maxList); end++ {
+		switch n := b.nodes[end]; {
+		case n.kind == anchor:
+		case end > i+1 && n.gap >= wideGap, n.kind == pause, n.page, readHeading(n.sourceLines()[0]).labelled():
+			return end
+		case !shortText(n.text, 2*maxEntryWords):
+			return i
+		}
+	}
+	return i
+}
 
 // isEntry reports whether a node may belong to a list: it is no prose.
 func (b *book) isEntry(n *node) bool {
@@ -167,7 +202,8 @@ func (b *book) scanList(i int) (first []contentsEntry, end int) {
 	lines := 0
 	for end = i + 1; end < min(len(b.nodes), i+maxList); end++ {
 		n := b.nodes[end]
-		if n.stays() && !b.isEntry(n) || lines >= 2 && b.repeatsFirst(end, first, false) {
+		if n.stays() && !b.isEntry(n) && !b.isSummary(end) ||
+			lines >= 2 && b.repeatsFirst(end, first, false) >= 0 && !b.goesOn(end) {
 			return first, end
 		}
 		if !n.isText() {
@@ -184,17 +220,29 @@ func (b *book) scanList(i int) (first []contentsEntry, end int) {
 	return first, end
 }
 
+// goesOn reports whether a label is followed by the next of its kind without text between: the list of a second volume.
+func (b *book) goesOn(i int) bool {
+	j := b.next(i)
+	if j == len(b.nodes) {
+		return false
+	}
+	e, next := makeEntry(b.nodes[i].sourceLines()[0]), makeEntry(b.nodes[j].sourceLines()[0])
+	return e.labelled() && next.kind == e.kind && next.number == e.number+1
+}
+
 // maxBetween is how many nodes between the headings of the first chapter may be something else.
 const maxBetween = 2
 
 // firstChapter goes back from the end of a list to the first heading of the first chapter; 0 if there is none.
 func (b *book) firstChapter(i, end int, first []contentsEntry) int {
-	start, others := 0, 0
+	start, others, before := 0, 0, len(first)
 	for k := min(end, len(b.nodes)-1); k > i+1 && others <= maxBetween; k-- {
-		switch n := b.nodes[k]; {
+		switch n, entry := b.nodes[k], b.repeatsFirst(k, first, true); {
 		case !n.isText():
-		case b.repeatsFirst(k, first, true):
-			start, others = k, 0
+		case entry > before:
+			return start // a number that the list has twice
+		case entry >= 0:
+			start, others, before = k, 0, entry
 		case k < end:
 			others++
 		}
@@ -202,15 +250,15 @@ func (b *book) firstChapter(i, end int, first []contentsEntry) int {
 	return start
 }
 
-// repeatsFirst reports whether a node repeats one of the first entries, other than by being it.
-func (b *book) repeatsFirst(i int, first []contentsEntry, numbers bool) bool {
+// repeatsFirst finds the one of the first entries that a node repeats, other than by being it; -1 if there is none.
+func (b *book) repeatsFirst(i int, first []contentsEntry, numbers bool) int {
 	n := b.nodes[i]
 	if !n.isText() || n.tabular || n.linked > 0 {
-		return false
+		return -1
 	}
 	lines := n.sourceLines()
 	if len(lines) > 2 || hasPageNumber(n.text) {
-		return false
+		return -1
 	}
 	limit := 2
 	if numbers {
@@ -218,13 +266,16 @@ func (b *book) repeatsFirst(i int, first []contentsEntry, numbers bool) bool {
 	}
 	for _, text := range []string{strings.Join(lines, " "), lines[0]} {
 		e := makeEntry(text)
-		for _, listed := range first[:min(len(first), limit)] {
+		for k, listed := range first[:min(len(first), limit)] {
 			if listed.node < i && e.repeats(listed, numbers) {
-				return true
+				return k
 			}
 		}
 	}
-	return numbers && b.title != "" && titleKey(n.text) == titleKey(b.title)
+	if numbers && b.title != "" && titleKey(n.text) == titleKey(b.title) {
+		return 0
+	}
+	return -1
 }
 
 // indexTitles indexes the last position of each title and each numbered label.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -174,6 +175,10 @@ func (v *vocabulary) list(line string) (wording, bool) {
 	}
 	if article, rest, ok := strings.Cut(lower, " "); ok && v.skipped[article] && v.lists[rest] == namedHeading {
 		return wording{kind: namedHeading}, true
+	}
+	if name, rest, ok := strings.Cut(lower, " "); ok && v.lists[name] == contentsList &&
+		slices.ContainsFunc(tokenize(rest), func(t token) bool { return v.Ranks[v.labels[t.text]] == container }) {
+		return wording{kind: contentsList}, true // "CONTENTS OF THE FIRST VOLUME"
 	}
 	name, title, ok := strings.Cut(line, ":")
 	for _, dash := range []string{" - ", " – ", "—", "--", ". "} {
