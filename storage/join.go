@@ -330,10 +330,13 @@ func (tx *tx) joinSummaries(p *Part, summaries []annotator.Episode, row int64) {
 	}
 }
 
+// IsJoin is a condition that a run is a join. The first scene tells, so it does not read a long journal.
+const IsJoin = `((SELECT kind FROM trace WHERE kind IN ('scene', 'join') ORDER BY id LIMIT 1) IS 'join')`
+
 // Unjoined returns whether the run is a join that has scenes left.
 func (s *Joins) Unjoined(ctx context.Context) (bool, error) {
-	return readValue[bool](ctx, s.db, "read the steps of the join", `SELECT EXISTS (SELECT 1 FROM trace
-		WHERE kind = 'join') AND EXISTS (SELECT 1 FROM scene WHERE state = 'pending')`)
+	return readValue[bool](ctx, s.db, "read the steps of the join",
+		`SELECT `+IsJoin+` AND EXISTS (SELECT 1 FROM scene WHERE state = 'pending')`)
 }
 
 // From returns the order of the first scene of the part.

@@ -177,11 +177,10 @@ func (v *View) Snapshots(ctx context.Context, query storage.SnapshotQuery) ([]an
 }
 
 // beginnings are the rows of the journal that begin scenes: those of turns, and the steps of a join. A step is found by
-// its checkpoint, since the journal has no index of kinds. Whether a run is a join is seen by the first one.
+// its checkpoint, since the journal has no index of kinds.
 const beginnings = `(SELECT id, scene FROM trace INDEXED BY trace_opening WHERE turn > 0 AND seq = 0
 	UNION ALL SELECT t.id, s.scene FROM snapshot s JOIN trace t ON t.id = s.trace_id
-	WHERE (SELECT kind FROM trace WHERE id = (SELECT trace_id FROM snapshot WHERE type = 'checkpoint'
-	    ORDER BY id LIMIT 1)) = 'join' AND s.type = 'checkpoint' AND t.kind = 'join')`
+	WHERE ` + storage.IsJoin + ` AND s.type = 'checkpoint' AND t.kind = 'join')`
 
 // beyond is a query for the numbers of the scenes after the order that an argument gives.
 func beyond(argument string) string { return `SELECT n FROM scene WHERE ord > ` + argument }
