@@ -52,12 +52,15 @@ func Decide(question string, decide func(Candidate) map[string]any) Reply {
 	return Reply{Text: BesideDecisions(question) + mustJSON(objects)}
 }
 
-// BesideDecisions returns what a question asks for apart from decisions: summaries, present statements, and states that
-// have ended, of which there are none.
+// BesideDecisions returns what a question asks for apart from decisions: summaries and present statements. It says that
+// no state has ended, and that no entry is redundant.
 func BesideDecisions(question string) string {
 	text := Recap(question) + Present(question)
 	if strings.Contains(question, "\n<states now=") {
 		text += "<ended/>\n"
+	}
+	if strings.Contains(question, "\n<redundant>\n") {
+		text += "<drop/>\n"
 	}
 	return text
 }
