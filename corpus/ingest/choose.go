@@ -239,7 +239,7 @@ func (e *evidence) countRestart(o *outline, text *node) {
 	if e.above == nil && e.last != nil && e.last.head.rank == chapterly {
 		e.above = e.last // with its motto
 	}
-	if e.open.head.number != 1 || e.open.head.rank != noRank || e.above == nil ||
+	if e.open.head.number != 1 || e.open.head.rank != noRank || e.open.isMarked() || e.above == nil ||
 		e.above.head.rank != chapterly && text.isVerse() {
 		return
 	}
@@ -255,7 +255,7 @@ func (e *evidence) see(n *node) {
 			*sum++
 		}
 	}
-	count(&e.labelled, n.head.rank == chapterly)
+	count(&e.labelled, n.head.rank == chapterly || n.isMarked())
 	count(&e.parts, n.head.rank != chapterly && n.head.rank != noRank)
 	count(&e.counted, n.head.number > 0 && n.head.number == e.before+1)
 	count(&e.titled, n.head.title != "" || n.agrees)

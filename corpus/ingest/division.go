@@ -112,3 +112,8 @@ func (b *book) numberDivisions() {
 		}
 	}
 }
+
+// isMarked reports whether the markup calls what a heading begins a chapter.
+func (n *node) isMarked() bool {
+	return n.division != nil && readHeading(n.division.kind+" 1").rank == chapterly
+}
