@@ -238,6 +238,32 @@ func (b *book) dropBehindEnd() {
 	}
 }
 
+// noteStart is what a note begins with that its text refers to.
+var noteStart = regexp.MustCompile(`^\W*(?:(?i:footnote|note) )?(?:\d{1,4}|[*†‡]+)[\])}:. ]`)
+
+// dropNotes leaves out notes below a heading of their own behind the last chapter. Most of them begin with a mark.
+func (b *book) dropNotes(last int) {
+	for i := last; i < len(b.nodes); i++ {
+		n := b.nodes[i]
+		if !n.stays() || !n.isText() || n.copied || !shortText(n.text, 4) || !words().matches(partNotes, n.text) {
+			continue
+		}
+		marked, all := 0, 0
+		for _, n := range b.nodes[i+1:] {
+			if n.hasText() {
+				all++
+				if noteStart.MatchString(n.text) {
+					marked++
+				}
+			}
+		}
+		if marked > 0 && marked*2 >= all {
+			b.leaveZone(&zone{from: i, to: len(b.nodes)}, partNotes)
+		}
+		return
+	}
+}
+
 // endNodes is how many nodes at either end of a book without chapters, or behind the last, are looked at.
 const endNodes = 300
 

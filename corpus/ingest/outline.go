@@ -147,6 +147,7 @@ func (b *book) dropAround(o *outline) {
 	}
 	b.dropFront(first)
 	b.dropFrontEntries(o)
+	b.dropNotes(last + 1)
 	b.dropTail(last + 1)
 }
 
