@@ -69,7 +69,7 @@ func locate(body, form, quote string, span func(from, to int) (int, int)) (from,
 }
 
 // MaxPassage is the most code points of a passage that is quoted by its first and last words, as one quotation.
-const MaxPassage = 600
+const MaxPassage = 120
 
 // FindQuotes returns the evidence for a quotation in the first of some posts that holds it, as Ground or GroundEnds
 // finds it. If none does, it returns nil, with the reason where it is known. The posts follow each other in the story.

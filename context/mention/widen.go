@@ -26,9 +26,9 @@ const (
 func (w *Wording) Support(f *codex.Fact, known []annotator.Evidence, posts []annotator.Post) (
 	quotes []annotator.Evidence, lacks []string,
 ) {
-	for _, q := range f.Quotes {
+	for i, q := range f.Quotes {
 		body := postOf(posts, q.Post).Body
-		quotes = withQuote(quotes, body, w.widen(body, q))
+		quotes = withQuote(quotes, body, w.widen(body, q, w.inOthers(f.Quotes, i)))
 	}
 	if quotes == nil {
 		return nil, nil
@@ -44,6 +44,17 @@ func (w *Wording) Support(f *codex.Fact, known []annotator.Evidence, posts []ann
 		}
 	}
 	return append(quotes, w.naming(post, quotes[0], all)...), nil
+}
+
+// inOthers tells the parts of the fact that quotations have besides one of them.
+func (w *Wording) inOthers(quotes []annotator.Evidence, one int) []bool {
+	has := make([]bool, len(w.parts))
+	for i := range quotes {
+		if i != one {
+			include(has, w.in(quotes[i].Quote))
+		}
+	}
+	return has
 }
 
 // naming returns quotations of the nearest sentences with the names of the fact that some quotations lack. These
@@ -95,11 +106,11 @@ func around(body string, q annotator.Evidence) (near []codex.Range) {
 }
 
 // withQuote adds a quotation of a post to others. It takes the place of those that it contains, and is left out if one
-// contains it. One that overlaps it is made longer instead, unless that would be too long.
+// contains it. One that overlaps it, or has only a space between, is made longer instead, unless that is too long.
 func withQuote(quotes []annotator.Evidence, body string, q annotator.Evidence) []annotator.Evidence {
 	for i, o := range quotes {
 		start, end := min(o.Start, q.Start), max(o.End, q.End)
-		if o.Post != q.Post || end-start >= o.End-o.Start+q.End-q.Start {
+		if o.Post != q.Post || end-start > o.End-o.Start+q.End-q.Start+1 {
 			continue
 		}
 		if end-start <= max(maxPassage, o.End-o.Start, q.End-q.Start) {
@@ -166,16 +177,17 @@ func quoted(body string, r codex.Range, q annotator.Evidence) annotator.Evidence
 }
 
 // widen returns a quotation of the fact in whole sentences, or in whole clauses of a long sentence. Those before and
-// after it are added if they have enough words and names of the fact for their length. If a post has the given words
-// more than once, those count that have the most of the fact around them. A quotation that is too long stays as it is.
-func (w *Wording) widen(body string, q annotator.Evidence) annotator.Evidence {
+// after it are added if they have enough words and names of the fact for their length. Those that other quotations have
+// do not count. If a post has the given words more than once, those count that have the most of the fact around them.
+// A quotation that is too long stays as it is.
+func (w *Wording) widen(body string, q annotator.Evidence, others []bool) annotator.Evidence {
 	clauses, best, most := codex.Clauses(body), codex.Range{}, -1
 	for _, at := range codex.Places(body, q) {
 		p := w.passage(body, clauses, at)
 		if p == nil {
 			continue
 		}
-		from, to := p.widest()
+		from, to := p.widest(others)
 		if worth := p.worth(nil, from, to); worth > most {
 			best, most = codex.Range{Start: p.clauses[from].Start, End: p.clauses[to].End}, worth
 		}
@@ -216,10 +228,11 @@ func (w *Wording) passage(body string, clauses []codex.Range, at codex.Range) *p
 	return p
 }
 
-// widest returns the clauses to quote.
-func (p *passage) widest() (from, to int) {
+// widest returns the clauses to quote. Other quotations have some parts of the fact already.
+func (p *passage) widest(others []bool) (from, to int) {
 	from, to = p.first, p.last
 	has := p.in(p.body[p.clauses[from].Start:p.clauses[to].End])
+	include(has, others)
 	most, length := 0, p.length(from, to)
 	for i := p.first; i >= 0; i-- {
 		for j := p.last; j < len(p.clauses) && p.length(i, j) <= maxPassage; j++ {
