@@ -164,7 +164,7 @@ func (r *reviser) attachAll(claim int64, evidence []annotator.Evidence) {
 // end ends an open claim, whose ending has been set. A scene that is read late may end a claim of a later one.
 func (r *reviser) end(id int64, ended annotator.Claim) {
 	r.checkPart(LockFact(id), fmt.Sprintf("fact %d", id))
-	ended.Until = max(r.edit.At, ended.From)
+	ended.Until = max(r.edit.At, ended.From, 1) // 0 would hold: of what was known before the story, too
 	open := &r.entry.Claims[claimIndex(&r.entry, id)]
 	r.add(annotator.FieldClaim, annotator.EncodeJSON(open), annotator.EncodeJSON(ended))
 }

@@ -86,7 +86,7 @@ func (p *Part) Close() error { return p.db.Close() }
 // place returns the place in the story of a place in the part.
 func (p *Part) place(at annotator.Place) annotator.Place {
 	order, known := p.orders[at.Order()]
-	if !known {
+	if !known && at.Order() > 0 { // places before the story are those of the joined one
 		return 0
 	}
 	return annotator.PlaceAt(order, at.Rank())

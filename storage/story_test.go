@@ -494,7 +494,10 @@ func moves(from, to, fact int64) edit {
 			return err
 		}
 		own := len(revisions) - 1
-		if _, err = g.Revise(ctx, revisions[:own]); err == nil {
+		if own > 0 { // the target may have the fact already
+			_, err = g.Revise(ctx, revisions[:own])
+		}
+		if err == nil {
 			_, err = g.Revise(ctx, revisions[own:])
 		}
 		return err

@@ -40,9 +40,9 @@ func (p *Positions) Read(places []annotator.Place) {
 	}
 }
 
-// At returns the position of a place; the zero position for place 0, before the story, and where Err is set.
+// At returns the position of a place; the zero position for a place before the story, and where Err is set.
 func (p *Positions) At(place annotator.Place) (position annotator.Position) {
-	if place == 0 {
+	if place.Order() == 0 {
 		return position
 	}
 	s, ok := p.scenes[place.Order()]
