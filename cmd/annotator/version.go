@@ -23,7 +23,7 @@ func newVersion(a *app) *cobra.Command {
 }
 
 // release is the version that this source is, or leads to.
-const release = "0.9.0"
+const release = "1.0.0"
 
 // version describes the release and the build, as far as it is stamped.
 func version() string {
