@@ -162,6 +162,7 @@ func TestOneWhoIsRevealedIsRenamed(t *testing.T) {
 			makes("Vane", "person", `["Vane stood by."]`),
 		}},
 		{"“Isaura Tallow, wickwarden of the Ninth!” The woman in the boat takes a breath.", []annotator.ToolCall{
+			merges(3, 1),
 			updates(1, `"term":"Isaura Tallow"`),
 			merges(2, 1),
 			updates(1, `"term":"Nobody"`),
@@ -170,7 +171,7 @@ func TestOneWhoIsRevealedIsRenamed(t *testing.T) {
 		}},
 	}.read(t, nil)
 	for n, want := range []string{
-		"", "", "",
+		"", "", "", "nor of those of entry 1",
 		`"error":{"code":"NOT_MENTIONED"`, `"status":"merged"`, `"error":{"code":"NOT_MENTIONED"`,
 		`"ok":true,"entry":{"id":1,"term":"Isaura Tallow"}`, `"error":{"code":"NOT_MENTIONED"`,
 	} {

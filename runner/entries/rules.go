@@ -44,8 +44,8 @@ func (r *Rules) Check(ctx context.Context, edit *tools.CheckedEdit) error {
 	case refused != "":
 		return &tools.Failure{
 			Code: tools.NotMentioned,
-			Message: fmt.Sprintf("scene %d has no distinctive word of the names of entry %d, %q: %s", r.Scene.N,
-				edit.Before.ID, edit.Before.Name(), instead(refused)),
+			Message: fmt.Sprintf("scene %d has no distinctive word of the names of entry %d, %q%s", r.Scene.N,
+				edit.Before.ID, edit.Before.Name(), c.instead(refused)),
 		}
 	}
 	if n := countDestructive(own); n >= r.Cap {
@@ -59,24 +59,28 @@ func (r *Rules) Check(ctx context.Context, edit *tools.CheckedEdit) error {
 }
 
 // instead returns what a scene may do where it may not take away a value of a field.
-func instead(field annotator.Field) string {
-	switch field {
-	case annotator.FieldClaim:
-		return "close a state, claim or guess by a fact of this call with a quote of this scene; add to the rest"
-	case annotator.FieldMerge:
-		return "first add a fact to it with a quote of this scene; then merge it into one that the scene names"
-	case annotator.FieldTerm:
-		return "give the new name as an alias, or merge the entry first with the one of this scene that it is"
+func (c *check) instead(field annotator.Field) string {
+	switch {
+	case field == annotator.FieldClaim:
+		return ": close a state, claim or guess by a fact of this call with a quote of this scene; add to the rest"
+	case field == annotator.FieldMerge && c.Into != nil && !c.intoNamed:
+		return fmt.Sprintf(", nor of those of entry %d, %q: add to them, and merge them with a scene that names one",
+			c.Into.ID, c.Into.Name())
+	case field == annotator.FieldMerge:
+		return ": first add a fact to it with a quote of this scene; then merge it into one that the scene names"
+	case field == annotator.FieldTerm:
+		return ": give the new name as an alias, or merge the entry first with the one of this scene that it is"
 	}
-	return "leave it, or add to it"
+	return ": leave it, or add to it"
 }
 
 // check is an edit that takes something away.
 type check struct {
 	*Rules
 	*tools.CheckedEdit
-	own   []annotator.Revision // that the scene has made before
-	story string               // the scene's text
+	own       []annotator.Revision // that the scene has made before
+	story     string               // the scene's text
+	intoNamed bool                 // the scene names the entry into which this one is merged
 }
 
 // refused returns the field of the first revision that takes away what the scene may not; empty for none. From an entry
@@ -87,12 +91,12 @@ func (c *check) refused(ctx context.Context) (annotator.Field, error) {
 	if named || err != nil || len(made) == c.Before.Revisions {
 		return "", err
 	}
-	mergeable := false
-	if c.Into != nil && c.quoted() {
-		if mergeable, err = c.names(ctx, c.Into); err != nil {
+	if c.Into != nil {
+		if c.intoNamed, err = c.names(ctx, c.Into); err != nil {
 			return "", err
 		}
 	}
+	mergeable := c.intoNamed && c.quoted()
 	identified, err := c.identified(ctx)
 	if err != nil {
 		return "", err
