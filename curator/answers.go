@@ -122,8 +122,9 @@ func (c *Curator) effects(ctx context.Context, q *inquiry, s *said, fallback Act
 	if e.phrases = names.record; e.phrases != nil {
 		c.due = foundPhrases{}
 	}
+	restated := changedBy(slices.DeleteFunc(slices.Clone(e.revisions), addsFact))
 	e.revisions = append(e.revisions, q.states.revisions(s.ended, e.revisions, at, thread)...)
-	e.revisions = append(e.revisions, q.present.revisions(s.told, changed, e.revisions, at, thread)...)
+	e.revisions = append(e.revisions, q.present.revisions(s.told, restated, e.revisions, at, thread)...)
 	e.revisions = append(e.revisions, names.revisions...)
 	return e, nil
 }
@@ -150,6 +151,12 @@ func changedBy(revisions []annotator.Revision) map[int64]bool {
 		}
 	}
 	return changed
+}
+
+// addsFact reports whether a revision only adds to the facts of an entry, as where it gets those of a dropped one. What
+// the entry is now is then still as a reply says.
+func addsFact(r annotator.Revision) bool {
+	return r.Old == "" && (r.Field == annotator.FieldClaim || r.Field == annotator.FieldEvidence)
 }
 
 // readSummaries reads the summaries of a reply, which is empty if there is none, and returns the rest of it. Summaries

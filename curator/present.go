@@ -178,7 +178,7 @@ func numbers(text string) (list []int64) {
 
 // revisions returns what a reply's statements change. If an entry has no usable one, that is recorded, so that it is
 // not asked about again before its facts change. An entry that another decision of the same reply has changed keeps its
-// statement: the model has not seen the change.
+// statement, as the model has not seen the change. One that only gets facts of a dropped entry is restated.
 func (s statements) revisions(
 	told map[int64]statement, changed map[int64]bool, others []annotator.Revision, at annotator.Place, thread int64,
 ) (all []annotator.Revision) {
