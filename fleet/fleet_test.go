@@ -47,8 +47,9 @@ func runTests(m *testing.M) int {
 
 // server is an S3 server that can be silent.
 type server struct {
-	silent atomic.Bool
-	url    string
+	silent  atomic.Bool
+	handler http.Handler
+	url     string
 }
 
 func serve(t *testing.T) *server {
@@ -59,13 +60,14 @@ func serve(t *testing.T) *server {
 	}
 	s := new(server)
 	next := gofakes3.New(backend).Server()
-	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.silent.Load() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		next.ServeHTTP(w, r)
-	}))
+	})
+	listener := httptest.NewServer(s.handler)
 	t.Cleanup(listener.Close)
 	s.url = listener.URL
 	for name, value := range map[string]string{
@@ -111,11 +113,13 @@ func fleet(t *testing.T, args ...string) (out string, status int) {
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
+const ttl = 4 * time.Second // of leases
+
 // workerCommand is a worker with a folder of its own.
 func workerCommand(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(programs, "annotator-fleet"), append([]string{
 		"worker", "--annotator", filepath.Join(programs, "annotator"), "--dir", dir, "--name", filepath.Base(dir),
-		"--ttl", "4s", "--look", "300ms",
+		"--ttl", ttl.String(), "--look", "300ms",
 	}, args...)...)
 	cmd.Stderr = new(bytes.Buffer)
 	return cmd
@@ -163,7 +167,8 @@ func TestKilledWorkers(t *testing.T) {
 	folder := t.TempDir()
 	for i := range 2 {
 		choices := rand.New(rand.NewPCG(random.Uint64(), 1))
-		go func() { ended <- manage(ctx, filepath.Join(folder, fmt.Sprintf("worker%d", i)), choices) }()
+		start := func() *exec.Cmd { return workerCommand(filepath.Join(folder, fmt.Sprintf("worker%d", i))) }
+		go func() { ended <- manage(ctx, start, disturbed(), choices) }()
 	}
 	time.Sleep(5 * time.Second)
 	s.silent.Store(true)
@@ -198,17 +203,17 @@ func disturbed() int {
 	return 5
 }
 
-// manage starts a worker again and again until it has ended with 0. At first it disturbs it.
-func manage(ctx context.Context, dir string, random *rand.Rand) error {
+// manage starts a worker again and again until it has ended with 0. At first it disturbs it that often.
+func manage(ctx context.Context, start func() *exec.Cmd, disturbed int, random *rand.Rand) error {
 	for life := 0; ctx.Err() == nil; life++ {
-		cmd := workerCommand(dir)
+		cmd := start()
 		if err := cmd.Start(); err != nil {
 			return err
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		var disturb <-chan time.Time
-		if life < disturbed() {
+		if life < disturbed {
 			disturb = time.After(time.Duration(1000+random.IntN(3000)) * time.Millisecond)
 		}
 		select {
