@@ -172,6 +172,9 @@ func TestRTF(t *testing.T) {
 			"running-heads: 1 words, Head|deletions: 1 words, gone|hidden: 1 words, unseen|" +
 				"notes: 1 words, Note.|comments: 1 words, Why?",
 		},
+		"bytes of a picture": {
+			`\pard A{\pict\jpegblip\bin5 {{{\x}}.\par B.\par`, "= The Book|A.\n\nB.", "",
+		},
 		"a field and a text box": {
 			`\pard See {\field{\*\fldinst HYPERLINK}{\fldrslt here}}.\par{\shp{\*\shpinst{\sp{\sn a}}{\shptxt Box\par}}}`,
 			"= The Book|See here.\n\nBox", "",
@@ -277,8 +280,14 @@ func TestArchives(t *testing.T) {
 			makeZip(t, append(chapters, word)...),
 			[]string{"= Two", "It is.", "= ch10", "Ten.", "= The Book", "Eleven."},
 		},
-		"a.tar":     {tarOf(t, chapters...), []string{"= Two", "It is.", "= ch10", "Ten."}},
-		"a.tar.gz":  {gzipOf(t, tarOf(t, chapters...)), []string{"= Two", "It is.", "= ch10", "Ten."}},
+		"a.tar":    {tarOf(t, chapters...), []string{"= Two", "It is.", "= ch10", "Ten."}},
+		"a.tar.gz": {gzipOf(t, tarOf(t, chapters...)), []string{"= Two", "It is.", "= ch10", "Ten."}},
+		"o.zip": {
+			makeZip(t, entry{"s/a.txt", "One.\n"}, entry{"s/b.odt", makeZip(t,
+				entry{"META-INF/manifest.xml", "<manifest/>"},
+				entry{"content.xml", flatHead + odtBody + "</office:document>"})}),
+			[]string{"= a", "One.", "= One", "A b c. D\nE\n\n* * *\n\nTwo\n\nFg\n\nCell"},
+		},
 		"b.txt.gz":  {gzipOf(t, twoChapters), []string{"= CHAPTER I", "It begins.", "= CHAPTER II", "It ends."}},
 		"b.epub.gz": {gzipOf(t, makeEPUB(t, entry{"c.xhtml", page("<h1>One</h1><p>A.</p>")})), []string{"= One", "A."}},
 		"b.tgz":     {gzipOf(t, tarOf(t, entry{"p.jsonl", `{"body":"A."}`})), []string{"= ", "A."}},

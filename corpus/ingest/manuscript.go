@@ -314,9 +314,12 @@ func (j *job) madePage(ctx context.Context, s source, document string) error {
 
 // odt imports an OpenDocument text, an archive or a single file.
 func (j *job) odt(ctx context.Context, s source) error {
-	head, err := readHead(s.path)
-	if err != nil {
-		return err
+	head := s.data // of an archive
+	if head == nil {
+		var err error
+		if head, err = readHead(s.path); err != nil {
+			return err
+		}
 	}
 	if bytes.HasPrefix(head, []byte(zipMark)) {
 		return j.packed(readODT)(ctx, s)

@@ -127,6 +127,7 @@ func (z *zone) readSignals(n *node, isFirst bool) {
 // Limits of the zones that are left out.
 const (
 	maxZone       = 80  // words, without any signal
+	maxTitlePage  = 400 // words of such zones before the story
 	maxSignalled  = 150 // words, with one signal
 	wordsASignal  = 60  // words for each signal of a longer zone
 	maxMakerNotes = 300 // words of a zone whose first line is a signal of maker notes
@@ -156,11 +157,12 @@ func (b *book) dropFront(first int) {
 	for i := range all {
 		titlePage = titlePage || all[i].kind() != "" || b.namesBook(&all[i])
 	}
+	words := 0 // of a title page
 	for i := range all {
 		z := &all[i]
 		part := z.kind()
-		if part == "" && z.words <= maxZone && (titlePage || !z.sentence) {
-			part = partTitlePage
+		if part == "" && z.words <= maxZone && words+z.words <= maxTitlePage && (titlePage || !z.sentence) {
+			part, words = partTitlePage, words+z.words
 		}
 		b.leaveZone(z, part)
 	}

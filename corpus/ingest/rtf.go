@@ -256,8 +256,12 @@ func (r *rtfReader) control() {
 	if r.at < len(r.data) && r.data[r.at] == ' ' {
 		r.at++
 	}
-	if word == "u" {
+	switch {
+	case word == "u":
 		r.unicode(rune(uint16(value)))
+		return
+	case word == "bin" && value > 0: // bytes of a picture, which may have braces
+		r.at += min(value, len(r.data)-r.at)
 		return
 	}
 	if text, ok := rtfSigns[word]; ok {
