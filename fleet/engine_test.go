@@ -127,7 +127,7 @@ func added(t *testing.T, name string, chapters int) (codex string) {
 // the end.
 func TestOrders(t *testing.T) {
 	serve(t)
-	want := added(t, "a.txt", 16)
+	want := added(t, "a.txt", 160)
 	a := newAttempts(t, "one", filepath.Join(programs, "annotator"))
 	seen := 0
 	for _, order := range []error{temporal.NewCanceledError(), activity.ErrActivityPaused, activity.ErrActivityReset} {
@@ -164,7 +164,7 @@ func TestOrders(t *testing.T) {
 // TestTwoAttempts has two workers try the same story at once.
 func TestTwoAttempts(t *testing.T) {
 	serve(t)
-	want := added(t, "a.txt", 12)
+	want := added(t, "a.txt", 120)
 	one := newAttempts(t, "one", filepath.Join(programs, "annotator"))
 	two := newAttempts(t, "two", filepath.Join(programs, "annotator"))
 	ended := make(chan error, 1)
