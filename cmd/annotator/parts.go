@@ -17,11 +17,8 @@ import (
 
 	"annotator"
 	"annotator/batch"
-	"annotator/codex"
 	"annotator/corpus"
-	"annotator/edits"
 	"annotator/internal/atomicfile"
-	"annotator/model/offline"
 	"annotator/runner/notify"
 	"annotator/storage"
 )
@@ -225,91 +222,6 @@ func (p *partedRun) extract(ctx context.Context, part *corpus.Part) error {
 		WithAdvice("read the story anew with another --db, or without --parts")
 }
 
-// findNames finds with what each part begins: with the seed, and the names that the offline model finds in the text
-// before the part.
-func (p *partedRun) findNames(ctx context.Context) error {
-	p.begins = make([]*annotator.Operation, len(p.parts))
-	p.begins[0] = p.begin
-	lacks := make([]bool, len(p.parts))
-	for i := 1; i < len(p.parts); i++ {
-		lacks[i] = !exists(p.databaseOf(i + 1))
-		if !lacks[i] {
-			if err := withDatabase(ctx, p.databaseOf(i+1), func(db *storage.DB) error {
-				seeded, err := db.Edits.Seeded(ctx)
-				lacks[i] = !seeded
-				return err
-			}); err != nil {
-				return err
-			}
-		}
-	}
-	if !slices.Contains(lacks, true) {
-		return nil
-	}
-	cast, part := offline.NewCast(), 0
-	for scene, err := range p.story.Scenes(ctx, p.runner().SceneBytes) {
-		if err != nil {
-			return err
-		}
-		for !slices.Contains(p.parts[part].Threads, scene.Thread.ID) {
-			if part++; lacks[part] {
-				if p.begins[part], err = withNames(p.begin, cast); err != nil {
-					return err
-				}
-			}
-		}
-		cast.Add(scene)
-	}
-	return nil
-}
-
-// withNames adds the names of a cast to a seed as hints, without those that the seed has. A nil seed is none.
-func withNames(seed *annotator.Operation, cast *offline.Cast) (*annotator.Operation, error) {
-	known := namesIn(seed)
-	var list strings.Builder
-	for _, thing := range cast.Things(maxPrimer) {
-		names := append([]string{thing.Term}, thing.Aliases...)
-		if !slices.ContainsFunc(names, func(name string) bool { return known[codex.Normalize(name)] }) {
-			list.WriteString(strings.Join(names, "|") + "\n")
-		}
-	}
-	if list.Len() == 0 {
-		return seed, nil
-	}
-	hints, err := edits.ReadSeed("names.txt", []byte(list.String()), true)
-	if err != nil || seed == nil {
-		return &hints.Operation, err
-	}
-	both := *seed
-	both.Parts = slices.Concat(seed.Parts, hints.Operation.Parts)
-	return &both, nil
-}
-
-// namesIn returns the names of a seed's entries, normalized.
-func namesIn(seed *annotator.Operation) map[string]bool {
-	names := map[string]bool{}
-	if seed == nil {
-		return names
-	}
-	for _, entry := range seed.Parts {
-		term, _ := codex.SplitName(entry.Name)
-		names[codex.Normalize(term)] = true
-		for _, added := range entry.Parts {
-			names[codex.Normalize(added.Name)] = true
-		}
-	}
-	return names
-}
-
-// digestOf names a seed by a hash; empty for none.
-func digestOf(seed *annotator.Operation) string {
-	if seed == nil {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(annotator.EncodeJSON(seed)))
-	return hex.EncodeToString(sum[:])
-}
-
 // read reads all parts at once, as their places allow, each to its end or its trouble. One part's trouble does not stop
 // another. The error is that of the first part with one.
 func (p *partedRun) read(ctx context.Context) error {
@@ -331,81 +243,6 @@ func (p *partedRun) read(ctx context.Context) error {
 	errs := p.fleet.read(databases, func(i int, place *batch.Place) error { return p.readPart(ctx, place, i, shown) })
 	slices.SortStableFunc(errs, func(a, b error) int { return rankOfEnd(a) - rankOfEnd(b) })
 	return errs[0]
-}
-
-// The limits of a part apart from a number of scenes.
-const (
-	allScenes = 0
-	noScene   = -1 // it is not read
-)
-
-// limitsOf shares a limit among parts that have some scenes left, one scene after another to each in turn. A part that
-// may be read to its end is not limited.
-func limitsOf(limit int, left []int) []int {
-	limits := make([]int, len(left))
-	if limit == 0 {
-		return limits
-	}
-	for more := true; more && limit > 0; {
-		more = false
-		for i, n := range left {
-			if limit > 0 && limits[i] < n {
-				limits[i], limit, more = limits[i]+1, limit-1, true
-			}
-		}
-	}
-	for i, n := range left {
-		switch limits[i] {
-		case n:
-			limits[i] = allScenes
-		case 0:
-			limits[i] = noScene
-		}
-	}
-	return limits
-}
-
-// sayLimit says how far the parts are that a limit has stopped.
-func (p *partedRun) sayLimit(ctx context.Context) error {
-	p.progress.close()
-	total, read := 0, 0
-	for _, n := range p.scenes {
-		total += n
-	}
-	err := p.eachStatus(ctx, func(_ int, run *storage.RunStatus) { read += run.Recorded + run.Quarantined })
-	if err != nil {
-		return err
-	}
-	switch {
-	case p.json:
-		return p.printJSON(map[string]any{"joined": false, "scenes": map[string]int{"read": read, "total": total}})
-	case !p.quiet:
-		text := fmt.Sprintf("%d of %s are read: --limit %d stopped the parts, which are joined once all is read. Run "+
-			"again to read on, or without --limit to read and join all that is left.", read,
-			annotator.Quantity(total, "scene"), p.limit)
-		fmt.Fprintln(p.out, wrapLines(text, terminalWidth(p.out)))
-	}
-	return nil
-}
-
-// eachStatus calls a function with the state of each part that has begun.
-func (p *partedRun) eachStatus(ctx context.Context, do func(i int, run *storage.RunStatus)) error {
-	for i := range p.parts {
-		if !exists(p.databaseOf(i + 1)) {
-			continue
-		}
-		if err := withDatabase(ctx, p.databaseOf(i+1), func(db *storage.DB) error {
-			run, err := db.Run.Status(ctx)
-			if annotator.KindOf(err) == annotator.NotFound {
-				return nil
-			}
-			do(i, &run)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // rankOfEnd sorts the ends of parts: first those that leave scenes to read.
