@@ -93,6 +93,22 @@ func within(t *testing.T, what string, is func() bool) {
 	}
 }
 
+// sayAfter has the engine say something once the story has gone on after a scene, unless it is stopped before.
+func (a *attempts) sayAfter(scene int, order error) (stop func()) {
+	stopped := make(chan struct{})
+	go func() {
+		for p := a.last.Load(); p == nil || p.Scene <= scene; p = a.last.Load() {
+			select {
+			case <-stopped:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+		a.say(order)
+	}()
+	return func() { close(stopped) }
+}
+
 func (a *attempts) manifest(story string) store.Manifest {
 	a.t.Helper()
 	m, _, err := a.worker.store.Read(a.t.Context(), story)
@@ -133,11 +149,9 @@ func TestOrders(t *testing.T) {
 	for _, order := range []error{temporal.NewCanceledError(), activity.ErrActivityPaused, activity.ErrActivityReset} {
 		a.say(nil)
 		a.last.Store(nil)
-		go func() {
-			within(t, "the story goes on", func() bool { p := a.last.Load(); return p != nil && p.Scene > seen })
-			a.say(order)
-		}()
+		stop := a.sayAfter(seen, order)
 		_, err := a.attempt("a.txt")
+		stop()
 		if temporal.IsCanceledError(order) != temporal.IsCanceledError(err) || err == nil {
 			t.Errorf("after %v the attempt ends with %v", order, err)
 		}
@@ -148,11 +162,9 @@ func TestOrders(t *testing.T) {
 		seen = m.Scene
 	}
 	a.say(serviceerror.NewUnavailable("away"))
-	go func() {
-		within(t, "the story goes on", func() bool { p := a.last.Load(); return p != nil && p.Scene > seen })
-		a.say(serviceerror.NewNotFound("no such attempt"))
-	}()
+	stop := a.sayAfter(seen, serviceerror.NewNotFound("no such attempt"))
 	p, err := a.attempt("a.txt")
+	stop()
 	if err != nil || p.Scene != p.Scenes || p.Fence != 4 || a.codex("a.txt") != want {
 		t.Errorf("the story ends with %+v: %v", p, err)
 	}
