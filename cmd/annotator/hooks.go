@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -131,7 +130,7 @@ func (o *runOptions) reportHalt(err error) {
 
 func (o *runOptions) happening(event, reason string) happening {
 	return happening{
-		Event: event, Story: o.source, Database: cmp.Or(o.db, databaseOf(o.source)), Reason: oneLine(reason),
+		Event: event, Story: o.source, Database: o.databasePath(), Reason: oneLine(reason),
 	}
 }
 

@@ -57,7 +57,7 @@ func openLogFile(path, content string, onFailure func(error)) (*logFile, error) 
 func (o *runOptions) checkLogFiles() error {
 	imported := cmp.Or(o.corpus, corpusOf(o.source))
 	databases := []string{
-		imported, cmp.Or(o.db, databaseOf(o.source)), cmp.Or(o.fromDB, o.source),
+		imported, o.databasePath(), cmp.Or(o.fromDB, o.source),
 		filepath.Join(filepath.Dir(o.db), filepath.Base(imported)),
 	}
 	for _, path := range []string{o.LogFile, o.Events, o.recording.to} {

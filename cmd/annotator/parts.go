@@ -71,11 +71,11 @@ func (o *runOptions) annotateParts(ctx context.Context) (err error) {
 		return err
 	}
 	o.seed = "" // it is read once
-	p := &partedRun{runOptions: o, folder: partsOf(cmp.Or(o.db, databaseOf(o.source)))}
+	p := &partedRun{runOptions: o, folder: partsOf(o.databasePath())}
 	if err := p.prepare(ctx, &open); err != nil {
 		return err
 	}
-	databases := []string{cmp.Or(o.db, databaseOf(o.source))}
+	databases := []string{o.databasePath()}
 	for i := range p.parts {
 		databases = append(databases, p.databaseOf(i+1))
 	}
@@ -95,7 +95,7 @@ func (o *runOptions) annotateParts(ctx context.Context) (err error) {
 	if slices.ContainsFunc(p.limits, func(n int) bool { return n != allScenes }) {
 		return cmp.Or(readErr, p.sayLimit(context.WithoutCancel(ctx)))
 	}
-	joinErr := f.read([]string{cmp.Or(o.db, databaseOf(o.source))}, func(_ int, place *batch.Place) error {
+	joinErr := f.read([]string{o.databasePath()}, func(_ int, place *batch.Place) error {
 		return p.join(ctx, place, began, readErr)
 	})
 	return joinErr[0]
@@ -180,7 +180,7 @@ func (p *partedRun) cut(ctx context.Context) error {
 
 // checkJoined refuses a database that is no join.
 func (p *partedRun) checkJoined(ctx context.Context) error {
-	path := cmp.Or(p.db, databaseOf(p.source))
+	path := p.databasePath()
 	if !exists(path) {
 		return nil
 	}

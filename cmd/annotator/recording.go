@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -82,7 +81,7 @@ func (o *runOptions) openWire(ctx context.Context, open *closers) (model.Wire, e
 
 // serverWire returns the wire to the server, or that of a story with a place among several.
 func (o *runOptions) serverWire(ctx context.Context) (model.Wire, error) {
-	o.session = sessionOf(cmp.Or(o.db, databaseOf(o.source)))
+	o.session = sessionOf(o.databasePath())
 	if o.fleet != nil {
 		return o.spreadWire()
 	}

@@ -59,7 +59,7 @@ func (o *runOptions) findBefore(ctx context.Context) error {
 
 // bookIsBegun reports whether the corpus and the database of the next book are there.
 func (o *runOptions) bookIsBegun() bool {
-	return !o.noResume && exists(cmp.Or(o.db, databaseOf(o.source))) && exists(cmp.Or(o.corpus, corpusOf(o.source)))
+	return !o.noResume && exists(o.databasePath()) && exists(cmp.Or(o.corpus, corpusOf(o.source)))
 }
 
 // checkSeries checks that a corpus is of the book that the command asks for: after another one, or on its own.

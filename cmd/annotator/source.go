@@ -99,9 +99,12 @@ func refuseRunDatabase(ctx context.Context, source string) (refused error) {
 	return refused
 }
 
+// databasePath returns where the database of the run is, or will be.
+func (o *runOptions) databasePath() string { return cmp.Or(o.db, databaseOf(o.source)) }
+
 // prepareDatabase returns the database of the run: with --no-resume a new one, with --from-snapshot a branch.
 func (o *runOptions) prepareDatabase(ctx context.Context) (string, error) {
-	path := cmp.Or(o.db, databaseOf(o.source))
+	path := o.databasePath()
 	if o.fromSnapshot != 0 {
 		return o.branch(ctx)
 	}
