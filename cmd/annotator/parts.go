@@ -39,6 +39,13 @@ type partedRun struct {
 
 // checkParts refuses what a run in parts cannot do.
 func (o *runOptions) checkParts() error {
+	if o.part > o.numParts || o.part > 0 && o.numParts == 1 {
+		return annotator.Errorf(annotator.Misused, "--part %d is none of --parts %d", o.part, o.numParts).
+			WithAdvice("say with --parts how many there are, and with --part which one of them to read")
+	}
+	if o.numParts == 1 {
+		return nil
+	}
 	const branch = "a branch goes on with the window of a run, and each part has its own"
 	for _, flag := range []struct {
 		name  string
@@ -93,7 +100,7 @@ func (o *runOptions) annotateParts(ctx context.Context) (err error) {
 		return readErr
 	}
 	if slices.ContainsFunc(p.limits, func(n int) bool { return n != allScenes }) {
-		return cmp.Or(readErr, p.sayLimit(context.WithoutCancel(ctx)))
+		return cmp.Or(readErr, p.sayRead(context.WithoutCancel(ctx)))
 	}
 	joinErr := f.read([]string{o.databasePath()}, func(_ int, place *batch.Place) error {
 		return p.join(ctx, place, began, readErr)
@@ -111,6 +118,9 @@ func partsOf(database string) string {
 	stem := strings.TrimSuffix(database, filepath.Ext(database))
 	return strings.TrimSuffix(stem, ".annotator") + ".parts"
 }
+
+// reads reports whether this run reads a part, given by its index.
+func (p *partedRun) reads(i int) bool { return p.part == 0 || p.part == i+1 }
 
 func (p *partedRun) corpusOf(part int) string {
 	return filepath.Join(p.folder, fmt.Sprintf("part%d.corpus.db", part))
@@ -135,6 +145,9 @@ func (p *partedRun) prepare(ctx context.Context, open *closers) (err error) {
 	}
 	return untilSignal(ctx, func(ctx context.Context) error {
 		for i := range p.parts {
+			if !p.reads(i) {
+				continue
+			}
 			if err := p.extract(ctx, &p.parts[i]); err != nil {
 				return err
 			}
@@ -226,9 +239,10 @@ func (p *partedRun) extract(ctx context.Context, part *corpus.Part) error {
 // another. The error is that of the first part with one.
 func (p *partedRun) read(ctx context.Context) error {
 	shown := &partsProgress{progress: p.progress, parts: make([]annotator.Notice, len(p.parts))}
-	databases := make([]string, len(p.parts))
-	for i := range p.parts {
-		shown.parts[i].Total, databases[i] = p.scenes[i], p.databaseOf(i+1)
+	for i, n := range p.scenes {
+		if p.reads(i) {
+			shown.parts[i].Total = n
+		}
 	}
 	if err := p.eachStatus(ctx, func(i int, run *storage.RunStatus) {
 		shown.parts[i].Done = run.Recorded + run.Quarantined
@@ -240,7 +254,20 @@ func (p *partedRun) read(ctx context.Context) error {
 		left[i] = p.scenes[i] - shown.parts[i].Done
 	}
 	p.limits = limitsOf(p.limit, left)
-	errs := p.fleet.read(databases, func(i int, place *batch.Place) error { return p.readPart(ctx, place, i, shown) })
+	if p.part > 0 {
+		p.limits = slices.Repeat([]int{noScene}, len(p.parts))
+		p.limits[p.part-1] = p.limit
+	}
+	var parts []int // that are read, by index
+	var databases []string
+	for i, limit := range p.limits {
+		if limit != noScene {
+			parts, databases = append(parts, i), append(databases, p.databaseOf(i+1))
+		}
+	}
+	errs := p.fleet.read(databases, func(i int, place *batch.Place) error {
+		return p.readPart(ctx, place, parts[i], shown)
+	})
 	slices.SortStableFunc(errs, func(a, b error) int { return rankOfEnd(a) - rankOfEnd(b) })
 	return errs[0]
 }
@@ -258,9 +285,6 @@ func rankOfEnd(err error) int {
 
 // readPart runs the run of a part.
 func (p *partedRun) readPart(ctx context.Context, place *batch.Place, i int, shown *partsProgress) (err error) {
-	if p.limits[i] == noScene {
-		return nil
-	}
 	leave, err := p.fleet.enter(ctx, place)
 	if err != nil {
 		return err

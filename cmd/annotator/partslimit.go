@@ -40,12 +40,14 @@ func limitsOf(limit int, left []int) []int {
 	return limits
 }
 
-// sayLimit says how far the parts are that a limit has stopped.
-func (p *partedRun) sayLimit(ctx context.Context) error {
+// sayRead says how far the parts are that this run has read and not joined.
+func (p *partedRun) sayRead(ctx context.Context) error {
 	p.progress.close()
 	total, read := 0, 0
-	for _, n := range p.scenes {
-		total += n
+	for i, n := range p.scenes {
+		if p.reads(i) {
+			total += n
+		}
 	}
 	err := p.eachStatus(ctx, func(_ int, run *storage.RunStatus) { read += run.Recorded + run.Quarantined })
 	if err != nil {
@@ -54,6 +56,12 @@ func (p *partedRun) sayLimit(ctx context.Context) error {
 	switch {
 	case p.json:
 		return p.printJSON(map[string]any{"joined": false, "scenes": map[string]int{"read": read, "total": total}})
+	case p.part > 0 && p.quiet:
+		fmt.Fprintln(p.out, p.databaseOf(p.part))
+	case p.part > 0:
+		text := fmt.Sprintf("%s: %d of %s read. A run with --parts %d and without --part joins the parts, once all "+
+			"are in their folder.", p.databaseOf(p.part), read, annotator.Quantity(total, "scene"), p.numParts)
+		fmt.Fprintln(p.out, wrapLines(text, terminalWidth(p.out)))
 	case !p.quiet:
 		text := fmt.Sprintf("%d of %s are read: --limit %d stopped the parts, which are joined once all is read. Run "+
 			"again to read on, or without --limit to read and join all that is left.", read,
@@ -63,10 +71,10 @@ func (p *partedRun) sayLimit(ctx context.Context) error {
 	return nil
 }
 
-// eachStatus calls a function with the state of each part that has begun.
+// eachStatus calls a function with the state of each part that this run reads and that has begun.
 func (p *partedRun) eachStatus(ctx context.Context, do func(i int, run *storage.RunStatus)) error {
 	for i := range p.parts {
-		if !exists(p.databaseOf(i + 1)) {
+		if !p.reads(i) || !exists(p.databaseOf(i+1)) {
 			continue
 		}
 		if err := withDatabase(ctx, p.databaseOf(i+1), func(db *storage.DB) error {

@@ -21,8 +21,10 @@ func (p *partedRun) findNames(ctx context.Context) error {
 	p.begins[0] = p.begin
 	lacks := make([]bool, len(p.parts))
 	for i := 1; i < len(p.parts); i++ {
-		lacks[i] = !exists(p.databaseOf(i + 1))
-		if !lacks[i] {
+		if !p.reads(i) {
+			continue
+		}
+		if lacks[i] = !exists(p.databaseOf(i + 1)); !lacks[i] {
 			if err := withDatabase(ctx, p.databaseOf(i+1), func(db *storage.DB) error {
 				seeded, err := db.Edits.Seeded(ctx)
 				lacks[i] = !seeded

@@ -34,6 +34,7 @@ type runOptions struct {
 	seed         string
 	seedAs       string
 	numParts     int                  // 1: the story is read as one
+	part         int                  // the only one that is read; 0: all, and they are joined
 	begin        *annotator.Operation // of a part and of a join: the entries that it begins with; nil: those of seed
 	isJoin       bool                 // it joins the parts of the story
 	fromSnapshot int64
@@ -106,7 +107,8 @@ a database of its own, in a folder beside the database (book.parts). A part begi
 model finds in the text before it, as hints. Then the parts are joined in the story's order. The same command resumes
 parts and join. Servers admit parts as they admit stories; one that does not tell its room gets all. With --seed, all
 parts and their join begin with your entries. With --limit, the parts read that many scenes in all, in turn, and are
-joined by a run that reads the last of them.
+joined by a run that reads the last of them. With --part K, only part K is read, and nothing is joined: so parts can be
+read on several machines. Once their databases are in the folder of one, a run without --part joins them.
 
 Lines of --log-file and --events name the source if there are several stories or parts.
 
@@ -129,6 +131,7 @@ const runExamples = `  annotator run book.epub
   annotator run book.epub --seed lorebook.json --seed-as hints
   annotator run book2.epub --after book1.epub
   annotator run book.epub --endpoint http://localhost:8000/v1 --parts 8
+  annotator run book.epub --endpoint http://localhost:8000/v1 --parts 8 --part 3
   annotator run book.epub --max-cost 5 --price-in 3 --price-cached 0.3 --price-out 15
   annotator run book.epub --endpoint http://localhost:8000/v1 --until 07:30
   annotator run --print-config`
@@ -155,6 +158,7 @@ func newRun(a *app) *cobra.Command {
 	reimportFlag(flags, &o.reimport)
 	limitFlag(flags, &o.limit, 0, "maximum `SCENES` to read in this run; 0: all")
 	countFlag(flags, &o.numParts, "parts", 1, 1, "read `N` parts of the story at once, and join them")
+	countFlag(flags, &o.part, "part", 0, 0, "with --parts, read only part `K` of them; 0: all, and join them")
 	o.branchFlags(flags)
 	o.beginFlags(flags)
 	o.stories.addTo(flags)
@@ -198,10 +202,8 @@ func (o *runOptions) run(ctx context.Context) error {
 	if err := o.load(o.app); err != nil {
 		return err
 	}
-	if o.numParts > 1 {
-		if err := o.checkParts(); err != nil {
-			return err
-		}
+	if err := o.checkParts(); err != nil {
+		return err
 	}
 	if err := o.openRecording(); err != nil {
 		return err
