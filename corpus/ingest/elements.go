@@ -33,12 +33,20 @@ var (
 	voidElements    = setOf("area base br col embed hr img input link meta param source track wbr")
 	sectionElements = setOf("body section article div aside main ol ul") // they hold whole parts of a book
 	silentElements  = setOf("head script style title")
-	hiddenElements  = setOf("template svg math iframe object select textarea button noscript") // no text of a story
+	// They hold no text of a story; annotations have a formula in another form.
+	hiddenElements = setOf("template svg iframe object select textarea button noscript annotation annotation-xml")
 	// of elements, classes and types
 	stanzaNames = setOf("stanza linegroup line-group lg verse poem poetry z3998:verse z3998:poem")
 	// of links whose text may be the mark of a note
 	noteClasses = setOf("noteref footnote-ref footnoteref fnref fnanchor footnote-link")
 )
+
+// formulaSigns are the signs between the parts of a formula that are shown above or below each other, by element. The
+// last one stands between all further parts.
+var formulaSigns = map[string]string{
+	"mfrac": "/", "mroot": " ", "mtable": " ", "mtr": " ",
+	"msub": "_", "munder": "_", "msup": "^", "mover": "^", "msubsup": "_^", "munderover": "_^",
+}
 
 // matterParts are the kinds of front and back matter, as EPUB's vocabularies call them. A preface, a prologue and the
 // like are none: they may well be part of the story.

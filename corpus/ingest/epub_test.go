@@ -98,11 +98,16 @@ func TestEPUBText(t *testing.T) {
 		"notes": {
 			`<p>Word<a href="n.xhtml#n1" epub:type="noteref">1</a>, more<sup><a href="#n2">2</a></sup> and<a href="#n3"><sup>*</sup></a> 3<sup>rd</sup>, see <a href="#c4">4</a>.</p><aside epub:type="footnote"><p>Gone.</p></aside>`, "Word, more and 3rd, see 4.",
 		},
-		"unclosed":        {"<p>One<p>Two<ul><li>Three<li>Four</ul><i>Five", "One\n\nTwo\n\nThree\n\nFour\n\nFive"},
-		"crossing":        {"<p><b>One <i>two</b> three</i></p></div></p><p>Four</p>", "One two three\n\nFour"},
-		"preformatted":    {"<pre>One\n  two</pre><p>Three</p>", "One\ntwo\n\nThree"},
-		"table":           {"<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a b\n\nc"},
-		"ruby":            {"<p><ruby>\u6f22<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>\u5b57</p>", "\u6f22\u5b57"},
+		"unclosed":     {"<p>One<p>Two<ul><li>Three<li>Four</ul><i>Five", "One\n\nTwo\n\nThree\n\nFour\n\nFive"},
+		"crossing":     {"<p><b>One <i>two</b> three</i></p></div></p><p>Four</p>", "One two three\n\nFour"},
+		"preformatted": {"<pre>One\n  two</pre><p>Three</p>", "One\ntwo\n\nThree"},
+		"table":        {"<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a b\n\nc"},
+		"ruby":         {"<p><ruby>\u6f22<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>\u5b57</p>", "\u6f22\u5b57"},
+		"formulas": {
+			`<p>Take <math alttext="half"><semantics><mrow><mi>x</mi><mo>=</mo><mfrac><mn>1</mn><mn>2</mn></mfrac></mrow>` +
+				`<annotation encoding="application/x-tex">x=\frac12</annotation></semantics></math> of <math><msubsup>` +
+				`<mi>a</mi><mn>1</mn><mn>2</mn></msubsup></math>.</p>`, "Take x=1/2 of a_1^2.",
+		},
 		"self-closing":    {`<p><a id="x"/>One</p><p/><p>Two</p>`, "One\n\nTwo"},
 		"heading within":  {"<h2>Title</h2><p>One</p><h3>Part</h3><p>Two</p>", "One\n\n* * *\n\nPart\n\nTwo"},
 		"heading of many": {`<hgroup><h2>I</h2><p epub:type="title">Name</p></hgroup><p>One</p>`, "One"},

@@ -152,6 +152,21 @@ func TestODT(t *testing.T) {
 	}
 }
 
+// TestODTPictures does not take the description of a picture for text of the heading that it stands in, unless the
+// heading has no other.
+func TestODTPictures(t *testing.T) {
+	t.Parallel()
+	picture := func(what string) string {
+		return `<draw:frame xmlns:draw="d" xmlns:svg="urn:svg-compatible"><svg:title>A drawing</svg:title>` +
+			`<svg:desc>` + what + `</svg:desc></draw:frame>`
+	}
+	heading := func(content string) string { return `<text:h text:outline-level="1">` + content + `</text:h>` }
+	m := importFile(t, "b.fodt", flatHead+`<office:body><office:text>`+picture("A page")+
+		heading(picture("A vine")+"One")+`<text:p>A.`+picture("A boat")+`</text:p>`+
+		heading(picture("Two &amp; more"))+`<text:p>B.</text:p></office:text></office:body></office:document>`)
+	wantScenes(t, m, "= One", "A.", "= Two & more", "B.")
+}
+
 const rtfHead = `{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}{\f1\fcharset204 Times;}}` +
 	`{\stylesheet{\s1\outlinelevel0 Any;}{\s2 heading 1;}{\s3 toc 1;}}{\info{\title The Book}{\author A. Writer}}`
 
@@ -191,6 +206,20 @@ func TestRTF(t *testing.T) {
 				t.Errorf("left out %q, want %q", got, c.parts)
 			}
 		})
+	}
+}
+
+// TestPartOfRTF reads what has no beginning of a document but begins as a paragraph of one.
+func TestPartOfRTF(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{
+		`{\pard \ql {\b Caf\'e9} One\par}` + "\n" + `{\pard Two\par}`, "\n" + `\pard {\b Caf\u233?} One\par Two\par`,
+	} {
+		m := importFile(t, "b.rtf", source)
+		wantScenes(t, m, "= b", "Café One\n\nTwo")
+		if m.report.Format != ingest.RTF {
+			t.Error(m.report.Format)
+		}
 	}
 }
 
@@ -255,6 +284,25 @@ func tarOf(t testing.TB, entries ...entry) string {
 	return b.String()
 }
 
+// oldTar makes headers of a tar archive as those of the seventh edition of Unix, which have no name of their format.
+func oldTar(archive string) string {
+	b := []byte(archive)
+	for at := 0; at+512 <= len(b); at += 512 {
+		header := b[at : at+512]
+		if string(header[257:262]) != "ustar" {
+			continue
+		}
+		clear(header[257:])
+		copy(header[148:], "        ")
+		sum := 0
+		for _, c := range header {
+			sum += int(c)
+		}
+		copy(header[148:], fmt.Sprintf("%06o\x00 ", sum))
+	}
+	return string(b)
+}
+
 func gzipOf(t testing.TB, content string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -288,6 +336,8 @@ func TestArchives(t *testing.T) {
 				entry{"content.xml", flatHead + odtBody + "</office:document>"})}),
 			[]string{"= a", "One.", "= One", "A b c. D\nE\n\n* * *\n\nTwo\n\nFg\n\nCell"},
 		},
+		"v7.tar":    {oldTar(tarOf(t, chapters...)), []string{"= Two", "It is.", "= ch10", "Ten."}},
+		"v7.tgz":    {gzipOf(t, oldTar(tarOf(t, chapters...))), []string{"= Two", "It is.", "= ch10", "Ten."}},
 		"b.txt.gz":  {gzipOf(t, twoChapters), []string{"= CHAPTER I", "It begins.", "= CHAPTER II", "It ends."}},
 		"b.epub.gz": {gzipOf(t, makeEPUB(t, entry{"c.xhtml", page("<h1>One</h1><p>A.</p>")})), []string{"= One", "A."}},
 		"b.tgz":     {gzipOf(t, tarOf(t, entry{"p.jsonl", `{"body":"A."}`})), []string{"= ", "A."}},

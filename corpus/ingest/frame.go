@@ -30,6 +30,7 @@ type frame struct {
 	division *division // that it is or is in; nil outside
 
 	start int    // where its text begins in the open paragraph
+	parts int    // elements directly in it so far, of a formula
 	alt   string // of a heading, the words of its pictures
 }
 
@@ -38,7 +39,7 @@ func (r *pageReader) frame(token html.Token) frame {
 	f := r.top()
 	classes := strings.Fields(attribute(token, "class"))
 	kinds := strings.Fields(strings.ToLower(attribute(token, "epub:type") + " " + attribute(token, "role")))
-	f.name, f.start, f.alt, f.link, f.note, f.divides = token.Data, len(r.text), "", false, false, false
+	f.name, f.start, f.parts, f.alt, f.link, f.note, f.divides = token.Data, len(r.text), 0, "", false, false, false
 	if f.level == 0 {
 		if f.level = r.headingLevel(token, classes, kinds); f.level > 0 && r.site.keepsHeadings(f.part, f.level) {
 			f.part = ""

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/xml"
+	"html"
 	"strconv"
 	"strings"
 
@@ -68,6 +69,7 @@ type odtReader struct {
 	parts   []string // the parts that open elements are, each "" or as EPUB's vocabulary has it
 	inText  int      // paragraphs open: other text is white space
 	space   bool     // white space was read last: more is one
+	picture bool     // within the description of a picture
 	outer   []odtOuter
 }
 
@@ -112,7 +114,8 @@ func (r *odtReader) start(name string, e *xml.StartElement) {
 		r.paragraph().html.WriteString("<br>")
 		r.paragraph().plain.WriteString("\n")
 		r.space = true
-	case "soft-page-break":
+	case "title", "desc":
+		r.picture = strings.Contains(e.Name.Space, "svg")
 	case "note", "annotation":
 		r.outer = append(r.outer, odtOuter{r.manuscript, r.spans})
 		r.manuscript, r.spans = &manuscript{}, nil
@@ -207,10 +210,15 @@ func (r *odtReader) words(text string) {
 
 // text takes the text of paragraphs, in which white space is one space.
 func (r *odtReader) text(text string) {
-	if r.skipped > 0 {
+	switch {
+	case r.skipped > 0:
 		return
-	}
-	if r.inText == 0 {
+	case r.picture && r.inText == 0:
+		return
+	case r.picture:
+		r.paragraph().html.WriteString(`<img alt="` + html.EscapeString(text) + `">`)
+		return
+	case r.inText == 0:
 		r.meta(strings.TrimSpace(text))
 		return
 	}
@@ -253,6 +261,8 @@ func (r *odtReader) end(name string) {
 	switch name {
 	case "style":
 		r.style = ""
+	case "title", "desc":
+		r.picture = false
 	case "p", "h":
 		r.inText--
 		r.spans = r.spans[:len(r.spans)-1]

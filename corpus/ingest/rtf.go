@@ -1,8 +1,8 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -14,8 +14,9 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// rtfMark is what an RTF document begins with.
-const rtfMark = `{\rtf`
+// rtfMark is what an RTF document begins with. A part of one, as programs make for the clipboard or for templates,
+// begins with a paragraph.
+var rtfMark = regexp.MustCompile(`\A(?:\{\\rtf|[\s{]*\\pard\b)`)
 
 // rtf imports an RTF document.
 func (j *job) rtf(ctx context.Context, s source) error {
@@ -96,7 +97,7 @@ var rtfDestinations = map[string]string{
 
 // readRTF makes a page of an RTF document.
 func readRTF(data []byte) (string, error) {
-	if !bytes.HasPrefix(data, []byte(rtfMark)) {
+	if !rtfMark.Match(data) {
 		return "", annotator.Errorf(annotator.Misused, "it is no RTF document").
 			WithAdvice("open it in a word processor, save it again, and import that")
 	}

@@ -187,7 +187,7 @@ func detect(path string, head []byte, encoding string) Format {
 		return MOBI
 	case bytes.HasPrefix(head, []byte(pdf.Mark)):
 		return PDF
-	case bytes.HasPrefix(head, []byte(rtfMark)):
+	case rtfMark.Match(head):
 		return RTF
 	}
 	return detectText(path, decodeHead(head, encoding))

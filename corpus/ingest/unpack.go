@@ -11,17 +11,38 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"annotator"
 )
 
-// What compressed files and tar archives begin with, or have at an offset.
+// gzipMark is what a compressed file begins with.
+const gzipMark = "\x1f\x8b"
+
+// What a tar archive begins with: a header of this size, which has its checksum in octal digits at this place.
 const (
-	gzipMark = "\x1f\x8b"
-	tarMark  = "ustar"
-	tarAt    = 257
+	tarHeader  = 512
+	tarSumAt   = 148
+	tarSumSize = 8
 )
+
+// isTar reports whether data begins with the header of a tar archive. The oldest ones have no other mark than its
+// checksum, which counts its own bytes as spaces.
+func isTar(head []byte) bool {
+	if len(head) < tarHeader {
+		return false
+	}
+	digits := head[tarSumAt : tarSumAt+tarSumSize]
+	want, err := strconv.ParseInt(strings.Trim(string(digits), " \x00"), 8, 32)
+	sum := int64(tarSumSize * ' ')
+	for i, b := range head[:tarHeader] {
+		if i < tarSumAt || i >= tarSumAt+tarSumSize {
+			sum += int64(b)
+		}
+	}
+	return err == nil && sum == want
+}
 
 // member is a file of an archive.
 type member struct {
@@ -71,7 +92,7 @@ func unpack(s source, o Options, report *Report) ([]source, error) {
 
 // isArchive reports whether a file is one that unpack reads.
 func isArchive(head []byte) bool {
-	return bytes.HasPrefix(head, []byte(gzipMark)) || bytes.HasPrefix(head[min(tarAt, len(head)):], []byte(tarMark))
+	return bytes.HasPrefix(head, []byte(gzipMark)) || isTar(head)
 }
 
 // readMembers reads the files of an archive.
@@ -81,7 +102,7 @@ func readMembers(s source, report *Report) ([]member, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	head := make([]byte, tarAt+len(tarMark))
+	head := make([]byte, len(zipMark))
 	n, _ := io.ReadFull(f, head)
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, annotator.Errorf(annotator.Storage, "read %s: %w", s.path, err)
@@ -130,7 +151,7 @@ func gzipMembers(f io.Reader, s source) ([]member, error) {
 			WithAdvice("it is not a book, or made to do harm")
 	case err != nil:
 		return nil, damagedArchive(err)
-	case bytes.HasPrefix(data[min(tarAt, len(data)):], []byte(tarMark)):
+	case isTar(data):
 		return tarMembers(bytes.NewReader(data), &Report{})
 	}
 	return []member{{strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), data}}, nil

@@ -118,11 +118,25 @@ func (r *pageReader) start(token html.Token) error {
 		r.void(token)
 		return nil
 	}
+	r.startFormulaPart()
 	if len(r.stack) >= maxDepth {
 		return errTooDeep
 	}
 	r.stack = append(r.stack, r.frame(token))
 	return nil
+}
+
+// startFormulaPart parts an element of a formula from the one before it: of a half, 12 would be left.
+func (r *pageReader) startFormulaPart() {
+	signs := formulaSigns[r.top().name]
+	if signs == "" {
+		return
+	}
+	outer := &r.stack[len(r.stack)-1]
+	if outer.parts++; outer.parts > 1 {
+		i := min(outer.parts-2, len(signs)-1)
+		r.words(signs[i : i+1])
+	}
 }
 
 func (r *pageReader) void(token html.Token) {
