@@ -103,10 +103,10 @@ func partOfClass(name string, classes []string, id string) string {
 // maxNamedMatter is how many words a file may have that is left out for its name.
 const maxNamedMatter = 300
 
-// matterFile names the part that a file is by its name, where nothing else says what it is; "" if it is none. A
-// chapter may well be called an index or credits.
-func matterFile(name string) string {
-	if part := matterPart(strings.ToLower(stem(name))); part != partMatter {
+// matterName names the part that a file or an entry of a table of contents is by its name; "" if it is none. A chapter
+// may well be called an index or credits.
+func matterName(name string) string {
+	if part := matterPart(strings.ReplaceAll(strings.ToLower(name), " ", "-")); part != partMatter {
 		return part
 	}
 	return ""

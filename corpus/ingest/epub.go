@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,8 +122,8 @@ func (b *bookReader) item(ctx context.Context, item spineItem) error {
 	default:
 		return unreadable(item.name, err)
 	}
-	if matter == "" && pageWords(page) <= maxNamedMatter {
-		matter = matterFile(item.name)
+	if matter == "" {
+		matter = page.namedMatter(item.name, entries)
 	}
 	switch {
 	case matter != "":
@@ -150,15 +151,37 @@ func unreadable(name string, err error) error {
 	return e.WithAdvice("get a whole copy of the book, or take the file out of its reading order in an editor")
 }
 
-// pageWords counts the words of a page.
-func pageWords(p *page) int {
-	words := 0
+// maxListedMatter is how many words a page may have that is left out for what the table of contents calls it.
+const maxListedMatter = 500
+
+// namedMatter names the part that a page is by its names: that of its file, and the one entry of the table of contents
+// if that leads to its beginning. Entries are made for readers, so they count for more. "" is no part.
+func (p *page) namedMatter(file string, entries []tocEntry) string {
+	words, label := 0, ""
+	if len(entries) == 1 {
+		label = entries[0].label
+	}
 	for _, n := range p.nodes {
-		if n.kind != anchor {
+		switch {
+		case n.kind != anchor:
 			words += annotator.CountWords(n.text)
+		case words > 0 && len(entries) == 1 && n.text == entries[0].fragment:
+			label = ""
 		}
 	}
-	return words
+	if isNotesTitle(label) { // a chapter may well be called notes
+		if areNotes(label, p.nodes) {
+			return partNotes
+		}
+		label = ""
+	}
+	switch {
+	case words <= maxNamedMatter:
+		return cmp.Or(matterName(stem(file)), matterName(label))
+	case words <= maxListedMatter:
+		return matterName(label)
+	}
+	return ""
 }
 
 // leaveOutPage leaves a whole page out.

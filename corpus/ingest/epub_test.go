@@ -217,6 +217,31 @@ func TestEPUBLeavesOutWhatIsNoStory(t *testing.T) {
 
 // TestEPUBStopsAtAFileThatCannotBeRead does not import a book without a part of its text. A byte that is no character
 // is left out, and counted.
+// TestContentsNameWhatIsNoStory: a file is matter if its one entry in the table of contents calls it so. What is called
+// notes also looks like notes, and a long text stays.
+func TestContentsNameWhatIsNoStory(t *testing.T) {
+	t.Parallel()
+	const notes = "<p>1. The ford is now a bridge.</p><p>2. He means the other one.</p>"
+	m := importFile(t, "b.epub", makeEPUB(t,
+		entry{"nav.xhtml", nav(`<li><a href="a.xhtml">Imprint</a></li><li><a href="b.xhtml">The Ford</a></li>` +
+			`<li><a href="c.xhtml">Notes</a></li><li><a href="d.xhtml">Dedication</a></li>` +
+			`<li><a href="e.xhtml">Endnotes</a></li><li><a href="f.xhtml">Copyright Page</a></li>` +
+			`<li><a href="g.xhtml#x">Colophon</a></li>`)},
+		entry{"a.xhtml", page("<h2>Imprint</h2><p>This is what the press says.</p>")},
+		entry{"b.xhtml", page("<h2>The Ford</h2><p>They crossed it at night.</p>")},
+		entry{"c.xhtml", page("<h2>Notes</h2><p>She sang three of them, and then she left.</p>")},
+		entry{"d.xhtml", page("<h2>Dedication</h2><p>" + strings.Repeat("The priest spoke for long. ", 101) + "</p>")},
+		entry{"e.xhtml", page("<h2>Endnotes</h2>" + notes)},
+		entry{"f.xhtml", page("<h2>Rights</h2><p>" + strings.Repeat("You may copy this. ", 120) + "</p>")},
+		entry{"g.xhtml", page("<p>So it ended.</p><h2 id='x'>Colophon</h2><p>It was sewn by hand.</p>")},
+	))
+	scenes := m.scenes(t)
+	if len(scenes) != 8 || scenes[0] != "= The Ford" || scenes[2] != "= Notes" || scenes[4] != "= Dedication" {
+		t.Errorf("%q", scenes)
+	}
+	wantLeftOut(t, m, "left out: front and back matter (3): a.xhtml, e.xhtml, f.xhtml")
+}
+
 func TestEPUBStopsAtAFileThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, damaged := range map[string]string{

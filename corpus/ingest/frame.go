@@ -152,8 +152,11 @@ func (r *pageReader) partOf(token html.Token, classes, kinds []string) string {
 	if token.Data == "rt" || token.Data == "rp" {
 		return partRuby
 	}
-	if token.Data == "nav" {
+	switch {
+	case token.Data == "nav":
 		return partNavigation
+	case token.Data == "body" && r.fb2 && attribute(token, "name") != "":
+		return partNotes // only the body of the story has no name
 	}
 	if part := partOfClass(token.Data, classes, attribute(token, "id")); part != "" {
 		return part

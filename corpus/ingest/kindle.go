@@ -43,6 +43,9 @@ func readKindle(data []byte, report *Report) (*bookReader, error) {
 		made[name(i)] = page
 		p.spine = append(p.spine, spineItem{name: name(i), linear: true})
 	}
+	for i, kind := range b.Guide {
+		p.callMatter(name(i), kind)
+	}
 	for _, e := range b.Contents {
 		p.toc[name(e.Page)] = append(p.toc[name(e.Page)],
 			tocEntry{label: e.Label, fragment: e.Fragment, depth: e.Depth, leaf: e.Leaf})

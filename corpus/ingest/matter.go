@@ -247,23 +247,33 @@ var noteStart = regexp.MustCompile(`^\W*(?:(?i:footnote|note) )?(?:\d{1,4}|[*†
 func (b *book) dropNotes(last int) {
 	for i := last; i < len(b.nodes); i++ {
 		n := b.nodes[i]
-		if !n.stays() || !n.isText() || n.copied || !shortText(n.text, 4) || !words().matches(partNotes, n.text) {
+		if !n.stays() || !n.isText() || n.copied || !isNotesTitle(n.text) {
 			continue
 		}
-		marked, all := 0, 0
-		for _, n := range b.nodes[i+1:] {
-			if n.hasText() {
-				all++
-				if noteStart.MatchString(n.text) {
-					marked++
-				}
-			}
-		}
-		if marked > 0 && marked*2 >= all {
+		if areNotes(n.text, b.nodes[i+1:]) {
 			b.leaveZone(&zone{from: i, to: len(b.nodes)}, partNotes)
 		}
 		return
 	}
+}
+
+func isNotesTitle(text string) bool { return shortText(text, 4) && words().matches(partNotes, text) }
+
+// areNotes reports whether most paragraphs below a title of notes begin with a mark.
+func areNotes(title string, below []*node) bool {
+	if !isNotesTitle(title) {
+		return false
+	}
+	marked, all := 0, 0
+	for _, n := range below {
+		if n.hasText() {
+			all++
+			if noteStart.MatchString(n.text) {
+				marked++
+			}
+		}
+	}
+	return marked > 0 && marked*2 >= all
 }
 
 // endNodes is how many nodes at either end of a book without chapters, or behind the last, are looked at.

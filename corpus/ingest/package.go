@@ -195,13 +195,16 @@ func (b *packageReader) addEntry(e tocEntry, from, link string) {
 
 // addMatter takes the landmarks' word, and that of EPUB 2's guide, for whole files that are no part of the story.
 func (b *packageReader) addMatter(from, link, kinds string) {
-	file, fragment, err := resolve(from, link)
-	if err != nil || fragment != "" {
-		return
+	if file, fragment, err := resolve(from, link); err == nil && fragment == "" {
+		b.callMatter(file, kinds)
 	}
+}
+
+// callMatter takes the book's word for a file that is no part of the story.
+func (p *publication) callMatter(file, kinds string) {
 	for kind := range strings.FieldsSeq(strings.ToLower(kinds)) {
 		if part := matterPart(kind); part != "" {
-			b.matter[file] = part
+			p.matter[file] = part
 		}
 	}
 }

@@ -25,6 +25,8 @@ type Book struct {
 	Title, Author string
 	Pages         []string // as HTML, in their order
 	Contents      []Entry  // in the order of the book
+	// what the book calls some pages, in the words of EPUB 2: "title-page", "notes"
+	Guide map[int]string
 }
 
 // Entry is an entry of the table of contents.
@@ -49,6 +51,7 @@ const (
 	maxRecord = 64 << 10  // bytes that one record of the text unpacks to
 	maxPhrase = 64 << 10  // bytes of an entry of a dictionary
 	maxItems  = 200_000   // entries of an index
+	maxGuide  = 100       // entries of a guide
 )
 
 // Mark is at offset MarkAt of each such file.
@@ -348,10 +351,7 @@ func place(b *Book, points []point, starts []int, pages [][]byte) [][]byte {
 	slices.SortStableFunc(points, func(a, b point) int { return a.position - b.position })
 	inserts := make([][]int, len(pages))
 	for _, p := range points {
-		i := len(starts) - 1
-		for i > 0 && starts[i] > p.position {
-			i--
-		}
+		i := pageAt(starts, p.position)
 		if i < 0 || p.position < 0 {
 			continue
 		}

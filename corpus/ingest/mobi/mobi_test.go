@@ -101,8 +101,17 @@ func index(entries []tagged, forms [][2]byte, texts ...string) []string {
 	return records
 }
 
-const oldText = "<html><body><h1>One</h1><p>A.</p><mbp:pagebreak/>" +
-	"<h1>Two</h1><p>See <a filepos=0000000012>One</a>.</p></body></html>"
+const (
+	oldStart = "<html><body><h1>One</h1><p>A.</p>"
+	oldText  = oldStart + "<mbp:pagebreak/><h1>Two</h1><p>See <a filepos=0000000012>One</a>.</p></body></html>"
+)
+
+// guidedText says of its second page that it is notes, and of a place in its first that it is a cover.
+func guidedText() string {
+	const guide = `<guide><reference type="notes" filepos=%05d /><reference type="cover" filepos=%05d /></guide>`
+	at := len(fmt.Sprintf(guide, 0, 0)) + len(oldStart)
+	return fmt.Sprintf(guide, at, at-3) + oldText
+}
 
 func oldBook() []byte {
 	toc := index([]tagged{
@@ -155,6 +164,17 @@ func TestRead(t *testing.T) {
 			Pages:    []string{`<html><body><a id="contents-12"></a><h1>One</h1><p>A.</p></body></html>`},
 			Contents: []mobi.Entry{{Label: "One", Fragment: "contents-12", Depth: 1, Leaf: true}},
 		}},
+		"guide": {
+			pack(header(6, 1, 0, len(guidedText()), map[int]uint32{}), guidedText()),
+			mobi.Book{
+				Title: "Title", Guide: map[int]string{1: "notes"},
+				Pages: []string{
+					`<body><guide><reference type="notes" href="#filepos00128" />` +
+						`<reference type="cover" href="#filepos00125" /></guide>` + oldStart + `</body>`,
+					`<body><mbp:pagebreak/><h1>Two</h1><p>See <a href="#filepos0000000012">One</a>.</p></body></html></body>`,
+				},
+			},
+		},
 		"compressed": {
 			pack(header(6, 2, 0, 9, map[int]uint32{}), "<p>ab\x80\x10\xe1.</p>"),
 			mobi.Book{Title: "Title", Pages: []string{"<body><p>ababa a.</p></body>"}},

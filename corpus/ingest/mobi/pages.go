@@ -8,7 +8,10 @@ import (
 
 var (
 	pageBreak = regexp.MustCompile(`(?i)<mbp:pagebreak[^>]*>`)
-	fileLink  = regexp.MustCompile(`(?i)\bfilepos\s*=\s*["']?(\d+)["']?`)
+	fileLink  = regexp.MustCompile(`(?i)\bfilepos\s*=\s*["']?(\d{1,10})["']?`)
+	reference = regexp.MustCompile(`(?i)<reference\b[^>]*>`)
+	kindOf    = regexp.MustCompile(`(?i)\btype\s*=\s*["']([\w.-]+)["']`)
+	anyTag    = regexp.MustCompile(`<[^<>]*>`)
 )
 
 // cut makes pages of the text of a MOBI: a tag of its own begins each.
@@ -20,10 +23,41 @@ func (h *header) cut(b *Book, text []byte, points []point) {
 		starts, pages = append(starts, from), append(pages, text[from:at[0]:at[0]])
 		from = at[0]
 	}
+	b.Guide = readGuide(text, starts, pages)
 	for _, page := range place(b, points, starts, pages) {
 		page = fileLink.ReplaceAll(page, []byte(`href="#filepos$1"`))
 		b.Pages = append(b.Pages, "<body>"+h.decode(page)+"</body>")
 	}
+}
+
+// readGuide reads what the book says of its own parts. A part that begins within a page says nothing of the page.
+func readGuide(text []byte, starts []int, pages [][]byte) map[int]string {
+	var guide map[int]string
+	for _, tag := range reference.FindAll(text, maxGuide) {
+		kind, link := kindOf.FindSubmatch(tag), fileLink.FindSubmatch(tag)
+		if kind == nil || link == nil {
+			continue
+		}
+		position, _ := strconv.Atoi(string(link[1]))
+		i := pageAt(starts, position)
+		before := pages[i][:min(position-starts[i], len(pages[i]))]
+		if len(bytes.TrimSpace(anyTag.ReplaceAll(before, nil))) == 0 {
+			if guide == nil {
+				guide = map[int]string{}
+			}
+			guide[i] = string(kind[1])
+		}
+	}
+	return guide
+}
+
+// pageAt is the page that a position of the text is on.
+func pageAt(starts []int, position int) int {
+	i := len(starts) - 1
+	for i > 0 && starts[i] > position {
+		i--
+	}
+	return i
 }
 
 // maxCopied is how many bytes may be copied to put pages together.
