@@ -154,8 +154,8 @@ func unreadable(name string, err error) error {
 // maxListedMatter is how many words a page may have that is left out for what the table of contents calls it.
 const maxListedMatter = 500
 
-// namedMatter names the part that a page is by its names: that of its file, and the one entry of the table of contents
-// if that leads to its beginning. Entries are made for readers, so they count for more. "" is no part.
+// namedMatter names the part that a page is by the name of its file or by the entry of the table of contents. There
+// must be no other, and it leads to the beginning. Entries are made for readers: they count for more. "" is no part.
 func (p *page) namedMatter(file string, entries []tocEntry) string {
 	words, label := 0, ""
 	if len(entries) == 1 {

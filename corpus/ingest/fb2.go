@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readFB2 reads a FictionBook: its sections are chapters, and its verse keeps its lines.
+// readFB2 reads a FictionBook: its sections are chapters, its verse keeps its lines, its notes are one chapter.
 func (b *book) readFB2(_, text string) error {
 	page, err := readPage(text, pageOptions{keep: b.keep, doc: b.doc, fb2: true})
 	if err != nil {

@@ -24,6 +24,7 @@ type frame struct {
 	table   bool // it is or is in a row of a table or an item of a list
 	story   bool // it is or is in what holds the text of a site's story
 	section int  // FictionBook: how deep sections are nested
+	endnote bool // FictionBook: it is or is in a body that is not the story's
 	divides bool // it is the division, and not only in it
 	stanza  int  // that it is or is in; 0 outside of verse
 
@@ -56,12 +57,12 @@ func (r *pageReader) frame(token html.Token) frame {
 		r.stanzas++
 		f.stanza = r.stanzas
 	}
-	if d := r.divisionOf(token, kinds); d != nil && f.part == "" && f.section < maxHeadingLevel-1 {
+	if d := r.divisionOf(token, kinds); d != nil && f.part == "" && f.section < maxHeadingLevel-1 && !f.endnote {
 		f.division, f.divides = d, true
 	}
 	switch {
-	case f.name == "body" && r.fb2 && attribute(token, "name") != "":
-		f.section = maxHeadingLevel - 1 // notes are one chapter
+	case f.name == "body" && r.fb2:
+		f.endnote = attribute(token, "name") != ""
 	case f.name == "section" && r.fb2:
 		f.section = min(f.section+1, maxHeadingLevel)
 	case f.name == "a":
@@ -124,6 +125,8 @@ func (r *pageReader) headingLevel(token html.Token, classes, kinds []string) int
 			return 0
 		case r.top().name == "body":
 			return 1
+		case r.top().endnote: // they are one chapter
+			return 0
 		default:
 			return min(section+1, maxHeadingLevel)
 		}
@@ -152,11 +155,8 @@ func (r *pageReader) partOf(token html.Token, classes, kinds []string) string {
 	if token.Data == "rt" || token.Data == "rp" {
 		return partRuby
 	}
-	switch {
-	case token.Data == "nav":
+	if token.Data == "nav" {
 		return partNavigation
-	case token.Data == "body" && r.fb2 && attribute(token, "name") != "":
-		return partNotes // only the body of the story has no name
 	}
 	if part := partOfClass(token.Data, classes, attribute(token, "id")); part != "" {
 		return part

@@ -148,7 +148,17 @@ func TestFictionBook(t *testing.T) {
 			`<FictionBook><description><title-info><book-title>T</book-title></title-info></description><body><title><p>T</p></title><section><title><p>Part One</p></title><section><title><p>1</p><p>One</p></title><epigraph><p>Motto.</p></epigraph><p>` + proseA + `<a type="note" l:href="#n1">[1]</a></p></section>` +
 				`<section><title><p>2</p><p>Two</p></title><poem><stanza><v>A line,</v><v>a line.</v></stanza></poem><p>` + proseB + `</p></section></section><section><title><p>Part Two</p></title><section><title><p>3</p></title><p>` + proseA + `</p></section></section></body><body name="notes"><title><p>Notes</p></title><section id="n1"><title><p>1</p></title><p>A note.</p></section></body><binary id="c">/9j/4AAQ</binary></FictionBook>`,
 			"= Part One, 1: One|Motto.|" + proseA + "|= Part One, 2: Two|A line,\na line.|" + proseB +
-				"|= Part Two, 3|" + proseA, "note-marks notes title-page",
+				"|= Part Two, 3|" + proseA + "|= Notes|1|A note.", "note-marks title-page",
+		},
+		"notes with titles": {
+			"<FictionBook><body><section><title><p>Chapter 1</p></title><p>" + proseA + "</p></section>" +
+				"<section><title><p>Chapter 2</p></title><p>" + proseB + "</p></section></body>" +
+				`<body name="notes"><title><p>Remarks</p></title>` +
+				"<section><title><p>Note 1</p></title><p>" + proseA + "</p></section>" +
+				"<section><title><p>Note 2</p></title><section><p>" + proseB + "</p></section></section>" +
+				"</body></FictionBook>",
+			"= Chapter 1|" + proseA + "|= Chapter 2|" + proseB +
+				"|= Remarks|Note 1|" + proseA + "|Note 2|" + proseB, "",
 		},
 	})
 }
