@@ -196,7 +196,8 @@ func TestCorrectionsKeepWhatWasSaid(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			if revisions[0].Field == annotator.FieldEvidence || len(revisions) == 1 { // the other one has it
+			isNew := func(r annotator.Revision) bool { return r.Field == annotator.FieldClaim && r.Old == "" }
+			if !slices.ContainsFunc(revisions, isNew) { // the other one has it
 				open--
 			}
 			applyAll(t, revisions, entries...)

@@ -47,7 +47,7 @@ func FactLine(c *annotator.Claim) string {
 // FactLines renders the claims of an entry that hold, in the order in which they are read.
 func FactLines(e *annotator.Entry) []string {
 	var lines []string
-	claims, _ := InOrder(e.Claims)
+	claims, _ := InOrder(e)
 	for i := range claims {
 		if claims[i].Until == 0 {
 			lines = append(lines, FactLine(&claims[i]))
@@ -367,15 +367,19 @@ func lastClaim(e *annotator.Entry) int64 {
 // maxPresent is the most code points of a statement of what an entry is now.
 const maxPresent = 1000
 
-// Present returns the statement of what an entry is now; empty if there is none. It is also empty if a state of the
-// entry has begun or ended since then, because the statement may be outdated.
+// Present returns the statement of what an entry is now; empty if there is none, or it is outdated.
 func Present(e *annotator.Entry) string {
-	if slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool {
-		return c.State && c.Revision > e.PresentRevision
-	}) {
+	if Outdated(e) {
 		return ""
 	}
 	return e.Present
+}
+
+// Outdated reports whether a state of an entry has begun or ended since its statement was written.
+func Outdated(e *annotator.Entry) bool {
+	return e.Present != "" && slices.ContainsFunc(e.Claims, func(c annotator.Claim) bool {
+		return c.State && c.Revision > e.PresentRevision
+	})
 }
 
 // Restate returns the revision that gives a live entry a new statement of what it is now. It returns none if Present

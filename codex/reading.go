@@ -2,7 +2,9 @@ package codex
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"annotator"
 )
@@ -11,29 +13,36 @@ import (
 // history of the entry.
 func Shown(c *annotator.Claim) bool { return !c.Settled() && c.Ended != annotator.EndWrong }
 
+// maxOpening is how many claims open an entry at most. More would bury its statement.
+const maxOpening = 3
+
 // InOrder returns the claims of an entry in the order in which they are read, and how many of them open the entry.
-// Those are the claims by which it is identified now: narrated ones first, the newest of a kind first. If it is not any
-// more what it was, the newest state opens it, else the first fact that holds. The others follow in the order of the
-// story. A statement of what the entry is now belongs between the two. The order does not depend on when claims were
-// written or merged.
-func InOrder(claims []annotator.Claim) (ordered []annotator.Claim, opening int) {
-	told := slices.Clone(claims)
+// Those are the most certain ones by which it is identified now: first those whose subject is its term, then the
+// newest. If it is not any more what it was, its statement opens it. Without one, the newest state does so, else the
+// first fact that holds. The others follow in the order of the story. The statement belongs between the two. The order
+// does not depend on when claims were written or merged.
+func InOrder(e *annotator.Entry) (ordered []annotator.Claim, opening int) {
+	told := slices.Clone(e.Claims)
 	slices.SortStableFunc(told, CompareTold)
-	for _, c := range told {
+	compare := compareOpening(e.Term)
+	var opens []int
+	for i, c := range told {
 		if c.Identity && c.Until == 0 {
-			ordered = append(ordered, c)
+			opens = append(opens, i)
 		}
 	}
-	slices.SortStableFunc(ordered, CompareOpening)
-	if ordered == nil {
-		if at := opener(told); at >= 0 {
-			first := told[at]
-			return slices.Insert(slices.Delete(told, at, at+1), 0, first), 1
+	slices.SortStableFunc(opens, func(a, b int) int { return compare(told[a], told[b]) })
+	if at := opener(told, e.Present != ""); opens == nil && at >= 0 {
+		opens = []int{at}
+	}
+	for _, i := range opens[:min(len(opens), maxOpening)] {
+		if certainty(told[i].Kind) == certainty(told[opens[0]].Kind) {
+			ordered = append(ordered, told[i])
 		}
 	}
 	opening = len(ordered)
-	for _, c := range told {
-		if !c.Identity || c.Until != 0 {
+	for i, c := range told {
+		if !slices.Contains(opens[:opening], i) {
 			ordered = append(ordered, c)
 		}
 	}
@@ -41,16 +50,20 @@ func InOrder(claims []annotator.Claim) (ordered []annotator.Claim, opening int) 
 }
 
 // opener returns the index of the claim that opens an entry without a claim that identifies it now; -1 for none.
-func opener(told []annotator.Claim) int {
-	opens := slices.IndexFunc(told, func(c annotator.Claim) bool { return c.Until == 0 })
-	if slices.ContainsFunc(told, func(c annotator.Claim) bool { return c.Identity && c.Ended == annotator.EndOver }) {
-		for i := range told {
-			if told[i].State && told[i].Until == 0 {
-				opens = i
-			}
+func opener(told []annotator.Claim, stated bool) int {
+	first := slices.IndexFunc(told, func(c annotator.Claim) bool { return c.Until == 0 })
+	if !slices.ContainsFunc(told, func(c annotator.Claim) bool { return c.Identity && c.Ended == annotator.EndOver }) {
+		return first
+	}
+	if stated {
+		return -1
+	}
+	for i, c := range slices.Backward(told) {
+		if c.State && c.Until == 0 {
+			return i
 		}
 	}
-	return opens
+	return first
 }
 
 // CompareTold compares two claims by the order of the story: by the posts in which they are told, then by their first
@@ -59,9 +72,27 @@ func CompareTold(a, b annotator.Claim) int {
 	return cmp.Or(cmp.Compare(a.From, b.From), compareQuotations(a.Evidence, b.Evidence), cmp.Compare(a.ID, b.ID))
 }
 
-// CompareOpening compares two claims that open an entry.
-func CompareOpening(a, b annotator.Claim) int {
-	return cmp.Or(cmp.Compare(certainty(a.Kind), certainty(b.Kind)), CompareTold(b, a))
+// compareOpening compares two claims that open the entry with a term.
+func compareOpening(term string) func(a, b annotator.Claim) int {
+	rank := func(c annotator.Claim) int {
+		if isSubject(term, c.Text) {
+			return 2 * certainty(c.Kind)
+		}
+		return 2*certainty(c.Kind) + 1
+	}
+	return func(a, b annotator.Claim) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), CompareTold(b, a)) }
+}
+
+// isSubject reports whether a text begins with a term, perhaps after one other word, such as an article.
+func isSubject(term, text string) bool {
+	text, term = Normalize(WithoutLinks(text)), Normalize(term)
+	_, rest, _ := strings.Cut(text, " ")
+	for _, from := range []string{text, rest} {
+		if after, ok := strings.CutPrefix(from, term); ok && strings.IndexAny(after, " ,") == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // compareQuotations compares claims of one post by their first quotations. Later quotations may be of other posts.
@@ -97,20 +128,28 @@ func EndWords(how annotator.Ending) string {
 // Definition joins the claims of an entry that hold, in the order in which they are read.
 func Definition(e *annotator.Entry) string {
 	ordered := annotator.Entry{}
-	ordered.Claims, _ = InOrder(e.Claims)
+	ordered.Claims, _ = InOrder(e)
 	return ordered.Definition()
 }
 
-// Gist says in short who or what an entry is, and what it is now. Without a statement of the latter, it is the
+// Gist says in short who or what an entry is, and how it stands. Without a statement of the latter, it is the
 // definition.
 func Gist(e *annotator.Entry) string {
-	ordered, opening := InOrder(e.Claims)
-	present := Present(e)
-	switch {
-	case present == "":
+	if e.Present == "" {
 		return Definition(e)
-	case opening == 0:
-		return present
 	}
-	return ordered[0].Text + " " + present
+	ordered, opening := InOrder(e)
+	statement := Dated(e.Present, e.PresentScene, Outdated(e))
+	if opening == 0 {
+		return statement
+	}
+	return ordered[0].Text + " " + statement
+}
+
+// Dated returns the statement of how an entry stands. An outdated one begins with the scene at whose end it was so.
+func Dated(statement string, scene int, outdated bool) string {
+	if !outdated || scene == 0 {
+		return statement
+	}
+	return fmt.Sprintf("As of scene %d: %s", scene, statement)
 }

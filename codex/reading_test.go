@@ -84,7 +84,7 @@ func TestInOrderWhateverWasWrittenFirst(t *testing.T) {
 				"", "", annotator.EndRefuted, annotator.EndOver, annotator.EndWrong, // those that need no other fact
 			}).Draw(t, "ending")
 		}
-		want, opening := codex.InOrder(written(t, 1, facts, ends).Claims)
+		want, opening := codex.InOrder(written(t, 1, facts, ends))
 		shuffled := rapid.Permutation(facts).Draw(t, "shuffled")
 		cut := rapid.IntRange(0, len(facts)).Draw(t, "cut")
 		for _, merged := range []bool{false, true} {
@@ -97,7 +97,7 @@ func TestInOrderWhateverWasWrittenFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			apply(t, a, revisions)
-			got, opens := codex.InOrder(a.Claims)
+			got, opens := codex.InOrder(a)
 			if diff := cmp.Diff(textsOf(want), textsOf(got)); diff != "" || opens != opening {
 				t.Fatalf("%d open it, not %d: %s", opens, opening, diff)
 			}
@@ -123,21 +123,51 @@ func TestInOrder(t *testing.T) {
 		{ID: 6, Text: "first", From: at(1, 4), Evidence: append(quoted(7), quoted(90)...)},
 		{ID: 7, Text: "unquoted", From: at(1, 4)},
 	}
-	want := []string{"reveal", "name", "guess", "refuted", "unquoted", "first", "second"}
-	got, opening := codex.InOrder(claims)
-	if diff := cmp.Diff(want, textsOf(got)); diff != "" || opening != 3 {
-		t.Errorf("%d open it: %s", opening, diff)
+	for _, test := range []struct {
+		name    string
+		entry   annotator.Entry
+		order   []string
+		opening int
+	}{
+		{"identities", annotator.Entry{Claims: claims},
+			[]string{"reveal", "name", "refuted", "unquoted", "first", "second", "guess"}, 2},
+		{"the term", annotator.Entry{Term: "Name", Claims: append([]annotator.Claim{
+			{ID: 8, Text: "The [[name]] is it.", Identity: true, From: at(1, 0)},
+			{ID: 9, Text: "The name's sound is known.", Identity: true, From: at(1, 9)},
+		}, claims...)}, []string{"The [[name]] is it.", "reveal", "name", "refuted", "unquoted", "first", "second",
+			"The name's sound is known.", "guess"}, 3},
+		{"no identity", annotator.Entry{Claims: claims[3:]}, []string{"unquoted", "refuted", "first", "second"}, 1},
+		{"a statement only", annotator.Entry{Claims: claims[3:], Present: "It is so."},
+			[]string{"unquoted", "refuted", "first", "second"}, 1},
+		{"a statement of what was", annotator.Entry{Claims: append([]annotator.Claim{
+			{ID: 8, Text: "name", Identity: true, From: at(9, 0), Until: at(9, 1), Ended: annotator.EndOver},
+		}, claims[4:]...), Present: "It is so."}, []string{"unquoted", "first", "second", "name"}, 0},
+		{"nothing holds", annotator.Entry{Claims: claims[3:4]}, []string{"refuted"}, 0},
+	} {
+		got, opening := codex.InOrder(&test.entry)
+		if diff := cmp.Diff(test.order, textsOf(got)); diff != "" || opening != test.opening {
+			t.Errorf("%s: %d open it: %s", test.name, opening, diff)
+		}
 	}
-	e := annotator.Entry{Claims: claims, Present: "It is so."}
-	if got := codex.Gist(&e); got != "reveal It is so." {
-		t.Errorf("the gist %q", got)
+}
+
+func TestGist(t *testing.T) {
+	t.Parallel()
+	state := annotator.Claim{ID: 1, Text: "She sails.", State: true, Revision: 4}
+	identity := annotator.Claim{ID: 2, Text: "She is a sailor.", Identity: true}
+	entry := func(present string, revision int64, claims ...annotator.Claim) annotator.Entry {
+		return annotator.Entry{Claims: claims, Present: present, PresentScene: 7, PresentRevision: revision}
 	}
-	got, opening = codex.InOrder(claims[3:])
-	if diff := cmp.Diff([]string{"unquoted", "refuted", "first", "second"}, textsOf(got)); diff != "" || opening != 1 {
-		t.Errorf("without an identity %d open it: %s", opening, diff)
-	}
-	if got, opening := codex.InOrder(claims[3:4]); len(got) != 1 || opening != 0 {
-		t.Errorf("%d of %d open an entry of which nothing holds", opening, len(got))
+	for want, e := range map[string]annotator.Entry{
+		"She is a sailor. She sails.":                entry("", 0, state, identity),
+		"She is a sailor. She rests.":                entry("She rests.", 5, state, identity),
+		"She is a sailor. As of scene 7: She rests.": entry("She rests.", 3, state, identity),
+		"She sails. As of scene 7: She rests.":       entry("She rests.", 3, state),
+		"She rests.":                                 entry("She rests.", 3),
+	} {
+		if got := codex.Gist(&e); got != want {
+			t.Errorf("the gist is %q, not %q", got, want)
+		}
 	}
 }
 

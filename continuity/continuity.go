@@ -177,7 +177,7 @@ type fact struct {
 // room for, what opens the entry and its states come before others, and of these the newest. It adds the scenes that
 // tell them.
 func (c *Codex) facts(e *annotator.Entry, scenes map[annotator.Order]annotator.Position, room int) []fact {
-	claims, opening := codex.InOrder(e.Claims)
+	claims, opening := codex.InOrder(e)
 	order := make([]int, len(claims))
 	for i := range order {
 		order[i] = i

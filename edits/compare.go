@@ -404,7 +404,7 @@ func (c *entryComparison) compareComputed() {
 	if c.file.Present == nil {
 		return
 	}
-	if text := c.file.Present.Text; text != codex.Present(c.base) && text != codex.Present(c.now) {
+	if text := c.file.Present.Text; text != c.base.Present && text != c.now.Present {
 		c.leave(c.line("present", "text"), "the statement of what it is now cannot be edited; change its facts")
 	}
 }

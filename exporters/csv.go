@@ -80,16 +80,9 @@ func writeTable[Of any](w io.Writer, header []string, list []Of, rows func(func(
 }
 
 func entryRow(row func(...any), e *Entry) {
-	row(e.ID, e.Term, e.Disambiguator, e.Status, strings.Join(e.Tags, "\n"), presentText(e), e.Definition,
+	row(e.ID, e.Term, e.Disambiguator, e.Status, strings.Join(e.Tags, "\n"), e.Present.told(), e.Definition,
 		e.First.Scene, e.First.Post,
 		e.Last.Scene, e.Last.Post, e.Revisions, e.Locked)
-}
-
-func presentText(e *Entry) string {
-	if e.Present == nil {
-		return ""
-	}
-	return e.Present.Text
 }
 
 func nameRows(row func(...any), e *Entry) {

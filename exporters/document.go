@@ -73,7 +73,8 @@ type Entry struct {
 	Revisions     int                `json:"revisions"`
 	Locked        bool               `json:"locked"`
 	MergedInto    int64              `json:"merged_into,omitempty"` // id of the entry that replaced it
-	Present       *Present           `json:"present,omitempty"`     // nil if there is none, or it is outdated
+	Present       *Present           `json:"present,omitempty"`     // nil if there is none
+	Opening       int                `json:"opening,omitempty"`     // how many of the claims open it, see codex.InOrder
 }
 
 // Found is an entry that a search found.
@@ -95,10 +96,11 @@ func NewFound(entries []annotator.Entry, words []string, at func(annotator.Place
 	return list
 }
 
-// Present is a short statement of what an entry is now. It is not evidence.
+// Present is a short statement of how an entry stands at a place in the story. It is not evidence.
 type Present struct {
-	Text string             `json:"text"`
-	AsOf annotator.Position `json:"as_of"` // up to which it holds
+	Text     string             `json:"text"`
+	AsOf     annotator.Position `json:"as_of"`              // up to which it holds
+	Outdated bool               `json:"outdated,omitempty"` // a state of the entry has begun or ended since
 }
 
 // Alias is another name of an entry, and where it is first used.
@@ -198,7 +200,7 @@ func (a nameKey) compare(b nameKey) int {
 
 // NewEntry returns an entry as it is exported. See Build.
 func NewEntry(e *annotator.Entry, position func(annotator.Place) annotator.Position) Entry {
-	claims, _ := codex.InOrder(e.Claims)
+	claims, opening := codex.InOrder(e)
 	return Entry{
 		ID:            e.ID,
 		Term:          e.Term,
@@ -214,15 +216,15 @@ func NewEntry(e *annotator.Entry, position func(annotator.Place) annotator.Posit
 		Locked:        e.Locked,
 		MergedInto:    e.MergedInto,
 		Present:       newPresent(e, position),
+		Opening:       opening,
 	}
 }
 
 func newPresent(e *annotator.Entry, position func(annotator.Place) annotator.Position) *Present {
-	text := codex.Present(e)
-	if text == "" {
+	if e.Present == "" {
 		return nil
 	}
-	return &Present{Text: text, AsOf: position(e.PresentAt)}
+	return &Present{Text: e.Present, AsOf: position(e.PresentAt), Outdated: codex.Outdated(e)}
 }
 
 // NewClaim returns a claim as it is exported. See Build.

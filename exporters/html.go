@@ -134,8 +134,8 @@ func (c *Codex) fillChapters(ctx context.Context, p *htmlPage) error {
 
 // opening returns the claims that open an entry at the last scene.
 func (p *htmlPage) opening(claims []*pageClaim) []*pageClaim {
-	open := slices.DeleteFunc(slices.Clone(claims), func(c *pageClaim) bool { return !c.Opens.in(p.Last) })
-	slices.SortFunc(open, func(a, b *pageClaim) int { return cmp.Compare(a.Rank, b.Rank) })
+	open := slices.DeleteFunc(slices.Clone(claims), func(c *pageClaim) bool { return c.Opens.at(p.Last) == 0 })
+	slices.SortFunc(open, func(a, b *pageClaim) int { return cmp.Compare(a.Opens.at(p.Last), b.Opens.at(p.Last)) })
 	return open
 }
 
@@ -158,7 +158,7 @@ func (p *htmlPage) others(e *pageEntry) (others []toldClaim) {
 		if c.In.in(p.Last) {
 			known.Claims = append(known.Claims, shown)
 		}
-		if c.Opens.in(p.Last) {
+		if c.Opens.at(p.Last) != 0 {
 			continue
 		}
 		if c.In.in(p.Last) {

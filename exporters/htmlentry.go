@@ -39,8 +39,7 @@ type pageName struct {
 type pageClaim struct {
 	claimText
 	In       intervals
-	Opens    intervals        // when it is one of those that open the entry
-	Rank     int              // among them
+	Opens    ranks            // among the claims that open the entry
 	N        int              // among the claims as they are told
 	Thoughts timeline[string] // see Claim.Thought
 	Ends     timeline[string] // see Claim.End
@@ -73,7 +72,7 @@ func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 			return nil, err
 		}
 		scene := c.count(seen)
-		p.head(scene, e, c.has(e))
+		p.head(scene, e, c.has(e), c.placeOf)
 		changed, err := changedClaims(since)
 		if err != nil {
 			return nil, err
@@ -83,17 +82,11 @@ func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 				p.claim(scene, &e.Claims[i], c.placeOf)
 			}
 		}
-		if len(changed) > 0 {
-			p.open(scene, e.Claims)
-		}
+		p.open(scene, e)
 	}
 	slices.SortStableFunc(p.Tags, func(a, b *timed[string]) int { return cmp.Compare(a.Value, b.Value) })
 	slices.SortStableFunc(p.Aliases,
 		func(a, b *timed[string]) int { return cmp.Compare(codex.Normalize(a.Value), codex.Normalize(b.Value)) })
-	slices.SortStableFunc(p.Claims, func(a, b *pageClaim) int { return codex.CompareOpening(a.last, b.last) })
-	for i, claim := range p.Claims {
-		claim.Rank = i
-	}
 	slices.SortStableFunc(p.Claims, func(a, b *pageClaim) int { return codex.CompareTold(a.last, b.last) })
 	for i, claim := range p.Claims {
 		claim.N = i
@@ -108,7 +101,9 @@ func (c *Codex) newPageEntry(l *entryHistory) (*pageEntry, error) {
 func noPosition(annotator.Place) annotator.Position { return annotator.Position{} }
 
 // head sets the values of an entry at the end of a scene, without its claims.
-func (p *pageEntry) head(scene int, e *annotator.Entry, shown bool) {
+func (p *pageEntry) head(
+	scene int, e *annotator.Entry, shown bool, position func(annotator.Place) annotator.Position,
+) {
 	p.In.set(scene, shown)
 	if !shown {
 		p.Titles.set(scene)
@@ -123,11 +118,7 @@ func (p *pageEntry) head(scene int, e *annotator.Entry, shown bool) {
 	p.Statuses.set(scene, e.Status)
 	p.Tags.set(scene, exported.Tags...)
 	p.Aliases.set(scene, aliasNames(&exported)...)
-	if present := codex.Present(e); present != "" {
-		p.Presents.set(scene, present)
-	} else {
-		p.Presents.set(scene)
-	}
+	p.Presents.set(scene, words(codex.Dated(e.Present, position(e.PresentAt).Scene, codex.Outdated(e)))...)
 	var names []pageName
 	for _, name := range append(each(exported.Aliases, func(a Alias) string { return a.Name }), title.Name,
 		exported.Term) {
@@ -196,13 +187,17 @@ func words(text string) []string {
 }
 
 // open sets which claims open the entry from the end of a scene on.
-func (p *pageEntry) open(scene int, claims []annotator.Claim) {
-	ordered, opening := codex.InOrder(claims)
-	opens := map[int64]bool{}
-	for _, c := range ordered[:opening] {
-		opens[c.ID] = true
+func (p *pageEntry) open(scene int, e *annotator.Entry) {
+	ordered, opening := codex.InOrder(e)
+	rank := map[int64]int{}
+	for i, c := range ordered[:opening] {
+		rank[c.ID] = i + 1
 	}
 	for _, c := range p.Claims {
-		c.Opens.set(scene, opens[c.ID] && c.In.in(scene))
+		if c.In.in(scene) {
+			c.Opens.set(scene, rank[c.ID])
+		} else {
+			c.Opens.set(scene, 0)
+		}
 	}
 }

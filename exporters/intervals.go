@@ -1,6 +1,7 @@
 package exporters
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,4 +50,31 @@ func (l *timeline[T]) set(scene int, values ...T) {
 			*l = append(*l, &timed[T]{value, intervals{scene}})
 		}
 	}
+}
+
+// ranks are the ranks that something gets at the ends of scenes, from 1; 0: none from then on.
+type ranks []struct{ Scene, Rank int }
+
+// set sets the rank from the end of a scene on. Scenes must ascend from call to call.
+func (r *ranks) set(scene, rank int) {
+	if r.at(scene) != rank {
+		*r = append(*r, struct{ Scene, Rank int }{scene, rank})
+	}
+}
+
+// at returns the rank at the end of a scene.
+func (r ranks) at(scene int) (rank int) {
+	for _, set := range r {
+		if set.Scene <= scene {
+			rank = set.Rank
+		}
+	}
+	return rank
+}
+
+// String returns the scenes and ranks, separated by spaces.
+func (r ranks) String() string {
+	return strings.Join(each(r, func(set struct{ Scene, Rank int }) string {
+		return fmt.Sprintf("%d %d", set.Scene, set.Rank)
+	}), " ")
 }

@@ -55,7 +55,7 @@ func appendEntry(graph []node, base string, e *Entry, objects map[[2]int64]int64
 		"codex:first": placeNode(e.First), "codex:last": placeNode(e.Last), "isPartOf": node{"@id": base},
 	}
 	if e.Present != nil {
-		thing["disambiguatingDescription"] = codex.WithoutLinks(e.Present.Text)
+		thing["disambiguatingDescription"] = codex.WithoutLinks(e.Present.told())
 	}
 	graph = append(graph, thing)
 	for i := range e.Claims {

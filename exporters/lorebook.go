@@ -54,7 +54,7 @@ func loreParagraphs(e *Entry, titles map[int64]string) (paragraphs []string) {
 	told := func(c Claim) string { return c.told() }
 	first := each(reading.Opening, told)
 	if e.Present != nil {
-		first = append(first, codex.WithoutLinks(e.Present.Text))
+		first = append(first, codex.WithoutLinks(e.Present.told()))
 	}
 	if first != nil {
 		paragraphs = append(paragraphs, strings.Join(first, " "))

@@ -178,7 +178,7 @@ func (v *vault) entry(e *Entry) (string, error) {
 	reading := e.Reading(v.titles())
 	v.claims(&b, e, reading.Opening)
 	if e.Present != nil {
-		fmt.Fprintf(&b, "\n%s\n", v.linked(e.Present.Text))
+		fmt.Fprintf(&b, "\n%s\n", v.linked(e.Present.told()))
 	}
 	for i := range reading.Passages {
 		heading := reading.Passages[i].Heading()

@@ -34,14 +34,10 @@ func (e *Entry) Reading(titles map[int64]string) Reading { return e.reading(titl
 
 // reading arranges the claims that are kept.
 func (e *Entry) reading(titles map[int64]string, kept func(*Claim) bool) Reading {
-	shown, opening := slices.DeleteFunc(slices.Clone(e.Claims), func(c Claim) bool { return !kept(&c) }), 0
-	for opening < len(shown) && shown[opening].Identity && shown[opening].Until == nil {
-		opening++
+	keep := func(claims []Claim) []Claim {
+		return slices.DeleteFunc(slices.Clone(claims), func(c Claim) bool { return !kept(&c) })
 	}
-	if opening == 0 && len(shown) > 0 && shown[0].Until == nil {
-		opening = 1
-	}
-	return Reading{Opening: slices.Clip(shown[:opening]), Passages: e.passages(shown[opening:], titles)}
+	return Reading{Opening: keep(e.Claims[:e.Opening]), Passages: e.passages(keep(e.Claims[e.Opening:]), titles)}
 }
 
 // passages divides facts of the entry, in the order of the story, at their headings.
@@ -86,6 +82,14 @@ func (e *Entry) formerNames() map[string]string {
 		}
 	}
 	return known
+}
+
+// told returns the statement, with its scene if it is outdated; "" if there is none.
+func (p *Present) told() string {
+	if p == nil {
+		return ""
+	}
+	return codex.Dated(p.Text, p.AsOf.Scene, p.Outdated)
 }
 
 // Claims returns the claims of a reading in its order.

@@ -110,7 +110,7 @@ func Entries(entries []annotator.Entry) string {
 		var b strings.Builder
 		b.WriteString(prompt.Entry(&entries[i]))
 		quotes := 0
-		claims, _ := codex.InOrder(entries[i].Claims)
+		claims, _ := codex.InOrder(&entries[i])
 		for _, c := range claims {
 			for _, v := range c.Evidence {
 				if c.Until == 0 && quotes < maxQuotes {

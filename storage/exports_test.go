@@ -267,17 +267,19 @@ func (x *exported) shown(scene int) []string {
 		}
 	}
 	order := func(n *html.Node) []int {
-		number := func(name string) int {
-			n, _ := strconv.Atoi(attribute(n, name))
-			return n
+		opens := 0
+		for set := range slices.Chunk(numbersOf(n, "data-opens"), 2) {
+			if set[0] <= scene {
+				opens = set[1]
+			}
 		}
 		switch {
-		case inForce(numbersOf(n, "data-opens")):
-			return []int{0, number("data-rank")}
+		case opens != 0:
+			return []int{0, opens}
 		case attribute(n, "class") == "present":
 			return []int{1}
 		}
-		return []int{2, number("data-n")}
+		return append([]int{2}, numbersOf(n, "data-n")...)
 	}
 	var text func(n *html.Node) string
 	text = func(n *html.Node) string {
@@ -331,13 +333,13 @@ func (x *exported) shown(scene int) []string {
 	return lines
 }
 
-// numbersOf returns the scenes in an attribute.
-func numbersOf(n *html.Node, name string) (scenes []int) {
+// numbersOf returns the numbers in an attribute.
+func numbersOf(n *html.Node, name string) (numbers []int) {
 	for field := range strings.FieldsSeq(attribute(n, name)) {
 		number, _ := strconv.Atoi(field)
-		scenes = append(scenes, number)
+		numbers = append(numbers, number)
 	}
-	return scenes
+	return numbers
 }
 
 func attribute(n *html.Node, name string) string {
@@ -427,7 +429,7 @@ func present(e *exporters.Entry, linked func(string) string) string {
 	if e.Present == nil {
 		return ""
 	}
-	return linked(e.Present.Text)
+	return linked(codex.Dated(e.Present.Text, e.Present.AsOf.Scene, e.Present.Outdated))
 }
 
 func aliases(e exporters.Entry) (names []string) {

@@ -71,7 +71,7 @@ func (v *View) Confine(ctx context.Context, op *annotator.Operation) error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(heads, func(h ClaimHead) bool { return h.ID == op.Fact }) {
+		if !slices.ContainsFunc(heads, func(c annotator.Claim) bool { return c.ID == op.Fact }) {
 			return missing
 		}
 	}

@@ -356,7 +356,7 @@ func newEvent(e *annotator.Entry, names *codex.Directory, index *mention.Index) 
 			event.With = append(event.With, id)
 		}
 	}
-	claims, _ := codex.InOrder(e.Claims)
+	claims, _ := codex.InOrder(e)
 	for i := range claims {
 		c := &claims[i]
 		if !codex.Shown(c) || c.Ended == annotator.EndRefuted {

@@ -87,34 +87,17 @@ func (v *View) Headings(ctx context.Context, ids []int64) (map[int64]*annotator.
 	return v.r.Sums(ctx, ids, headings)
 }
 
-// ClaimHead is what decides where a reader is shown a claim.
-type ClaimHead struct {
-	ID       int64
-	Identity bool             // it says who or what the entry is
-	Holds    bool             // it has not ended
-	Ended    annotator.Ending // how it has ended
-}
-
-// ClaimHeads returns the heads of the claims of an entry, in the order of the story.
-func (v *View) ClaimHeads(ctx context.Context, entry int64) ([]ClaimHead, error) {
-	scan := func(rows *sql.Rows, h *ClaimHead) error { return rows.Scan(&h.ID, &h.Identity, &h.Holds, &h.Ended) }
-	return readAll(ctx, v, "read the claims", scan, `SELECT CAST(v.key AS INTEGER), coalesce(v.json ->> 'identity', 0),
-		v.holds, coalesce(v.json ->> 'ended', '') FROM value v WHERE v.entry_id = ?2 AND v.field = 'claim'
-		AND `+v.r.Limit.InForce("v")+` ORDER BY v.json ->> 'from', v.json ->> 'ord', 1`, v.r.Limit.Bound(), entry)
-}
-
-// States returns the claims of an entry that describe a state, without their evidence, by id.
-func (v *View) States(ctx context.Context, entry int64) ([]annotator.Claim, error) {
+// ClaimHeads returns the claims of an entry with what codex.InOrder, codex.Shown and codex.Outdated need. They are in
+// no order.
+func (v *View) ClaimHeads(ctx context.Context, entry int64) ([]annotator.Claim, error) {
 	scan := func(rows *sql.Rows, c *annotator.Claim) error {
-		var text string
-		if err := rows.Scan(&c.Revision, &text); err != nil {
-			return err
-		}
-		return json.Unmarshal([]byte(text), c)
+		return rows.Scan(&c.Revision, &c.ID, &c.Identity, &c.State, &c.Kind, &c.From, &c.Until, &c.Ended, &c.Text)
 	}
-	return readAll(ctx, v, "read the claims", scan, `SELECT v.set_by, v.json FROM value v
-		WHERE v.entry_id = ?2 AND v.field = 'claim'
-		AND `+v.r.Limit.InForce("v")+` AND v.json ->> 'state' ORDER BY CAST(v.key AS INTEGER)`,
+	return readAll(ctx, v, "read the claims", scan, `SELECT v.set_by, CAST(v.key AS INTEGER),
+		coalesce(v.json ->> 'identity', 0), coalesce(v.json ->> 'state', 0), v.json ->> 'kind', v.json ->> 'from',
+		coalesce(v.json ->> 'until', 0), coalesce(v.json ->> 'ended', ''),
+		iif(v.json ->> 'identity', v.json ->> 'text', '')
+		FROM value v WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.r.Limit.InForce("v"),
 		v.r.Limit.Bound(), entry)
 }
 
@@ -270,15 +253,14 @@ func (v *View) find(ctx context.Context, query annotator.Query,
 	return Page{Entries: storage.InOrder(found.ids, entries), Total: found.total, Words: found.words}, err
 }
 
-// outline is a condition on values. It leaves out evidence, claims that no longer hold, and present statements that are
-// older than the end of a state. codex.Present could not recognize such a statement, because the ended claim is
-// missing. A list of fields, unlike <>, lets an index skip the evidence.
+// outline is a condition on values. It leaves out evidence and claims that no longer hold. Of these it has those that
+// said who or what the entry was, because codex.InOrder needs them. It has the states that ended after the present
+// statement, because codex.Outdated needs them. A list of fields, unlike <>, lets an index skip the evidence.
 func (v *View) outline() string {
-	return ` AND v.holds = 1 AND v.field IN ('term', 'alias', 'tag', 'claim', 'present', 'status', 'lock')
-		AND NOT (v.field = 'present' AND EXISTS (SELECT 1 FROM value c
-		WHERE c.entry_id = v.entry_id AND c.field = 'claim' AND c.holds = 0 AND c.set_by > v.set_by
-		AND ` + v.r.Limit.InForce("c") + `
-		  AND c.json ->> 'state'))`
+	return ` AND v.field IN ('term', 'alias', 'tag', 'claim', 'present', 'status', 'lock')
+		AND (v.holds = 1 OR v.field = 'claim' AND (v.json ->> 'identity'
+		OR v.json ->> 'state' AND EXISTS (SELECT 1 FROM value p WHERE p.entry_id = v.entry_id AND p.field = 'present'
+		AND p.holds = 1 AND p.set_by < v.set_by AND ` + v.r.Limit.InForce("p") + `)))`
 }
 
 // Outlines returns entries as Find does, without what is counted of their revisions.

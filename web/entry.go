@@ -17,6 +17,7 @@ import (
 type entryPage struct {
 	*annotator.Entry
 	AsOf      annotator.Position // of the present statement
+	Outdated  bool               // a state has begun or ended since
 	Now       []span             // the present statement
 	Opening   []*fact            // they say who or what it is
 	Passages  []passage
@@ -128,16 +129,19 @@ func showEntry(r *request, id int64) (*page, error) {
 		exported.MarkFormer(former)
 		return nil, r.sendJSON(exported)
 	}
-	heads, err := r.view.ClaimHeads(ctx, id)
+	head, err := r.view.heading(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	listed := r.claimRange(inOrder(heads))
-	e, err := r.view.WithClaims(ctx, id, listed.ids)
+	if head.Claims, err = r.view.ClaimHeads(ctx, id); err != nil {
+		return nil, err
+	}
+	facts := r.claimRange(listed(head))
+	e, err := r.view.WithClaims(ctx, id, facts.ids)
 	if err != nil {
 		return nil, err
 	}
-	shown := &entryPage{Entry: e, AsOf: r.view.place(e.PresentAt), Listed: listed}
+	shown := &entryPage{Entry: e, AsOf: r.view.place(e.PresentAt), Outdated: codex.Outdated(head), Listed: facts}
 	shown.setSwitch(r)
 	if e.MergedInto != 0 {
 		if shown.Merged, err = r.view.heading(ctx, e.MergedInto); err != nil && !isNotFound(err) {
@@ -167,24 +171,15 @@ func (shown *entryPage) setSwitch(r *request) {
 	shown.Switch = r.Link("entry", shown.ID, "?", "record", record)
 }
 
-// inOrder returns the claims of an entry that readers are shown, in the order of codex.InOrder. Those that say who or
-// what it is come first, else the first that holds.
-func inOrder(heads []view.ClaimHead) []int64 {
-	heads = slices.DeleteFunc(heads, func(h view.ClaimHead) bool {
-		return !codex.Shown(&annotator.Claim{Ended: h.Ended})
-	})
-	var opening, told []int64
-	for _, h := range heads {
-		if h.Identity && h.Holds {
-			opening = append(opening, h.ID)
-		} else {
-			told = append(told, h.ID)
+// listed returns the claims of an entry that readers are shown, in the order in which they are read.
+func listed(e *annotator.Entry) (ids []int64) {
+	claims, _ := codex.InOrder(e)
+	for i := range claims {
+		if codex.Shown(&claims[i]) {
+			ids = append(ids, claims[i].ID)
 		}
 	}
-	if at := slices.IndexFunc(heads, func(h view.ClaimHead) bool { return h.Holds }); opening == nil && at >= 0 {
-		opening, told = told[at:at+1:at+1], slices.Delete(slices.Clone(told), at, at+1)
-	}
-	return append(opening, told...)
+	return ids
 }
 
 // fillNames sets the other names of the entry, by where they are known from.
@@ -261,15 +256,6 @@ func (v *codexView) heading(ctx context.Context, id int64) (*annotator.Entry, er
 	return found[id], err
 }
 
-// present returns the present statement of an entry, which the page may have read without all its claims.
-func (v *codexView) present(ctx context.Context, e *annotator.Entry) (string, error) {
-	if e.Present == "" {
-		return "", nil
-	}
-	states, err := v.States(ctx, e.ID)
-	return codex.Present(&annotator.Entry{Present: e.Present, PresentRevision: e.PresentRevision, Claims: states}), err
-}
-
 // fillFacts sets the facts in the order in which they are read, and the present statement.
 func (shown *entryPage) fillFacts(r *request) error {
 	facts, err := shown.facts(r)
@@ -321,9 +307,8 @@ func (shown *entryPage) facts(r *request) (map[int64]*fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := r.view.present(ctx, e)
-	if err == nil && now != "" {
-		shown.Now, err = linker.spans(ctx, now)
+	if e.Present != "" {
+		shown.Now, err = linker.spans(ctx, e.Present)
 	}
 	facts := map[int64]*fact{}
 	for i := range e.Claims {

@@ -111,7 +111,7 @@ func inOrder(e *annotator.Entry, facts []annotator.Claim) (ordered []annotator.C
 	for i := range facts {
 		given[facts[i].ID] = facts[i].Until == 0
 	}
-	all, opens := codex.InOrder(e.Claims)
+	all, opens := codex.InOrder(e)
 	for i := range all {
 		if given[all[i].ID] {
 			if ordered = append(ordered, all[i]); i < opens {

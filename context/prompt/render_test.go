@@ -59,9 +59,9 @@ func TestEntryGolden(t *testing.T) {
 	}
 	const golden = `<entry id="5" term="Dawn (ship)" tags="grand|ship" aliases="The &lt;Lady&gt;|Old Dawn">` + `
 2 (identity): Dawn is a ship &amp; a half.
-5 (inferred, identity): She was old.
 <present scene="9">A wreck &amp; a grave.</present>
 4 (claimed by &lt;Mik&gt;, state): She sank.
+5 (inferred, identity): She was old.
 6 (claimed): Nobody saw it.
 7 (state): She lies deep.
 </entry>

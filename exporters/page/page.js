@@ -35,6 +35,11 @@ function numbers(text) { return text.split(" ").map(Number); }
 // Scenes are from which something is in force, until which it is, from which it is again, and so on.
 function inForce(scenes) { return scenes.filter((s) => s <= scene).length % 2 === 1; }
 
+// opens returns the rank of a fact among those that open its entry; 0: it does not. Scenes and ranks are in turn.
+function opens(e) {
+  return (opened.get(e) || []).reduce((rank, n, i, list) => i % 2 && list[i - 1] <= scene ? n : rank, 0);
+}
+
 const titleOf = (article) => article.querySelector("h2 span:not([hidden])");
 const nameOf = (article) => titleOf(article).textContent;
 const known = () => articles.filter((a) => a.dataset.known === "true");
@@ -43,7 +48,7 @@ const visible = (e) => !e.closest("[hidden]");
 
 // order compares facts as they are read: what opens the entry, its present statement, the others as they are told.
 function order(a, b) {
-  const key = (e) => e.className === "present" ? [1, 0] : opened.has(e) && inForce(opened.get(e)) ? [0, Number(e.dataset.rank)] : [2, Number(e.dataset.n)];
+  const key = (e) => e.className === "present" ? [1, 0] : opens(e) ? [0, opens(e)] : [2, Number(e.dataset.n)];
   const [x, y] = [key(a), key(b)];
   return x[0] - y[0] || x[1] - y[1];
 }
@@ -65,7 +70,7 @@ function arrange(article) {
     const at = Number(c.dataset.from), [from, to] = spans.get(c.dataset.as) || [at, at];
     spans.set(c.dataset.as, [Math.min(from, at), Math.max(to, at)]);
   }
-  const told = claimsOf(article).filter((c) => !(opened.has(c) && inForce(opened.get(c))));
+  const told = claimsOf(article).filter((c) => !opens(c));
   const several = new Set(told.map((c) => c.dataset.thread)).size > 1;
   let thread = null, as;
   for (const c of told) {
