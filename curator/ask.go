@@ -75,11 +75,10 @@ func (p *parts) sections(s *Settings) (list []section) {
 const maxWaiting = 3
 
 // next returns the question that is due; nil for none. What has to be asked again is asked alone, first the summaries,
-// then each entry. Else summaries, present statements and entries share a question, with as many entries as it may be
-// about. If the window leaves room for less, entries wait for its compaction. Statements depend only on the facts that
-// are shown, so they are asked for without the window. An entry that may be redundant is not confirmed by the same
-// answer. It waits for the next question, unless all entries may be redundant. If no later question is sure to follow,
-// these come first. So an entry that is dropped is no candidate, and one that gets its facts is restated after that.
+// then each entry. All else shares a question, with as many entries as it may be about. If the window leaves room for
+// less, entries wait for its compaction. Statements depend only on the facts that are shown, so they are asked for
+// without the window. An entry that may be redundant is not confirmed by the same answer. It waits for the next
+// question, unless all entries may be redundant.
 func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*inquiry, error) {
 	recap, urgent, err := c.dueRecap(ctx)
 	if err != nil {
@@ -117,10 +116,6 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 	if err != nil {
 		return nil, err
 	}
-	if c.Final && superfluous != nil {
-		q, _, err := c.fullest(parts{phrases: phrases, states: states, redundant: superfluous}, false)
-		return q, err
-	}
 	asked := open
 	if certain := superfluous.without(open); len(certain) > 0 {
 		asked = certain
@@ -137,28 +132,42 @@ func (c *Curator) next(ctx context.Context, open []annotator.UndecidedEntry) (*i
 }
 
 // fullest returns the largest question that asks for all parts. If the window leaves no room for that, it omits the
-// redundant entries, then the states, then phrases and present statements. Summaries are omitted last, unless they are
-// urgent.
+// present statements, then the redundant entries, the states and the phrases. Summaries are omitted last, unless they
+// are urgent. What is omitted is asked for by the next question, without the window if need be.
 func (c *Curator) fullest(p parts, urgent bool) (q *inquiry, full bool, err error) {
-	q, full, err = c.largest(p)
-	if err == nil && !full && p.redundant != nil {
-		p.redundant = nil
-		q, full, err = c.largest(p)
+	for {
+		if q, full, err = c.largest(p); err != nil || full {
+			return q, full, err
+		}
+		smaller := p.smaller(urgent)
+		if smaller.empty() {
+			return q, full, nil
+		}
+		p = smaller
 	}
-	if err == nil && !full && p.states != nil && (len(p.batch) > 0 || p.recap != nil || p.present != nil) {
-		p.states = nil
-		q, full, err = c.largest(p)
-	}
-	if err == nil && !full && (p.present != nil || p.phrases != nil) && (len(p.batch) > 0 || p.recap != nil) {
-		p.present, p.phrases = nil, nil
-		q, full, err = c.largest(p)
-	}
-	if err == nil && !full && !urgent && p.recap != nil && len(p.batch) > 0 {
-		p.recap = nil
-		q, full, err = c.largest(p)
-	}
-	return q, full, err
 }
+
+// smaller returns the parts without the first that a question can do without; none if it needs all of them.
+func (p parts) smaller(urgent bool) parts {
+	switch {
+	case p.present != nil:
+		p.present = nil
+	case p.redundant != nil:
+		p.redundant = nil
+	case p.states != nil:
+		p.states = nil
+	case p.phrases != nil:
+		p.phrases = nil
+	case p.recap != nil && !urgent:
+		p.recap = nil
+	default:
+		return parts{}
+	}
+	return p
+}
+
+// empty reports whether nothing is asked for that is worth a question.
+func (p *parts) empty() bool { return len(p.batch) == 0 && p.onlyEntries() }
 
 // dueRecap returns the summaries that are due, and whether they cannot wait. They cannot if the corpus has ended, if
 // the window will be compacted before the next thread ends, or if the model was asked before.

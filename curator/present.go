@@ -19,7 +19,8 @@ import (
 const (
 	maxStatements   = 20    // entries
 	statementsShown = 5_000 // tokens of their facts
-	statementShare  = 4     // part of these that one entry may take
+	statementsPart  = 8     // part of a large window that these may take at the end of the story, where all are due
+	statementShown  = 1_250 // tokens of the facts of one
 	statementTokens = 160   // of the reply, for each
 	statementLength = 600   // code points of a statement; the question asks for 400
 )
@@ -57,11 +58,14 @@ func (c *Curator) dueStatements(ctx context.Context) (list statements, urgent bo
 		return nil, false, err
 	}
 	room := statementsShown
+	if c.Final {
+		room = max(room, min(maxQuestion, c.Window.Budget.Context()/statementsPart))
+	}
 	for _, id := range ids {
 		e := entries[id]
 		settles := func(guess, fact *annotator.Claim) bool { return index.Settles(e, guess, e, fact, usage) }
 		text := prompt.Outdated(e, func(text string) bool {
-			return c.Window.Count(text) <= statementsShown/statementShare
+			return c.Window.Count(text) <= statementShown
 		})
 		if tokens := c.Window.Count(text); text != "" && tokens <= room {
 			room -= tokens

@@ -16,8 +16,8 @@ import (
 
 // How much a question asks about entries that may be redundant.
 const (
-	maxRedundant    = 20    // entries
-	redundantShown  = 1_500 // tokens of them
+	maxRedundant    = 40    // entries
+	redundantShown  = 3_000 // tokens of them
 	redundantTokens = 24    // of the reply, for each
 	maxNew          = 200   // new entries that are looked at while the story goes on
 	maxSlight       = 4     // facts of an entry that is asked about

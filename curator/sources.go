@@ -86,8 +86,8 @@ type Records interface {
 // OpenStates reads the open states of entries, as storage.OpenStates does.
 type OpenStates interface {
 	// Waiting returns the states that were set up to a revision and that no question was about, the oldest first, at
-	// most limit.
-	Waiting(ctx context.Context, through int64, limit int) ([]annotator.ClaimRef, error)
+	// most limit. It omits those that a question at a scene was about for another reason.
+	Waiting(ctx context.Context, through int64, scene annotator.Order, limit int) ([]annotator.ClaimRef, error)
 	// Asked returns the revision up to which states were asked about, and the newest that was made before a scene. It
 	// also reports whether any state is open.
 	Asked(ctx context.Context, scene annotator.Order) (asked, before int64, some bool, err error)

@@ -91,7 +91,7 @@ func (c *Curator) waiting(ctx context.Context) (w waitingStates, err error) {
 		w.none = true
 		return w, err
 	}
-	w.states, err = c.States.Waiting(ctx, w.all, maxStates)
+	w.states, err = c.States.Waiting(ctx, w.all, c.Scene.Order, maxStates)
 	return w, err
 }
 

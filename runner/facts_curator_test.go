@@ -34,8 +34,8 @@ func TestFact05MergeIsOneTransaction(t *testing.T) {
 	for what, query := range map[string]string{
 		"merges that are no one transaction with their record": `
 			SELECT count(*) FROM revision m WHERE m.field = 'merge' AND 1 <>
-			(SELECT count(*) FROM revision d WHERE d.field = 'curator_decision' AND d.entry_id = m.entry_id
-				AND d.trace_id = m.trace_id)`,
+			(SELECT count(*) FROM history d JOIN revision r ON r.id = d.id WHERE d.field = 'curator_decision'
+				AND d.entry_id = m.entry_id AND r.trace_id = m.trace_id AND d.new_value ->> '$.decision' = 'MERGE')`,
 		"merges without an answer": `SELECT count(*) FROM revision m WHERE m.field = 'merge' AND NOT EXISTS
 			(SELECT 1 FROM trace t WHERE t.id = m.trace_id AND t.kind = 'reply')`,
 		"claims that came over without their transaction": `

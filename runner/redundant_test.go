@@ -148,7 +148,7 @@ func TestNamesOfWhatWasDropped(t *testing.T) {
 // event and an entry with many facts are not slight.
 func TestSlightEntriesAtTheEnd(t *testing.T) {
 	t.Parallel()
-	const things = 30
+	const things = 60 // of which a question is about 40 at most
 	entry := func(term, tag string, facts int) string {
 		var texts []string
 		for n := range facts {
@@ -156,17 +156,20 @@ func TestSlightEntriesAtTheEnd(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"term":%q,"status":"new","tags":[%q],"facts":[%s]}`, term, tag, strings.Join(texts, ","))
 	}
-	text, updates := "There were", []string{entry("duel", "event", 1), entry("tower", "place", 5)}
-	for n := range things {
-		text += fmt.Sprintf(" the thing%d,", n)
-		updates = append(updates, entry(fmt.Sprintf("thing%d", n), "object", 1+n%4))
+	scenes := []string{"The duel and the tower,", "And then"}
+	updates := [][]string{{entry("duel", "event", 1), entry("tower", "place", 5)}, {}}
+	for n := range things { // a reply has a bounded number of entries
+		scenes[n%2] += fmt.Sprintf(" the thing%d,", n)
+		updates[n%2] = append(updates[n%2], entry(fmt.Sprintf("thing%d", n), "object", 1+n%4))
 	}
 	var asked []string
-	s := newTale(t, [][]string{{text + " the duel and the tower."}}, 32_768,
+	s := newTale(t, [][]string{scenes}, 32_768,
 		scripted.Options{Script: func(r scripted.Request) scripted.Reply {
 			question := r.Messages[len(r.Messages)-1].Content
-			if strings.HasPrefix(question, `<scene number="1"`) {
-				return scripted.Reply{Text: "<codex_updates>[" + strings.Join(updates, ",") + "]</codex_updates>"}
+			var scene int
+			if _, err := fmt.Sscanf(question, `<scene number="%d"`, &scene); err == nil {
+				list := strings.Join(updates[scene-1], ",")
+				return scripted.Reply{Text: "<codex_updates>[" + list + "]</codex_updates>"}
 			}
 			if _, shown, found := strings.Cut(question, "\n<redundant>\n"); found {
 				shown, _, _ = strings.Cut(shown, "</redundant>")
@@ -183,6 +186,73 @@ func TestSlightEntriesAtTheEnd(t *testing.T) {
 	if len(asked) < 2 || strings.Count(all, "<entry ") != things || strings.Contains(all, "duel") ||
 		strings.Contains(all, "tower") {
 		t.Errorf("%d questions: %s", len(asked), all)
+	}
+}
+
+// TestOneQuestionEndsAStory: the end of a short story asks for all that is due in one question, if the window has room.
+// These are summaries, statements, states and slight entries. No state is asked about twice. What is left are entries
+// that the answer has kept, and those that have got facts.
+func TestOneQuestionEndsAStory(t *testing.T) {
+	t.Parallel()
+	fact := func(text, more string) string { return fmt.Sprintf(`{"text":%q%s}`, text, more) }
+	var wren, things []string
+	for i := range 5 {
+		wren = append(wren, fact(fmt.Sprintf("Wren owns %d coats of wool.", i+2), `,"state":true`))
+	}
+	for i := range 3 {
+		things = append(things, fmt.Sprintf(`{"term":"thing%d","status":"new","tags":["object"],"facts":[%s]}`, i,
+			fact(fmt.Sprintf("The thing%d lay on the quay.", i), fmt.Sprintf(`,"quote":"the thing%d lay"`, i))))
+	}
+	updates := map[string]string{
+		`<scene number="1"`: `{"term":"Wren","status":"new","tags":["person"],"facts":[` +
+			strings.Join(wren, ",") + "]}",
+		`<scene number="2"`: strings.Join(things, ",") + `,{"term":"Wren","status":"update","facts":[` +
+			fact("Wren sold coats of wool.", "") + `]}`,
+	}
+	states, questions := map[string]int{}, []string{}
+	s := newTale(t, [][]string{{"Wren had coats.", "Wren sold them; the thing0 lay, the thing1 lay, the thing2 lay."}},
+		32_768, scripted.Options{Script: func(r scripted.Request) scripted.Reply {
+			question := r.Messages[len(r.Messages)-1].Content
+			for scene, update := range updates {
+				if strings.HasPrefix(question, scene) {
+					return scripted.Reply{Text: "<codex_updates>[" + update + "]</codex_updates>"}
+				}
+			}
+			questions = append(questions, question)
+			if _, shown, found := strings.Cut(question, "<states now="); found {
+				shown, _, _ = strings.Cut(shown, "<since>")
+				for line := range strings.Lines(shown) {
+					if strings.Contains(line, "(state)") {
+						states[line]++
+					}
+				}
+			}
+			reply := scripted.Annotate(r)
+			if strings.Contains(question, "<redundant>") {
+				reply.Text = `<drop entry="2" into="Wren"/>` + reply.Text
+			}
+			return reply
+		}})
+	if err := s.run("ended"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("ended")
+	first := questions[0]
+	for _, part := range []string{"<cumulative>", "<states now=", "<redundant>", "<outdated>"} {
+		if !strings.Contains(first, part) {
+			t.Errorf("the first question asks for no %s", part)
+		}
+	}
+	if len(questions) > 2 {
+		t.Errorf("%d questions: %s", len(questions), strings.Join(questions[1:], "\n---\n"))
+	}
+	for line, n := range states {
+		if n > 1 {
+			t.Errorf("%d questions are about %s", n, line)
+		}
+	}
+	if len(states) != 5 {
+		t.Errorf("asked about %d states of 5", len(states))
 	}
 }
 

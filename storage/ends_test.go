@@ -76,8 +76,8 @@ var endCosts = map[string]func(*story, int){
 		_, _, _, err := s.db.OpenStates.Asked(s.ctx, orderOf(n-3))
 		s.ok(err)
 	},
-	"open states": func(s *story, _ int) {
-		_, err := s.db.OpenStates.Waiting(s.ctx, math.MaxInt64, 40)
+	"open states": func(s *story, n int) {
+		_, err := s.db.OpenStates.Waiting(s.ctx, math.MaxInt64, orderOf(n), 40)
 		s.ok(err)
 	},
 	"facts since": func(s *story, _ int) { _, err := s.db.OpenStates.Added(s.ctx, 50); s.ok(err) },

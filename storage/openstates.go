@@ -30,13 +30,21 @@ const (
 	statesThrough  = `SELECT coalesce(v.json ->> '$.through', 0)` + newestQuestion
 )
 
-// openStates reads the states that were set after those that questions were about, up to a revision.
+// openStates reads the states that were set after those that questions were about, up to a revision. It omits those
+// that a question at a scene was about.
 const openStates = `SELECT v.entry_id, v.key, v.set_by FROM value v WHERE ` + isOpenState + ` AND ` + isOpenEntry + `
-	AND v.set_by > coalesce((` + statesThrough + `), 0) AND v.set_by <= ? ORDER BY v.set_by LIMIT ?`
+	AND v.set_by > coalesce((` + statesThrough + `), 0) AND v.set_by <= ?
+	AND NOT EXISTS (SELECT 1 FROM value a, json_each(a.json, '$.states') s WHERE a.entry_id = v.entry_id
+	  AND a.field = 'curator_decision' AND instr(a.json, '"decision":"STATES"') AND a.id >= (? << 20)
+	  AND s.value = CAST(v.key AS INTEGER))
+	ORDER BY v.set_by LIMIT ?`
 
-// Waiting returns the open states that were set up to a revision and that no question was about, the oldest first.
-func (s *OpenStates) Waiting(ctx context.Context, through int64, limit int) ([]annotator.ClaimRef, error) {
-	return readAll(ctx, s.db, "read the open states", scanClaimRef, openStates, through, limit)
+// Waiting returns the open states that were set up to a revision and that no question was about, the oldest first. It
+// omits those that newer facts made suspect, if they were asked about at the given scene, the newest.
+func (s *OpenStates) Waiting(
+	ctx context.Context, through int64, scene annotator.Order, limit int,
+) ([]annotator.ClaimRef, error) {
+	return readAll(ctx, s.db, "read the open states", scanClaimRef, openStates, through, scene, limit)
 }
 
 // addedClaims reads the revisions after the newest question about states.
