@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"annotator/fleet/store"
@@ -25,10 +26,10 @@ func (w *worker) ask(ctx context.Context, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// read has the program read a story, and returns its exit status and its last words. When the context ends, the program
-// finishes its scene. When the lease is lost, it is killed: its database bears that.
+// read has the program read a story or part, and returns its exit status and its last words. When the context ends, the
+// program finishes its scene. When the lease is lost, it is killed: its database bears that.
 func (w *worker) read(ctx context.Context, lease *store.Lease, f files) (status int, reason string, err error) {
-	args := append([]string{"run", f.source, "--db", f.db, "--quiet"}, w.flags...)
+	args := slices.Concat([]string{"run", f.source, "--db", f.story, "--quiet"}, w.flags, f.flags)
 	cmd := exec.CommandContext(ctx, w.program, args...)
 	var failure tail
 	cmd.Stdout, cmd.Stderr = io.Discard, io.MultiWriter(os.Stderr, &failure)

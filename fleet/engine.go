@@ -13,6 +13,7 @@ import (
 
 	"annotator/fleet/store"
 
+	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
@@ -34,7 +35,8 @@ const (
 // task is what the workflow of a story is given.
 type task struct {
 	Story string        `json:"story"`
-	TTL   time.Duration `json:"ttl_ns"` // after which a worker that says nothing has lost it
+	TTL   time.Duration `json:"ttl_ns"`          // after which a worker that says nothing has lost it
+	Parts []string      `json:"parts,omitempty"` // the queue of each part; empty: the story is read as one
 }
 
 // progress is what a heartbeat says of a story, and at its end the result.
@@ -46,8 +48,10 @@ type progress struct {
 	Status int    `json:"status,omitempty"` // exit status of the run that finished the story
 }
 
-// readStory is the workflow of a story. Which worker has it is decided by the store; here is only who tries next.
+// readStory is the workflow of a story, and of a part of one. Which worker has it is decided by the store; here is only
+// who tries next. A story with parts is joined when they are read.
 func readStory(ctx workflow.Context, t task) (end progress, err error) {
+	parts := startParts(ctx, t)
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 365 * 24 * time.Hour, // the SDK wants a bound
 		HeartbeatTimeout:    t.TTL,
@@ -58,8 +62,14 @@ func readStory(ctx workflow.Context, t task) (end progress, err error) {
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		for orders := workflow.GetSignalChannel(ctx, pauseSignal); ; {
 			orders.Receive(ctx, &paused)
+			for _, part := range parts {
+				part.SignalChildWorkflow(ctx, pauseSignal, paused)
+			}
 		}
 	})
+	if err := awaitParts(ctx, parts); err != nil {
+		return end, err
+	}
 	for {
 		if err := whilePaused(ctx, &paused); err != nil {
 			return end, err
@@ -70,10 +80,36 @@ func readStory(ctx workflow.Context, t task) (end progress, err error) {
 			stop()
 		}
 		err := reading.Get(ctx, &end)
-		if !temporal.IsCanceledError(err) || ctx.Err() != nil {
+		if failed := (*temporal.ApplicationError)(nil); err == nil || errors.As(err, &failed) && failed.NonRetryable() {
 			return end, err
 		}
+		if ctx.Err() != nil { // otherwise it is drained, also where its worker was lost before it could say so
+			return end, ctx.Err()
+		}
 	}
+}
+
+// startParts starts the workflows of a story's parts.
+func startParts(ctx workflow.Context, t task) (started []workflow.ChildWorkflowFuture) {
+	id := workflow.GetInfo(ctx).WorkflowExecution.ID
+	for i, name := range store.Parts(t.Story, len(t.Parts)) {
+		started = append(started, workflow.ExecuteChildWorkflow(
+			workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+				WorkflowID:          id + strings.TrimPrefix(name, t.Story),
+				TaskQueue:           t.Parts[i],
+				WaitForCancellation: true,
+				ParentClosePolicy:   enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+			}), storyWorkflow, task{Story: name, TTL: t.TTL}))
+	}
+	return started
+}
+
+// awaitParts waits for all parts, also when one has failed. The error is that of the first with one.
+func awaitParts(ctx workflow.Context, parts []workflow.ChildWorkflowFuture) (err error) {
+	for _, part := range parts {
+		err = cmp.Or(err, part.Get(ctx, nil))
+	}
+	return cmp.Or(ctx.Err(), err)
 }
 
 // whilePaused waits, and has a memo say so.
@@ -179,7 +215,7 @@ func (e *engine) again(err error, order *error) error {
 	switch {
 	case order != nil && temporal.IsCanceledError(*order):
 		return *order
-	case errors.Is(err, store.ErrHeld):
+	case errors.Is(err, store.ErrHeld), errors.Is(err, store.ErrParts):
 		return temporal.NewApplicationErrorWithOptions(err.Error(), "held",
 			temporal.ApplicationErrorOptions{NextRetryDelay: e.worker.store.TTL})
 	case e.ctx.Err() == nil && order == nil && exitStatus(err) == exitHalted:

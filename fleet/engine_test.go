@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,9 +18,12 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 )
 
 // frontend answers heartbeats.
@@ -220,7 +225,7 @@ func TestAbandonedStory(t *testing.T) {
 	env := quietSuite().NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
 	env.RegisterActivityWithOptions(a.read, activity.RegisterOptions{Name: readActivity})
-	env.ExecuteWorkflow(readStory, task{"a.txt", a.worker.store.TTL})
+	env.ExecuteWorkflow(readStory, task{Story: "a.txt", TTL: a.worker.store.TTL})
 	failed := (*temporal.ApplicationError)(nil)
 	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Type() != failedType ||
 		strings.Count(failed.Message(), "no model answers") != 5 {
@@ -228,6 +233,83 @@ func TestAbandonedStory(t *testing.T) {
 	}
 	if len(halted) != 5 || exitStatus(halted[0]) != exitHalted {
 		t.Errorf("workers end with %v", halted)
+	}
+}
+
+// TestPartWorkflows has the workflow of a story in parts read them, and then join them.
+func TestPartWorkflows(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		orders orderTimes
+		waits  bool   // an attempt waits until it is stopped, the first time
+		fails  string // a part that fails
+		starts []string
+		ends   string
+	}{
+		{"undisturbed", nil, false, "", []string{"a", "a/part1of2", "a/part2of2"}, ""},
+		{"a part fails", nil, false, "a/part1of2", []string{"a/part1of2", "a/part2of2"}, "reasons"},
+		{
+			"drained and resumed", orderTimes{1: "drain", 5: "resume"}, true, "",
+			[]string{"a", "a/part1of2", "a/part1of2", "a/part2of2", "a/part2of2"}, "",
+		},
+		{"cancelled", orderTimes{1: "cancel"}, true, "", []string{"a/part1of2", "a/part2of2"}, "canceled"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			env := quietSuite().NewTestWorkflowEnvironment()
+			env.SetTestTimeout(time.Minute)
+			var lock sync.Mutex
+			var started []string
+			env.RegisterActivityWithOptions(func(ctx context.Context, story string) (progress, error) {
+				lock.Lock()
+				waits := c.waits && story != "a" && !slices.Contains(started, story)
+				started = append(started, story)
+				lock.Unlock()
+				if story == c.fails {
+					return progress{}, temporal.NewNonRetryableApplicationError("reasons", failedType, nil)
+				}
+				for waits && ctx.Err() == nil {
+					activity.RecordHeartbeat(ctx)
+					time.Sleep(time.Millisecond)
+				}
+				if waits {
+					return progress{}, temporal.NewCanceledError()
+				}
+				return progress{Scene: len(story), Scenes: 10}, nil
+			}, activity.RegisterOptions{Name: readActivity})
+			env.RegisterWorkflowWithOptions(readStory, workflow.RegisterOptions{Name: storyWorkflow})
+			env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: "s3://x/a"})
+			check := func(part *workflow.Info, _ workflow.Context, _ converter.EncodedValues) {
+				if id := part.WorkflowExecution.ID; id != "s3://x/a/"+part.TaskQueueName {
+					t.Errorf("part %s is in queue %s", id, part.TaskQueueName)
+				}
+			}
+			env.SetOnChildWorkflowStartedListener(check)
+			for at, order := range c.orders {
+				env.RegisterDelayedCallback(func() {
+					if order == "cancel" {
+						env.CancelWorkflow()
+					} else {
+						env.SignalWorkflow(pauseSignal, order == "drain")
+					}
+				}, at*50*time.Millisecond)
+			}
+			env.ExecuteWorkflow(storyWorkflow, task{
+				Story: "a", TTL: 90 * time.Second, Parts: []string{"part1of2", "part2of2"},
+			})
+			err := env.GetWorkflowError()
+			var end progress
+			if err == nil {
+				err = env.GetWorkflowResult(&end)
+			}
+			slices.Sort(started)
+			if (err == nil) != (c.ends == "") || err != nil && !strings.Contains(err.Error(), c.ends) ||
+				err == nil && end.Scene != 1 || !slices.Equal(started, c.starts) {
+				t.Errorf("%q, %+v, %v", started, end, err)
+			}
+			if c.ends == "canceled" && !temporal.IsCanceledError(err) {
+				t.Errorf("a cancelled story ends with %v", err)
+			}
+		})
 	}
 }
 
@@ -239,7 +321,7 @@ func TestStoryWorkflow(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		orders   orderTimes
-		attempts string // each: e ends, a again, f fails, s is stopped
+		attempts string // each: e ends, a again, f fails, s is stopped, l is lost when it is to stop
 		ends     string
 	}{
 		{"undisturbed", nil, "e", ""},
@@ -248,6 +330,8 @@ func TestStoryWorkflow(t *testing.T) {
 		{"drained and resumed", orderTimes{1: "drain", 5: "resume"}, "se", ""},
 		{"drained twice", orderTimes{1: "drain", 2: "drain", 5: "resume", 6: "drain", 9: "resume"}, "sse", ""},
 		{"resumed at once", orderTimes{1: "resume", 2: "drain", 3: "resume"}, "se", ""},
+		{"its worker is lost while it is drained", orderTimes{1: "drain", 5: "resume"}, "le", ""},
+		{"its worker is lost while it is cancelled", orderTimes{1: "cancel"}, "l", "canceled"},
 		{"cancelled", orderTimes{1: "cancel"}, "s", "canceled"},
 		{"cancelled while drained", orderTimes{1: "drain", 5: "cancel"}, "s", "canceled"},
 	} {
@@ -257,15 +341,18 @@ func TestStoryWorkflow(t *testing.T) {
 			started := 0
 			env.RegisterActivityWithOptions(func(ctx context.Context, story string) (progress, error) {
 				started++
-				switch c.attempts[min(started, len(c.attempts))-1] {
+				switch letter := c.attempts[min(started, len(c.attempts))-1]; letter {
 				case 'a':
 					return progress{}, temporal.NewApplicationError("lost", "again")
 				case 'f':
 					return progress{}, temporal.NewNonRetryableApplicationError("reasons", failedType, nil)
-				case 's':
+				case 's', 'l':
 					for ctx.Err() == nil {
 						activity.RecordHeartbeat(ctx)
 						time.Sleep(time.Millisecond)
+					}
+					if letter == 'l' {
+						return progress{}, temporal.NewHeartbeatTimeoutError()
 					}
 					return progress{}, temporal.NewCanceledError()
 				}
@@ -280,7 +367,7 @@ func TestStoryWorkflow(t *testing.T) {
 					}
 				}, at*50*time.Millisecond) // while an attempt runs, this is real time
 			}
-			env.ExecuteWorkflow(readStory, task{"a.txt", 90 * time.Second})
+			env.ExecuteWorkflow(readStory, task{Story: "a.txt", TTL: 90 * time.Second})
 			var end progress
 			err := env.GetWorkflowError()
 			if err == nil {

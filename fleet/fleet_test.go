@@ -135,13 +135,13 @@ func export(t *testing.T, db string) string {
 	return string(out)
 }
 
-// undisturbed is the codex of a story that one run has read.
-func undisturbed(t *testing.T, source string) string {
+// undisturbed is the codex of a story that one run has read, with more flags.
+func undisturbed(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	db := filepath.Join(t.TempDir(), "story.annotator.db")
 	corpus := filepath.Join(t.TempDir(), "corpus.db")
-	if out, err := exec.Command(filepath.Join(programs, "annotator"), "run", source, "--db", db, "--corpus", corpus,
-		"--quiet").CombinedOutput(); err != nil {
+	args := append([]string{"run", source, "--db", db, "--corpus", corpus, "--quiet"}, flags...)
+	if out, err := exec.Command(filepath.Join(programs, "annotator"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return export(t, db)
@@ -168,7 +168,7 @@ func TestKilledWorkers(t *testing.T) {
 	for i := range 2 {
 		choices := rand.New(rand.NewPCG(random.Uint64(), 1))
 		start := func() *exec.Cmd { return workerCommand(filepath.Join(folder, fmt.Sprintf("worker%d", i))) }
-		go func() { ended <- manage(ctx, start, disturbed(), choices) }()
+		go func() { ended <- manage(ctx, start, disturbed(), atRandom(choices)) }()
 	}
 	time.Sleep(5 * time.Second)
 	s.silent.Store(true)
@@ -203,8 +203,13 @@ func disturbed() int {
 	return 5
 }
 
-// manage starts a worker again and again until it has ended with 0. At first it disturbs it that often.
-func manage(ctx context.Context, start func() *exec.Cmd, disturbed int, random *rand.Rand) error {
+// atRandom gives moments in a worker's first seconds.
+func atRandom(random *rand.Rand) func() <-chan time.Time {
+	return func() <-chan time.Time { return time.After(time.Duration(1000+random.IntN(3000)) * time.Millisecond) }
+}
+
+// manage starts a worker again and again until it has ended with 0. It disturbs the first of its lives at moments.
+func manage(ctx context.Context, start func() *exec.Cmd, disturbed int, moment func() <-chan time.Time) error {
 	for life := 0; ctx.Err() == nil; life++ {
 		cmd := start()
 		if err := cmd.Start(); err != nil {
@@ -214,7 +219,7 @@ func manage(ctx context.Context, start func() *exec.Cmd, disturbed int, random *
 		go func() { ended <- cmd.Wait() }()
 		var disturb <-chan time.Time
 		if life < disturbed {
-			disturb = time.After(time.Duration(1000+random.IntN(3000)) * time.Millisecond)
+			disturb = moment()
 		}
 		select {
 		case <-ended:
@@ -269,6 +274,7 @@ func TestExitStatuses(t *testing.T) {
 		{[]string{"strore"}, exitMisuse, "no command"},
 		{[]string{"store", "list", "--ttl", "1s"}, exitMisuse, "at least"},
 		{[]string{"store", "get", "x"}, exitMisuse, "takes 2"},
+		{[]string{"store", "add", "--parts", "-1", "x"}, exitMisuse, "at least 0"},
 		{[]string{"store", "get", "good.txt", "x"}, exitMisuse, "no copy"},
 		{[]string{"store", "list", "--store", "s3://elsewhere"}, exitHalted, "NoSuchBucket"},
 		{work("--annotator", "missing"), exitMisuse, "the program"},
@@ -281,6 +287,7 @@ func TestExitStatuses(t *testing.T) {
 		{work("--index", "0"), exitFailed, "store list"},
 		{work(), exitFailed, "store list"},
 		{[]string{"store", "release", "bad.epub"}, exitDone, ""},
+		{[]string{"store", "add", "--parts", "2", filepath.Join(dir, "bad.epub")}, exitMisuse, "begun otherwise"},
 		{[]string{"store", "release", "good.txt"}, exitHalted, "nothing to release"},
 		{[]string{"store", "list"}, exitDone, "good.txt\tdone"},
 	} {

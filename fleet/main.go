@@ -22,7 +22,7 @@ import (
 const usage = `Read many stories with several machines. Stories are in an object store; one worker at a time has each.
 
   annotator-fleet store check   --store s3://BUCKET/PREFIX
-  annotator-fleet store add     --store s3://BUCKET/PREFIX FILE...
+  annotator-fleet store add     --store s3://BUCKET/PREFIX [--parts N] FILE...
   annotator-fleet store list    --store s3://BUCKET/PREFIX [--json]
   annotator-fleet store get     --store s3://BUCKET/PREFIX STORY FILE
   annotator-fleet store release --store s3://BUCKET/PREFIX STORY
@@ -30,7 +30,7 @@ const usage = `Read many stories with several machines. Stories are in an object
 
 With Temporal, which says who reads what, and shows it. Without a STORY: all that the store has.
 
-  annotator-fleet submit  --temporal HOST:PORT --store ... [--queue NAME,...] [STORY...]
+  annotator-fleet submit  --temporal HOST:PORT --store ... [--queue NAME,...] [--parts N] [STORY...]
   annotator-fleet worker  --temporal HOST:PORT --store ... [--queue NAME] [FLAGS] [-- FLAGS of annotator run]
   annotator-fleet status  --temporal HOST:PORT --store ... [--json] [STORY...]
   annotator-fleet drain   --temporal HOST:PORT --store ... [STORY...]
@@ -81,7 +81,7 @@ func exitStatus(err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return exitDone
-	case errors.Is(err, errMisuse), errors.Is(err, store.ErrUnfit):
+	case errors.Is(err, errMisuse), errors.Is(err, store.ErrUnfit), errors.Is(err, store.ErrBegun):
 		return exitMisuse
 	case errors.Is(err, errFailed):
 		return exitFailed
@@ -103,6 +103,7 @@ type options struct {
 	ttl      time.Duration
 	json     bool
 	index    int
+	parts    int
 	work     worker
 }
 
@@ -135,6 +136,8 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		return misuse("%s takes %d arguments", name, operands)
 	case name == "cancel" && len(rest) == 0:
 		return misuse("cancel takes stories")
+	case o.parts < 0:
+		return misuse("--parts must be at least 0")
 	case o.ttl < minTTL:
 		return misuse("--ttl must be at least %s", minTTL)
 	}
@@ -148,7 +151,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		fmt.Fprintln(out, "the store keeps the conditions of writes")
 		return nil
 	case "store add":
-		return add(ctx, s, rest, out)
+		return add(ctx, s, rest, o.parts, out)
 	case "store list":
 		return list(ctx, s, o.json, out)
 	case "store get":
@@ -190,7 +193,8 @@ func (o *options) order(ctx context.Context, s *store.Store, name string, args [
 		return err
 	}
 	defer c.Close()
-	e := &orders{Client: c, store: s, address: o.store, queues: strings.Split(o.queue, ","), out: out}
+	e := &orders{Client: c, store: s, address: o.store, queues: strings.Split(o.queue, ","), parts: o.parts,
+		out: out}
 	if name != "get" {
 		return e.run(ctx, name, args, o.json)
 	}
@@ -214,7 +218,10 @@ func (o *options) flags(name string) *flag.FlagSet {
 	switch name {
 	case "store list", "status":
 		set.BoolVar(&o.json, "json", false, "print JSON, a line for each story")
+	case "store add":
+		o.partsFlag(set)
 	case "submit":
+		o.partsFlag(set)
 		set.StringVar(&o.queue, "queue", "", "`NAMES` of queues, to which the stories are dealt in turn")
 	case "worker":
 		set.StringVar(&o.queue, "queue", "", "with --temporal, `NAME` of the queue whose stories it reads, such as "+
@@ -231,6 +238,11 @@ func (o *options) flags(name string) *flag.FlagSet {
 	return set
 }
 
+func (o *options) partsFlag(set *flag.FlagSet) {
+	set.IntVar(&o.parts, "parts", 0, "have each story read in `N` parts at once, which are joined; 1: as one; 0: as "+
+		"it was said before")
+}
+
 // givenIndex is the index that an engine gives to its processes.
 func givenIndex() int {
 	for _, name := range []string{"JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID"} {
@@ -241,7 +253,7 @@ func givenIndex() int {
 	return -1
 }
 
-func add(ctx context.Context, s *store.Store, files []string, out io.Writer) error {
+func add(ctx context.Context, s *store.Store, files []string, parts int, out io.Writer) error {
 	if len(files) == 0 {
 		return misuse("store add takes files")
 	}
@@ -250,10 +262,16 @@ func add(ctx context.Context, s *store.Store, files []string, out io.Writer) err
 		if err != nil {
 			return fmt.Errorf("%w: %w", errMisuse, err)
 		}
-		if err := s.Add(ctx, filepath.Base(file), data); err != nil {
+		story := filepath.Base(file)
+		if parts > 0 { // before a worker can find the story
+			if err := s.Cut(ctx, story, parts); err != nil {
+				return err
+			}
+		}
+		if err := s.Add(ctx, story, data); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, filepath.Base(file))
+		fmt.Fprintln(out, story)
 	}
 	return nil
 }
@@ -268,24 +286,36 @@ func list(ctx context.Context, s *store.Store, asJSON bool, out io.Writer) error
 		if err != nil {
 			return err
 		}
-		if m.State == "" {
-			m.State = store.Free
+		if err := listOne(i, story, m, asJSON, out); err != nil {
+			return err
 		}
-		if asJSON {
-			line, err := json.Marshal(struct {
-				Story string `json:"story"`
-				store.Manifest
-			}{story, m})
+		for _, part := range store.Parts(story, m.Parts) {
+			m, _, err := s.Read(ctx, part)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(out, "%s\n", line)
-			continue
+			if err := listOne(i, part, m, asJSON, out); err != nil {
+				return err
+			}
 		}
-		fmt.Fprintf(out, "%d\t%s\t%s\t%d/%d scenes\t%s\t%s\n", i, story, m.State, m.Scene, m.Scenes, printable(m.Owner),
-			printable(strings.Join(m.Abandoned, "; ")))
 	}
 	return nil
+}
+
+// listOne prints a story or a part of one.
+func listOne(index int, name string, m store.Manifest, asJSON bool, out io.Writer) error {
+	if m.State == "" {
+		m.State = store.Free
+	}
+	if asJSON {
+		return json.NewEncoder(out).Encode(struct {
+			Story string `json:"story"`
+			store.Manifest
+		}{name, m})
+	}
+	_, err := fmt.Fprintf(out, "%d\t%s\t%s\t%d/%d scenes\t%s\t%s\n", index, name, m.State, m.Scene, m.Scenes,
+		printable(m.Owner), printable(strings.Join(m.Abandoned, "; ")))
+	return err
 }
 
 // printable leaves out what could control a terminal: others write to the store, too.
@@ -298,23 +328,17 @@ func printable(text string) string {
 	}, text)
 }
 
-// get writes the newest copy of a story's database to a new file.
+// get writes the newest copy of a story's database to a new file. Those of its parts get the names in its journal.
 func get(ctx context.Context, s *store.Store, story, path string) error {
 	m, _, err := s.Read(ctx, story)
 	if err != nil {
 		return err
 	}
-	data, err := s.Database(ctx, &m)
-	if err != nil {
-		return err
-	}
-	if data == nil {
+	if m.Copy == "" {
 		return misuse("the store has no copy of a database of %s", story)
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errMisuse, err)
+	if err := fetch(ctx, s, &m, path); err != nil {
+		return err
 	}
-	_, err = file.Write(data)
-	return errors.Join(err, file.Close())
+	return fetchParts(ctx, s, story, m.Parts, filepath.Join(filepath.Dir(path), story))
 }

@@ -24,6 +24,8 @@ type orders struct {
 	store   *store.Store
 	address string // of the store
 	queues  []string
+	dealt   int // to queues
+	parts   int // that each submitted story gets; 0: as the store says
 	out     io.Writer
 }
 
@@ -43,18 +45,18 @@ func (o *orders) run(ctx context.Context, name string, given []string, asJSON bo
 	for _, story := range stories {
 		known[story] = true
 	}
-	for _, story := range given {
-		if !known[story] {
+	for _, name := range given {
+		if story, _, _ := store.PartOf(name); !known[story] {
 			return misuse("the store has no story %q", story)
 		}
 	}
 	if len(given) > 0 {
 		stories = given
 	}
-	for i, story := range stories {
+	for _, story := range stories {
 		switch name {
 		case "submit":
-			err = o.submit(ctx, story, o.queues[i%len(o.queues)])
+			err = o.submit(ctx, story)
 		case "status":
 			err = o.status(ctx, story, asJSON)
 		case "cancel":
@@ -79,12 +81,28 @@ func isMissing(err error) bool {
 	return errors.As(err, &missing)
 }
 
-func (o *orders) submit(ctx context.Context, story, queue string) error {
-	_, err := o.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+func (o *orders) submit(ctx context.Context, story string) error {
+	if _, part, _ := store.PartOf(story); part > 0 {
+		return misuse("a part is submitted with its story")
+	}
+	if o.parts > 0 {
+		if err := o.store.Cut(ctx, story, o.parts); err != nil {
+			return err
+		}
+	}
+	m, _, err := o.store.Read(ctx, story)
+	if err != nil {
+		return err
+	}
+	queue, t := o.deal(), task{Story: story, TTL: o.store.TTL}
+	for range m.Parts {
+		t.Parts = append(t.Parts, o.deal())
+	}
+	_, err = o.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID:                                       o.id(story),
-		TaskQueue:                                queueOf(o.address, queue),
+		TaskQueue:                                queue,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-	}, storyWorkflow, task{story, o.store.TTL})
+	}, storyWorkflow, t)
 	if temporal.IsWorkflowExecutionAlreadyStartedError(err) {
 		fmt.Fprintf(o.out, "%s\tis submitted already\n", story)
 		return nil
@@ -93,6 +111,12 @@ func (o *orders) submit(ctx context.Context, story, queue string) error {
 		fmt.Fprintln(o.out, story)
 	}
 	return err
+}
+
+// deal returns the queue whose turn it is.
+func (o *orders) deal() string {
+	o.dealt++
+	return queueOf(o.address, o.queues[(o.dealt-1)%len(o.queues)])
 }
 
 // standing is what the engine says of a story.
@@ -104,31 +128,69 @@ type standing struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
+// status prints where a story and its parts stand.
 func (o *orders) status(ctx context.Context, story string, asJSON bool) error {
+	m, _, err := o.store.Read(ctx, story)
+	if err != nil {
+		return err
+	}
+	whole, err := o.standing(ctx, story, &m)
+	if err != nil {
+		return err
+	}
+	all, isJoined := []standing{whole}, whole.Scenes > 0
+	for _, name := range store.Parts(story, m.Parts) {
+		m, _, err := o.store.Read(ctx, name)
+		if err != nil {
+			return err
+		}
+		part, err := o.standing(ctx, name, &m)
+		if err != nil {
+			return err
+		}
+		all = append(all, part)
+		if !isJoined {
+			all[0].Scene += part.Scene
+			all[0].Scenes += part.Scenes
+		}
+	}
+	for i := range all {
+		if err := all[i].print(o.out, asJSON); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *standing) print(out io.Writer, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(out).Encode(s)
+	}
+	_, err := fmt.Fprintf(out, "%s\t%s\t%d/%d scenes\t%s\t%s\n", s.Story, s.State, s.Scene, s.Scenes,
+		printable(s.Worker), printable(s.Reason))
+	return err
+}
+
+// standing returns where a story or part stands. What no attempt says is as in the manifest.
+func (o *orders) standing(ctx context.Context, story string, m *store.Manifest) (standing, error) {
 	s := standing{Story: story, State: "not submitted"}
 	d, err := o.DescribeWorkflowExecution(ctx, o.id(story), "")
 	switch {
 	case err == nil && d.WorkflowExecutionInfo.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
 		s.running(d.WorkflowExecutionInfo, d.PendingActivities)
+		if len(d.PendingChildren) > 0 {
+			s.State = "in parts"
+		}
 	case err == nil:
 		s.State = strings.ToLower(d.WorkflowExecutionInfo.Status.String())
 		s.Reason = reason(o.GetWorkflow(ctx, o.id(story), "").Get(ctx, &s.progress))
 	case !isMissing(err):
-		return err
+		return s, err
 	}
-	if s.Scenes == 0 { // no attempt says more than the store
-		m, _, err := o.store.Read(ctx, story)
-		if err != nil {
-			return err
-		}
+	if s.Scenes == 0 {
 		s.Scene, s.Scenes = m.Scene, m.Scenes
 	}
-	if asJSON {
-		return json.NewEncoder(o.out).Encode(s)
-	}
-	_, err = fmt.Fprintf(o.out, "%s\t%s\t%d/%d scenes\t%s\t%s\n", story, s.State, s.Scene, s.Scenes,
-		printable(s.Worker), printable(s.Reason))
-	return err
+	return s, nil
 }
 
 // running says what is known of a workflow that has not ended.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -82,16 +83,23 @@ func TestCommandsOfTheEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := s.Cut(t.Context(), "b.txt", 2); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		command string
 		stories []string
 		status  int
 		asks    string
 	}{
-		{"submit", nil, exitDone, `start s3://x/a.txt on "s3://x one": {a.txt 3s}
-start s3://x/b.txt on "s3://x": {b.txt 3s}
-start s3://x/c.txt on "s3://x one": {c.txt 3s}
+		{"submit", nil, exitDone, `start s3://x/a.txt on "s3://x one": {a.txt 3s []}
+start s3://x/b.txt on "s3://x": {b.txt 3s [s3://x one s3://x]}
+start s3://x/c.txt on "s3://x one": {c.txt 3s []}
 `},
+		{"submit 2", []string{"a.txt"}, exitDone, `start s3://x/a.txt on "s3://x one": {a.txt 3s [s3://x s3://x one]}
+`},
+		{"submit", []string{"b.txt/part1of2"}, exitMisuse, ""},
+		{"drain", []string{"b.txt/part1of2"}, exitDone, "signal s3://x/b.txt/part1of2 pause true\n"},
 		{"drain", nil, exitDone, "signal s3://x/a.txt pause true\nsignal s3://x/c.txt pause true\n"},
 		{"resume", []string{"c.txt"}, exitDone, "signal s3://x/c.txt pause false\n"},
 		{"resume", []string{"b.txt"}, exitMisuse, ""},
@@ -99,14 +107,20 @@ start s3://x/c.txt on "s3://x one": {c.txt 3s}
 		{"cancel", []string{"a.txt", "d.txt"}, exitMisuse, ""},
 		{"status", []string{"b.txt"}, exitDone, ""},
 	} {
-		d := &desk{missing: map[string]bool{"s3://x/b.txt": c.command != "submit"}}
+		command, parts, _ := strings.Cut(c.command, " ")
+		d := &desk{missing: map[string]bool{"s3://x/b.txt": command != "submit", "s3://x/b.txt/part2of2": true}}
 		var out bytes.Buffer
 		o := &orders{Client: d, store: s, address: "s3://x", queues: []string{"one", ""}, out: &out}
-		err := o.run(t.Context(), c.command, c.stories, false)
+		o.parts, _ = strconv.Atoi(parts)
+		if command == "status" {
+			d.missing["s3://x/b.txt/part1of2"] = true
+		}
+		err := o.run(t.Context(), command, c.stories, false)
 		if exitStatus(err) != c.status || d.asked.String() != c.asks {
 			t.Errorf("%s %q: %v, asks %s", c.command, c.stories, err, &d.asked)
 		}
-		if c.command == "status" && out.String() != "b.txt\tnot submitted\t0/0 scenes\t\t\n" {
+		if line := "\tnot submitted\t0/0 scenes\t\t\n"; c.command == "status" &&
+			out.String() != "b.txt"+line+"b.txt/part1of2"+line+"b.txt/part2of2"+line {
 			t.Errorf("status prints %q", &out)
 		}
 	}

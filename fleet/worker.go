@@ -27,8 +27,8 @@ type worker struct {
 	watch   func(scene, scenes int) // is told how far the run has come; nil: nobody
 }
 
-// work is what a worker does with a story that it has taken; before is the manifest as it was.
-type work func(ctx context.Context, story string, lease *store.Lease, before *store.Manifest) error
+// work is what a worker does with a story, or a part of one, that it has taken; before is the manifest as it was.
+type work func(ctx context.Context, name string, lease *store.Lease, before *store.Manifest) error
 
 // run reads stories until none is left, or the one with an index from 0.
 func (w *worker) run(ctx context.Context, index int) error {
@@ -91,10 +91,10 @@ func (w *worker) takeOne(
 		if ended[story] != "" {
 			continue
 		}
-		lease, before, err := w.store.Acquire(ctx, story, w.name)
+		name, lease, before, err := w.take(ctx, story)
 		switch {
 		case err == nil:
-			return true, true, work(ctx, story, lease, &before)
+			return true, true, work(ctx, name, lease, &before)
 		case errors.Is(err, store.ErrHeld):
 			open = true
 		case !errors.Is(err, store.ErrFinished):
@@ -115,6 +115,32 @@ func (w *worker) takeOne(
 	return false, open, nil
 }
 
+// take takes a story, or the first of its parts that is free. The error is ErrHeld as long as others have parts. After
+// that it is ErrFinished, with the manifest of the part, if one has failed.
+func (w *worker) take(ctx context.Context, story string) (string, *store.Lease, store.Manifest, error) {
+	lease, before, err := w.store.Acquire(ctx, story, w.name)
+	if !errors.Is(err, store.ErrParts) {
+		return story, lease, before, err
+	}
+	err = store.ErrHeld // if all are read now, the next look takes the join
+	held := false
+	for _, name := range store.Parts(story, before.Parts) {
+		lease, m, failed := w.store.Acquire(ctx, name, w.name)
+		switch {
+		case errors.Is(failed, store.ErrHeld):
+			held = true
+		case !errors.Is(failed, store.ErrFinished):
+			return name, lease, m, failed
+		case m.State != store.Done:
+			before, err = m, failed
+		}
+	}
+	if held {
+		err = store.ErrHeld
+	}
+	return story, nil, before, err
+}
+
 // Exit statuses of annotator run.
 const (
 	runDone        = 0
@@ -124,23 +150,23 @@ const (
 	runInterrupted = 130
 )
 
-// work reads one story, as far as it can, and gives the lease back.
-func (w *worker) work(ctx context.Context, story string, lease *store.Lease, before *store.Manifest) error {
-	w.say("%s: taken with fence %d, %d scenes were read", story, lease.Manifest().Fence, before.Scene)
-	files, err := w.open(ctx, story, lease, before)
+// work reads one story or part, as far as it can, and gives the lease back.
+func (w *worker) work(ctx context.Context, name string, lease *store.Lease, before *store.Manifest) error {
+	w.say("%s: taken with fence %d, %d scenes were read", name, lease.Manifest().Fence, before.Scene)
+	files, err := w.open(ctx, name, lease, before)
 	if err != nil {
 		return errors.Join(err, lease.Release(context.WithoutCancel(ctx)))
 	}
 	u := &uploads{worker: w, files: files, lease: lease, last: time.Now()}
 	stop := every(w.look, func() {
 		if err := u.whenDue(ctx); err != nil && ctx.Err() == nil {
-			w.say("%s: %v", story, err)
+			w.say("%s: %v", name, err)
 		}
 	})
 	status, reason, err := w.read(ctx, lease, files)
 	stop()
 	if lease.Context().Err() != nil {
-		return fmt.Errorf("%s: %w; the database stays in %s", story, context.Cause(lease.Context()), files.dir)
+		return fmt.Errorf("%s: %w; the database stays in %s", name, context.Cause(lease.Context()), files.dir)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if _, missing := os.Stat(files.db); missing == nil {
@@ -149,7 +175,7 @@ func (w *worker) work(ctx context.Context, story string, lease *store.Lease, bef
 	if err != nil {
 		return errors.Join(err, lease.Abandon(ctx, printable(err.Error())))
 	}
-	w.say("%s: the run has ended with %d", story, status)
+	w.say("%s: the run has ended with %d", name, status)
 	switch status {
 	case runDone, runQuarantined, runNoCalls:
 		return lease.Finish(ctx, status)
@@ -158,76 +184,12 @@ func (w *worker) work(ctx context.Context, story string, lease *store.Lease, bef
 	case runMisused:
 		return lease.Fail(ctx, reason)
 	}
-	return cmp.Or(lease.Abandon(ctx, reason), fmt.Errorf("%w: %s: %s", errHalted, story, reason))
+	return cmp.Or(lease.Abandon(ctx, reason), fmt.Errorf("%w: %s: %s", errHalted, name, reason))
 }
 
 // say prints a line of progress.
 func (w *worker) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "annotator-fleet: %s\n", fmt.Sprintf(format, args...))
-}
-
-// files are those of a story on this machine.
-type files struct{ dir, source, db string }
-
-// holder says whose work the database in a folder is.
-type holder struct {
-	Fence int64  `json:"fence"`
-	Token string `json:"token"`
-}
-
-// open makes the files of a story. A database that this machine has is used if nobody had the story since: it may be
-// ahead of the copy. Any other is set aside.
-func (w *worker) open(
-	ctx context.Context, story string, lease *store.Lease, before *store.Manifest,
-) (f files, err error) {
-	f.dir = filepath.Join(w.dir, story)
-	f.source, f.db = filepath.Join(f.dir, story), filepath.Join(f.dir, "story.annotator.db")
-	note := filepath.Join(f.dir, "lease.json")
-	var local holder
-	text, err := os.ReadFile(note)
-	if err == nil {
-		_ = json.Unmarshal(text, &local)
-	}
-	if _, err := os.Stat(f.dir); err == nil && (local.Token == "" || local.Token != before.Token) {
-		aside := fmt.Sprintf("%s.aside-%d-%d", f.dir, local.Fence, time.Now().UnixNano())
-		if err := os.Rename(f.dir, aside); err != nil {
-			return f, err
-		}
-		w.say("%s: another worker has had it since; the former database is set aside in %s", story, aside)
-	}
-	if _, err := os.Stat(f.dir); err != nil {
-		if err := w.restore(ctx, story, before, f); err != nil {
-			return f, err
-		}
-	}
-	m := lease.Manifest()
-	text, err = json.Marshal(holder{m.Fence, m.Token})
-	if err == nil {
-		err = os.WriteFile(note+".new", text, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(note+".new", note)
-	}
-	return f, err
-}
-
-// restore begins with what the store has.
-func (w *worker) restore(ctx context.Context, story string, before *store.Manifest, f files) error {
-	source, err := w.store.Source(ctx, story)
-	if err != nil {
-		return fmt.Errorf("read the file of %s: %w", story, err)
-	}
-	database, err := w.store.Database(ctx, before)
-	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(f.dir, 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(f.source, source, 0o600); err != nil || database == nil {
-		return err
-	}
-	return os.WriteFile(f.db, database, 0o600)
 }
 
 // uploads decides when a copy of the database is uploaded. All its methods are called one after another.
@@ -292,7 +254,7 @@ func (u *uploads) upload(ctx context.Context) error {
 	}
 	u.last = time.Now()
 	m := u.lease.Manifest()
-	u.worker.say("%s: %d of %d scenes, %d bytes uploaded", filepath.Base(u.files.dir), scene, scenes, m.Bytes)
+	u.worker.say("%s: %d of %d scenes, %d bytes uploaded", u.files.name, scene, scenes, m.Bytes)
 	return os.Remove(path)
 }
 

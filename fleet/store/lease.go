@@ -44,7 +44,8 @@ type Lease struct {
 }
 
 // Acquire takes a story if nobody has it. A lease is over when its version has not changed for a TTL by the clock of
-// who looks. So this must be called again and again. The manifest as it was is returned, too.
+// who looks. So this must be called again and again. The manifest as it was is returned, too. Of a story in parts, the
+// join is taken.
 func (s *Store) Acquire(ctx context.Context, story, owner string) (_ *Lease, before Manifest, err error) {
 	before, tag, err := s.Read(ctx, story)
 	if err != nil {
@@ -59,6 +60,10 @@ func (s *Store) Acquire(ctx context.Context, story, owner string) (_ *Lease, bef
 			return nil, before, ErrHeld
 		}
 		m.abandon(fmt.Sprintf("%s was lost after %d scenes", before.Owner, before.Scene))
+	default:
+		if err := s.checkParts(ctx, story, before.Parts); err != nil {
+			return nil, before, err
+		}
 	}
 	if m.State != Failed {
 		m.State, m.Owner, m.Token, m.TTL = Held, owner, rand.Text(), s.TTL
@@ -182,7 +187,7 @@ func Pack(database []byte) ([]byte, error) {
 // clean removes copies that were not named for long, by the clock of the store. Errors are left to the next commit.
 // Copies of a later fence stay, since this lease may be lost without knowing it.
 func (l *Lease) clean(ctx context.Context, named string, fence int64) {
-	objects, err := l.store.List(ctx, l.store.copies(l.story))
+	objects, err := l.store.List(ctx, l.store.copies(l.story)+"fence-") // and not those of its parts
 	if err != nil {
 		return
 	}

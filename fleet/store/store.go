@@ -82,6 +82,7 @@ type Manifest struct {
 	Bytes     int64         `json:"bytes"`            // of the copy, compressed
 	Uploaded  int64         `json:"uploaded"`         // bytes of all copies so far
 	Status    int           `json:"status"`           // exit status of the run that finished the story
+	Parts     int           `json:"parts,omitempty"`  // of the story, which are joined; 0: it is read as one
 	Abandoned []string      `json:"abandoned,omitempty"`
 }
 
@@ -187,7 +188,7 @@ func decode(data []byte) (m Manifest, err error) {
 		return m, err
 	}
 	known := slices.Contains([]State{Free, Held, Done, Failed}, m.State)
-	if !known || m.Version < 1 || m.Fence < 0 || m.TTL < 0 || m.Copy != "" && m.Digest == "" {
+	if !known || m.Version < 1 || m.Fence < 0 || m.TTL < 0 || m.Parts < 0 || m.Copy != "" && m.Digest == "" {
 		return m, errors.New("it was not written by this program, or by a newer one")
 	}
 	return m, nil
@@ -197,21 +198,15 @@ func decode(data []byte) (m Manifest, err error) {
 // again. A finished one stays.
 func (s *Store) Release(ctx context.Context, story string) error {
 	token := rand.Text()
-	for {
-		m, tag, err := s.Read(ctx, story)
-		if err != nil || m.Token == token {
-			return err
-		}
+	return s.update(ctx, story, func(m *Manifest) (done bool, err error) {
 		if m.State == Done || m.State == "" {
-			return fmt.Errorf("%s is %s: there is nothing to release", story, cmp.Or(string(m.State), "not begun"))
+			return false, fmt.Errorf("%s is %s: there is nothing to release", story,
+				cmp.Or(string(m.State), "not begun"))
 		}
-		m.Version++
+		done = m.Token == token
 		m.Token, m.State, m.Abandoned = token, Free, nil
-		_, err = s.put(ctx, story, &m, tag)
-		if err != nil && !errors.Is(err, ErrChanged) && !errors.Is(err, ErrConflict) {
-			return fmt.Errorf("release %s: %w", story, err)
-		}
-	}
+		return done, nil
+	})
 }
 
 // Database returns the copy that a manifest names, decompressed and checked; nil if there is none.
