@@ -162,7 +162,11 @@ func importedPosts(ctx context.Context, path string) (posts []annotator.Post, er
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // it has copies only
 	options := ingest.Options{Sources: []string{path}, Corpus: filepath.Join(folder, "chapter.corpus.db")}
-	if _, err := ingest.Import(ctx, options, nil); err != nil {
+	report, err := ingest.Import(ctx, options, nil)
+	if err == nil {
+		err = unread(report)
+	}
+	if err != nil {
 		return nil, err
 	}
 	story, err := corpus.Open(ctx, options.Corpus)

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -140,6 +143,40 @@ func TestTooFewFiles(t *testing.T) {
 			"too many open files\nannotator: this process may open too few files") {
 			t.Errorf("%s: %v: %s", command, err, out)
 		}
+	}
+}
+
+// TestStoryWithUnreadFiles: import makes a corpus of the files of an archive that can be read, and says that it is not
+// whole. run begins only if it is given that corpus.
+func TestStoryWithUnreadFiles(t *testing.T) {
+	t.Parallel()
+	archive := filepath.Join(t.TempDir(), "tales.zip")
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range map[string]string{"quay.txt": "Mira walked home.\n", "spoilt.epub": "PK\x03\x04"} {
+		f, err := z.Create(name)
+		if err == nil {
+			_, err = f.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), os.WriteFile(archive, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	made := strings.TrimSuffix(archive, ".zip") + ".corpus.db"
+	for _, command := range [][]string{{"import", archive}, {"run", archive}, {"import", archive}} {
+		out, err := exec.Command("annotator", command...).CombinedOutput()
+		exit := (*exec.ExitError)(nil)
+		if !errors.As(err, &exit) || exit.ExitCode() != exitMisused ||
+			!strings.Contains(string(out), "1 file of the source cannot be read; the corpus has the others") ||
+			!strings.Contains(string(out), "read the others: annotator run "+made) {
+			t.Errorf("%v: %v: %s", command, err, out)
+		}
+	}
+	if out, err := exec.Command("annotator", "run", made).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"annotator"
 	"annotator/corpus"
 	"annotator/corpus/ingest"
 
@@ -39,6 +40,9 @@ the most prose is the story; drafts, translations, plots and notes beside it are
 
 --convert has an installed pandoc or ebook-convert (of calibre) convert a file in another format first.
 
+A file that cannot be read ends the import. In an archive, a file whose name is not numbered as others are is left out
+and reported; the exit status is 2 all the same, and run begins only if the corpus is named.
+
 A chapter becomes a thread that is cut into scenes; the threads of a forum stay as they are. The same sources and
 options give the same corpus. If the sources have changed, the corpus takes what is new, and keeps the former text.
 --reimport replaces it as a whole, also by another story.`,
@@ -58,10 +62,26 @@ options give the same corpus. If the sources have changed, the corpus takes what
 	flags.BoolVar(&o.list, "list", false, "show the chapters of the result and write nothing")
 	convertFlag(flags, &o.Convert)
 	reimportFlag(flags, &o.Replace)
-	return a.prints(cmd, func(ctx context.Context, args []string) (result, error) {
+	var asJSON bool
+	jsonFlag(flags, &asJSON)
+	return untilSignalled(cmd, func(ctx context.Context, args []string) error {
 		o.Sources = args
-		return o.run(ctx)
+		made, err := o.run(ctx)
+		if err != nil {
+			return err
+		}
+		return cmp.Or(a.printResult(made, asJSON), unread(made.Report))
 	})
+}
+
+// unread is the error of an import that found files which it could not read; nil if there were none.
+func unread(r *ingest.Report) error {
+	if r.Unread == 0 {
+		return nil
+	}
+	return annotator.Errorf(annotator.Misused, "%s of the source cannot be read; the corpus has the others",
+		annotator.Quantity(r.Unread, "file")).
+		WithAdvice("put whole copies in their place, or read the others: annotator run %s", quoted(r.Corpus))
 }
 
 func (o *importOptions) run(ctx context.Context) (*imported, error) {

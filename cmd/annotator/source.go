@@ -75,7 +75,7 @@ func (o *runOptions) prepareCorpus(ctx context.Context) (string, error) {
 	if !report.Existing {
 		o.progress.say(strings.TrimRight(clean(reportText(report)), "\n"))
 	}
-	return report.Corpus, nil
+	return report.Corpus, unread(report)
 }
 
 // isReadOnly reports whether an import failed because the folder of the corpus cannot be written.

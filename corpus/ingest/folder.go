@@ -85,9 +85,7 @@ func folder(path string, o Options, report *Report) ([]source, error) {
 	found = inOrder(root, found, list, report)
 	for _, s := range found {
 		if s.damage != "" {
-			return nil, annotator.Errorf(annotator.Misused, "%s is one of the story's files and cannot be read: "+
-				"it is %s", s.path, s.damage).
-				WithAdvice("put a whole copy of the file in its place, or move it out of the folder")
+			return nil, s.unreadable("put a whole copy of the file in its place, or move it out of the folder")
 		}
 	}
 	report.note("%s of the folder %s: %s", annotator.Quantity(len(found), "file"), titleOf(path), taken(root, found))

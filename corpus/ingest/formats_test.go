@@ -358,6 +358,35 @@ func TestArchives(t *testing.T) {
 	}
 }
 
+// TestArchiveWithFilesThatCannotBeRead reads the other stories. A chapter that would be missed ends the import.
+func TestArchiveWithFilesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	damaged := func(archive string) string { // the text of the file that is stored, not packed
+		return strings.Replace(archive, "The lamp was out.", "The lamp was on!!", 1)
+	}
+	locked := entry{"b.odt", makeZip(t, entry{"META-INF/manifest.xml", "<manifest><encryption-data/></manifest>"},
+		entry{"content.xml", "x"})}
+	m := importFile(t, "a.zip", damaged(makeZip(t, entry{"a.txt", "One.\n"}, locked, entry{"c.rtf", `{\rtf1 Two\par}`},
+		entry{"d/stored.txt", "The lamp was out."}, entry{"no 9.epub", "PK\x03\x04"})))
+	wantScenes(t, m, "= a", "One.", "= c", "Two")
+	wantLeftOut(t, m, "left out: files that cannot be read (3): d/stored.txt (damaged in the archive), b.odt (it is "+
+		"protected by a password), no 9.epub (it is a damaged zip archive: zip: not a valid zip file)")
+	if a := m.report.Account; m.report.Unread != 3 || a.Source != a.Kept {
+		t.Errorf("%+v", m.report)
+	}
+	for says, archive := range map[string]string{
+		"ch2.odt: it is protected": makeZip(t, entry{"ch1.txt", "One.\n"}, entry{"ch2.odt", locked.content},
+			entry{"ch3.odt", locked.content}),
+		"stored2.txt is one of the story's files and cannot be read: it is damaged": damaged(makeZip(t,
+			entry{"stored1.txt", "One.\n"}, entry{"stored2.txt", "The lamp was out."})),
+		"one.odt: it is protected": makeZip(t, entry{"one.odt", locked.content}),
+		"found no story in":        makeZip(t, entry{"a.odt", locked.content}, entry{"b.odt", locked.content}),
+	} {
+		_, err := tryImport(t, ingest.Options{Sources: files(t, map[string]string{"a.zip": archive})})
+		wantRefused(t, err, annotator.Misused, says)
+	}
+}
+
 func FuzzArchive(f *testing.F) {
 	f.Add([]byte(gzipOf(f, tarOf(f, entry{"a.txt", "A."}))))
 	f.Add([]byte(tarOf(f, entry{"a.txt", "A."}, entry{"../b.txt", "B."})))

@@ -2,7 +2,10 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"annotator"
 	"annotator/corpus"
@@ -78,7 +81,13 @@ func (j *job) run(ctx context.Context, sources []source) error {
 		if err != nil {
 			return err
 		}
-		if err := read(ctx, s); err != nil {
+		before := j.report.clone()
+		err = read(ctx, s)
+		if e := (*annotator.Error)(nil); books && s.stray && errors.As(err, &e) && e.Kind == annotator.Misused {
+			*j.report, err = before, nil
+			j.report.leaveUnread(filepath.Base(s.path), strings.TrimPrefix(e.Err.Error(), "import "+s.path+": "))
+		}
+		if err != nil {
 			return err
 		}
 	}

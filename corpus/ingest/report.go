@@ -23,8 +23,9 @@ type Report struct {
 	Format  Format     `json:"format"`
 	Account Account    `json:"account"`
 	LeftOut []Omission `json:"left_out,omitempty"`
-	Notes   []string   `json:"notes,omitempty"` // what was decided where the source did not say, a sentence each
-	Corpus  string     `json:"-"`               // the corpus to use
+	Unread  int        `json:"unread,omitempty"` // files of the source that cannot be read; LeftOut has why
+	Notes   []string   `json:"notes,omitempty"`  // what was decided where the source did not say, a sentence each
+	Corpus  string     `json:"-"`                // the corpus to use
 
 	// Changes are those of the source since the corpus was made or last changed; nil for none.
 	Changes  *corpus.Changes `json:"changes,omitempty"`
@@ -63,6 +64,19 @@ func (r *Report) leaveOutMany(why, where string, n int) {
 	if where != "" && len(o.Examples) < maxExamples {
 		o.Examples = append(o.Examples, where)
 	}
+}
+
+// leaveUnread counts a file that cannot be read.
+func (r *Report) leaveUnread(name, why string) {
+	r.Unread++
+	r.leaveOut("files that cannot be read", fmt.Sprintf("%s (%s)", name, why))
+}
+
+// clone is a report that does not change with the other.
+func (r *Report) clone() Report {
+	c := *r
+	c.Account.Parts, c.LeftOut, c.Notes = slices.Clone(r.Account.Parts), slices.Clone(r.LeftOut), slices.Clone(r.Notes)
+	return c
 }
 
 func (r *Report) note(format string, args ...any) {

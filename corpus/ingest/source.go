@@ -26,9 +26,16 @@ type source struct {
 	size   int64
 	format Format
 	data   []byte // of a file in an archive or of a conversion; nil if it is to be read from the path
-	damage string // why a file that belongs to the story by its place cannot be read; "" if it can be
+	damage string // why it cannot be read; "" if it can be, as far as its head shows
+	stray  bool   // a file of an archive without which the story has no gap: see withoutDamaged
 
 	converter string // the program that converts it first; "" for none
+}
+
+// unreadable is the error of a damaged file without which the story would have a gap.
+func (s source) unreadable(advice string) error {
+	return annotator.Errorf(annotator.Misused, "%s is one of the story's files and cannot be read: it is %s", s.path,
+		s.damage).WithAdvice("%s", advice)
 }
 
 // isText reports whether a source is in a format that is text.

@@ -46,8 +46,9 @@ func isTar(head []byte) bool {
 
 // member is a file of an archive.
 type member struct {
-	name string
-	data []byte
+	name   string
+	data   []byte
+	damage string // why it cannot be read; "" if it can be
 }
 
 // unpack makes sources of what an archive or a compressed file holds. Nothing is written to disk; the sizes are limited
@@ -61,6 +62,7 @@ func unpack(s source, o Options, report *Report) ([]source, error) {
 	for _, m := range members {
 		inside := source{
 			path: filepath.Join(s.path, filepath.FromSlash(m.name)), size: int64(len(m.data)), data: m.data,
+			damage: m.damage,
 		}
 		if len(members) == 1 {
 			inside.path = filepath.Join(filepath.Dir(s.path), path.Base(m.name))
@@ -83,11 +85,41 @@ func unpack(s source, o Options, report *Report) ([]source, error) {
 		return nil, report.nothingFound("the archive %s has no files to import", s.path)
 	}
 	slices.SortFunc(found, compareFiles)
+	if found, err = withoutDamaged(s.path, found, report); err != nil {
+		return nil, err
+	}
 	if len(members) > 1 {
 		report.note("%s of the archive %s: %s", annotator.Quantity(len(found), "file"), titleOf(s.path),
 			taken(s.path, found))
 	}
 	return found, nil
+}
+
+// withoutDamaged leaves out files of an archive that cannot be read, and marks the others that may turn out to be so. A
+// file whose name is like another's but for its digits is never left out: the story would have a gap.
+func withoutDamaged(root string, found []source, report *Report) ([]source, error) {
+	countedName := func(s source) string { return numberInName.ReplaceAllString(s.path, "#") }
+	alike := map[string]int{}
+	for _, s := range found {
+		alike[countedName(s)]++
+	}
+	var whole []source
+	for _, s := range found {
+		s.stray = len(found) > 1 && (!numberInName.MatchString(stem(s.path)) || alike[countedName(s)] < 2)
+		switch {
+		case s.damage == "":
+			whole = append(whole, s)
+		case s.stray:
+			name, _ := filepath.Rel(root, s.path)
+			report.leaveUnread(name, s.damage)
+		default:
+			return nil, s.unreadable("get the archive again, or unpack it, and import the folder")
+		}
+	}
+	if len(whole) == 0 {
+		return nil, report.nothingFound("no file of the archive %s can be read", root)
+	}
+	return whole, nil
 }
 
 // isArchive reports whether a file is one that unpack reads.
@@ -128,11 +160,11 @@ func zipMembers(f io.ReaderAt, size int64, report *Report) ([]member, error) {
 		if annotator.KindOf(err) != "" {
 			return nil, err
 		}
+		m := member{name: name, data: data}
 		if err != nil {
-			return nil, annotator.Errorf(annotator.Misused, "%q is %w", name, err).
-				WithAdvice("get the archive again, or unpack it, and import the folder")
+			m.damage = err.Error()
 		}
-		all = append(all, member{name, data})
+		all = append(all, m)
 	}
 	return all, nil
 }
@@ -154,7 +186,7 @@ func gzipMembers(f io.Reader, s source) ([]member, error) {
 	case isTar(data):
 		return tarMembers(bytes.NewReader(data), &Report{})
 	}
-	return []member{{strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), data}}, nil
+	return []member{{name: strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), data: data}}, nil
 }
 
 func damagedArchive(err error) error {
@@ -191,6 +223,6 @@ func tarMembers(f io.Reader, report *Report) ([]member, error) {
 			return nil, annotator.Errorf(annotator.Misused, "%q in the archive is larger than it may be", name).
 				WithAdvice("unpack it, and import the folder")
 		}
-		all = append(all, member{name, data})
+		all = append(all, member{name: name, data: data})
 	}
 }
