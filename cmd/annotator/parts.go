@@ -43,7 +43,7 @@ func (o *runOptions) checkParts() error {
 		return annotator.Errorf(annotator.Misused, "--part %d is none of --parts %d", o.part, o.numParts).
 			WithAdvice("say with --parts how many there are, and with --part which one of them to read")
 	}
-	if o.numParts == 1 {
+	if o.numParts <= 1 {
 		return nil
 	}
 	const branch = "a branch goes on with the window of a run, and each part has its own"
