@@ -87,16 +87,17 @@ func (v *View) Headings(ctx context.Context, ids []int64) (map[int64]*annotator.
 	return v.r.Sums(ctx, ids, headings)
 }
 
-// ClaimHeads returns the claims of an entry with what codex.InOrder, codex.Shown and codex.Outdated need. They are in
-// no order.
+// ClaimHeads returns the claims of an entry with what codex.InOrder, codex.Shown, codex.Outdated and LinkedIn need.
+// They are in no order. A text is left out unless it identifies the entry or has links.
 func (v *View) ClaimHeads(ctx context.Context, entry int64) ([]annotator.Claim, error) {
 	scan := func(rows *sql.Rows, c *annotator.Claim) error {
-		return rows.Scan(&c.Revision, &c.ID, &c.Identity, &c.State, &c.Kind, &c.From, &c.Until, &c.Ended, &c.Text)
+		return rows.Scan(&c.Revision, &c.ID, &c.Identity, &c.State, &c.Kind, &c.From, &c.Until, &c.Ended,
+			&c.Object, &c.Text)
 	}
 	return readAll(ctx, v, "read the claims", scan, `SELECT v.set_by, CAST(v.key AS INTEGER),
 		coalesce(v.json ->> 'identity', 0), coalesce(v.json ->> 'state', 0), v.json ->> 'kind', v.json ->> 'from',
 		coalesce(v.json ->> 'until', 0), coalesce(v.json ->> 'ended', ''),
-		iif(v.json ->> 'identity', v.json ->> 'text', '')
+		coalesce(v.json ->> 'object', ''), iif(v.json ->> 'identity' OR instr(v.json, '[['), v.json ->> 'text', '')
 		FROM value v WHERE v.entry_id = ?2 AND v.field = 'claim' AND `+v.r.Limit.InForce("v"),
 		v.r.Limit.Bound(), entry)
 }

@@ -9,6 +9,7 @@ import (
 
 	"annotator"
 	"annotator/codex"
+	"annotator/context/mention"
 	"annotator/exporters"
 	"annotator/view"
 )
@@ -16,27 +17,30 @@ import (
 // entryPage is the page of an entry.
 type entryPage struct {
 	*annotator.Entry
-	AsOf      annotator.Position // of the present statement
-	Outdated  bool               // a state has begun or ended since
-	Now       []span             // the present statement
-	Opening   []*fact            // they say who or what it is
-	Passages  []passage
-	Listed    claimRange // of the facts in passages
-	Names     []name     // other names
-	Seen      seen
-	Merged    *annotator.Entry // that it was merged into; nil if it was not
-	Linked    []linked         // entries that its facts name, by kind
-	Lines     []infoLine       // relations to words: a rank, or a field that a user asks for
-	Relations []relation       // to entries
-	Holds     []*fact          // states that hold, the newest first
-	Held      []*fact          // states that have ended, the last first
-	Events    []datedEvent
-	LinkedBy  []*annotator.Entry // with the most mentions first
-	NamedAll  bool               // there are more facts that name the entry
-	Mentions  *mentionLine
-	Record    bool // ids, kinds and histories are shown
-	Switch    string
-	Edits     *entryEdits // nil: the reader may not edit
+	AsOf       annotator.Position // of the present statement
+	Outdated   bool               // a state has begun or ended since
+	Now        []span             // the present statement
+	Opening    []*fact            // they say who or what it is
+	Passages   []passage
+	Listed     claimRange // of the facts in passages
+	Names      []name     // other names
+	Seen       seen
+	Merged     *annotator.Entry  // that it was merged into; nil if it was not
+	Linked     []linked          // entries that its facts name, by kind
+	Lines      []infoLine        // relations to words: a rank, or a field that a user asks for
+	Relations  []relation        // to entries
+	Holds      []annotator.Claim // states that hold, the newest first
+	Held       []annotator.Claim // states that have ended, the last first
+	Events     []datedEvent
+	Earlier    []datedEvent       // the events before those
+	MoreEvents bool               // there are more before them
+	LinkedBy   []*annotator.Entry // with the most mentions first
+	NamedAll   bool               // there are more facts that name the entry
+	Mentions   *mentionLine
+	Record     bool // ids, kinds and histories are shown
+	Switch     string
+	Edits      *entryEdits       // nil: the reader may not edit
+	heads      []annotator.Claim // of all facts, as view.ClaimHeads reads them
 }
 
 // seen is where the story mentions an entry first and last; nil for nowhere.
@@ -48,26 +52,32 @@ type linked struct {
 	Entries []*annotator.Entry
 }
 
-// setStates sets the states among the facts of the page.
-func (shown *entryPage) setStates() {
+// states returns the states of an entry that readers are shown: those that hold, the newest first, and those that have
+// ended, the last first.
+func states(e *annotator.Entry) (holds, held []int64) {
 	const most = 5 // of each
-	for _, p := range slices.Backward(shown.Passages) {
-		for _, f := range slices.Backward(p.Facts) {
-			switch {
-			case !f.State || f.Kind != annotator.Narrated:
-			case f.Until == 0 && len(shown.Holds) < most:
-				shown.Holds = append(shown.Holds, f)
-			case f.Claim.Ended == annotator.EndOver && len(shown.Held) < most:
-				shown.Held = append(shown.Held, f)
-			}
+	ordered, opening := codex.InOrder(e)
+	ordered = slices.DeleteFunc(ordered[opening:], func(c annotator.Claim) bool {
+		return !c.State || c.Kind != annotator.Narrated
+	})
+	for _, c := range slices.Backward(ordered) {
+		if c.Until == 0 && len(holds) < most {
+			holds = append(holds, c.ID)
 		}
 	}
+	slices.SortStableFunc(ordered, func(a, b annotator.Claim) int { return cmp.Compare(a.Until, b.Until) })
+	for _, c := range slices.Backward(ordered) {
+		if c.Ended == annotator.EndOver && len(held) < most {
+			held = append(held, c.ID)
+		}
+	}
+	return holds, held
 }
 
 // datedEvent is an event in which an entry has a part.
 type datedEvent struct {
 	*annotator.Entry
-	Scene *annotator.SceneRow // that tells of it first
+	At annotator.Position // of its first fact
 }
 
 // passage is a run of facts with the same headings.
@@ -137,11 +147,16 @@ func showEntry(r *request, id int64) (*page, error) {
 		return nil, err
 	}
 	facts := r.claimRange(listed(head))
-	e, err := r.view.WithClaims(ctx, id, facts.ids)
+	holds, held := states(head)
+	e, err := r.view.WithClaims(ctx, id, slices.Concat(facts.ids, holds, held))
 	if err != nil {
 		return nil, err
 	}
-	shown := &entryPage{Entry: e, AsOf: r.view.place(e.PresentAt), Outdated: codex.Outdated(head), Listed: facts}
+	shown := &entryPage{
+		Entry: e, AsOf: r.view.place(e.PresentAt), Outdated: codex.Outdated(head), Listed: facts, heads: head.Claims,
+		Holds: claimsOf(e, holds), Held: claimsOf(e, held),
+	}
+	e.Claims = claimsOf(e, facts.ids)
 	shown.setSwitch(r)
 	if e.MergedInto != 0 {
 		if shown.Merged, err = r.view.heading(ctx, e.MergedInto); err != nil && !isNotFound(err) {
@@ -180,6 +195,16 @@ func listed(e *annotator.Entry) (ids []int64) {
 		}
 	}
 	return ids
+}
+
+// claimsOf returns the claims of an entry with some ids, in their order.
+func claimsOf(e *annotator.Entry, ids []int64) (claims []annotator.Claim) {
+	for _, id := range ids {
+		if at := slices.IndexFunc(e.Claims, func(c annotator.Claim) bool { return c.ID == id }); at >= 0 {
+			claims = append(claims, e.Claims[at])
+		}
+	}
+	return claims
 }
 
 // fillNames sets the other names of the entry, by where they are known from.
@@ -285,7 +310,6 @@ func (shown *entryPage) fillFacts(r *request) error {
 	for _, p := range reading.Passages {
 		shown.Passages = append(shown.Passages, passage{p.Chapter, p.Claims[0].From.Thread, p.As, take(p.Claims)})
 	}
-	shown.setStates()
 	return nil
 }
 
@@ -326,18 +350,13 @@ func (shown *entryPage) facts(r *request) (map[int64]*fact, error) {
 	return facts, err
 }
 
-// fillLinks sets the entries that the facts name, and those whose facts name this one.
+// fillLinks sets the entries that the facts name, and those whose facts name this one. Facts of other pages name what
+// they link to.
 func (shown *entryPage) fillLinks(r *request) error {
-	const most = 8 // of a kind, and of those that name it
-	texts := slices.Clone(shown.Now)
-	for _, f := range shown.all() {
-		texts = append(texts, f.Text...)
-	}
-	var to []int64
-	for _, s := range texts {
-		if s.Entry != 0 && !slices.Contains(to, s.Entry) {
-			to = append(to, s.Entry)
-		}
+	const read, most = 100, 8 // entries in all; of a kind, and of those that name it
+	to, told, err := shown.linkedByFacts(r)
+	if err != nil {
+		return err
 	}
 	naming, err := r.naming(shown.Entry, 0)
 	if err != nil {
@@ -345,51 +364,116 @@ func (shown *entryPage) fillLinks(r *request) error {
 	}
 	from := naming.entries()
 	shown.NamedAll = len(naming.Facts) > 0
-	entries, err := r.view.Headings(r.Context(), append(slices.Clone(to), from...))
-	if err != nil {
-		return err
-	}
-	weights, err := r.view.Weights(r.Context(), append(slices.Clone(to), from...))
+	weights, err := r.view.Weights(r.Context(), slices.Concat(to, from))
 	if err != nil {
 		return err
 	}
 	heavier := func(a, b int64) int { return weights[b] - weights[a] }
 	slices.SortStableFunc(to, heavier)
 	slices.SortStableFunc(from, heavier)
-	shown.LinkedBy = present(from[:min(most, len(from))], entries)
+	to, from = to[:min(read, len(to))], from[:min(most, len(from))]
+	entries, err := r.view.Headings(r.Context(), slices.Concat(to, from))
+	if err != nil {
+		return err
+	}
+	shown.LinkedBy = present(from, entries)
 	for k := people; k <= others; k++ {
 		of := slices.DeleteFunc(present(to, entries), func(e *annotator.Entry) bool { return kindOf(e.Tags) != k })
 		if len(of) > 0 && k != events {
 			shown.Linked = append(shown.Linked, linked{k, of[:min(most, len(of))]})
 		}
 	}
-	return shown.fillEvents(r, append(to, from...), entries)
+	return shown.fillEvents(r, told)
 }
 
-// fillEvents sets the events among some entries, by where the story tells of them first. It may never name them.
-func (shown *entryPage) fillEvents(r *request, ids []int64, entries map[int64]*annotator.Entry) error {
-	const most = 20
-	ids = slices.DeleteFunc(ids, func(id int64) bool {
-		return entries[id] == nil || kindOf(entries[id].Tags) != events
+// linkedByFacts returns the entries that the facts name, by id, and those that narrated facts link to.
+func (shown *entryPage) linkedByFacts(r *request) (all, told []int64, err error) {
+	texts := slices.Clone(shown.Now)
+	for _, f := range shown.all() {
+		texts = append(texts, f.Text...)
+	}
+	for _, s := range texts {
+		all = append(all, s.Entry)
+	}
+	heads := slices.DeleteFunc(slices.Clone(shown.heads), func(c annotator.Claim) bool {
+		return !codex.Shown(&c) || c.Ended == annotator.EndRefuted
 	})
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	told, err := r.view.EntriesByID(r.Context(), ids)
+	linked, err := r.view.LinkedIn(r.Context(), heads)
+	for i := range heads {
+		all = append(all, linked[i]...)
+		if heads[i].Kind == annotator.Narrated {
+			told = append(told, linked[i]...)
+		}
+	}
+	slices.Sort(all)
+	all = slices.DeleteFunc(slices.Compact(all), func(id int64) bool { return id == 0 || id == shown.ID })
+	return all, told, err
+}
+
+// eventsNaming returns the events with a narrated fact that links to the entry, is about it, or has its term. The term
+// does not count if another entry has the same name.
+func (shown *entryPage) eventsNaming(r *request) (ids []int64, err error) {
+	ctx, e := r.Context(), shown.Entry
+	found, err := r.view.EventsWith(ctx, e.Names(), e.ID)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	claims := make([]annotator.Claim, len(found))
+	for i := range found {
+		claims[i] = found[i].Claim
+	}
+	linked, err := r.view.LinkedIn(ctx, claims)
+	if err != nil {
+		return nil, err
+	}
+	called, err := r.view.Called(ctx, []string{codex.Normalize(e.Term)})
+	term := mention.New()
+	if len(called) == 1 {
+		term.SetNames(e.ID, []string{e.Term})
+	}
+	for i := range found {
+		c := &claims[i]
+		isNamed := slices.Contains(linked[i], e.ID)
+		codex.ReplaceLinks(c.Text, func(plain string) { isNamed = isNamed || len(term.Occurrences(plain)) > 0 },
+			func(string, string) {})
+		if isNamed && codex.Shown(c) && c.Ended != annotator.EndRefuted {
+			ids = append(ids, found[i].Entry)
+		}
+	}
+	return ids, err
+}
+
+// fillEvents sets the events among the entries that facts link to, and those that link to this one. They are in the
+// order of their first facts. It may never name them. A guess and what somebody says make no event: the list has no
+// room to say that it may not be so.
+func (shown *entryPage) fillEvents(r *request, ids []int64) error {
+	const most, unfolded = 60, 12 // the last
+	naming, err := shown.eventsNaming(r)
 	if err != nil {
 		return err
 	}
-	ids = slices.DeleteFunc(ids, func(id int64) bool { return told[id] == nil })
-	from := func(id int64) annotator.Place { return told[id].First }
-	slices.SortStableFunc(ids, func(a, b int64) int { return cmp.Compare(from(a), from(b)) })
-	for _, id := range ids[:min(most, len(ids))] {
-		at := datedEvent{Entry: entries[id]}
-		if n := r.view.place(from(id)).Scene; n != 0 {
-			if at.Scene, err = r.view.Scene(r.Context(), n); err != nil {
-				return err
-			}
-		}
-		shown.Events = append(shown.Events, at)
+	told, err := r.view.EventsAmong(r.Context(), append(ids, naming...))
+	if err != nil {
+		return err
 	}
+	shown.MoreEvents = len(told) > most
+	told = told[max(0, len(told)-most):]
+	entries, err := r.view.Headings(r.Context(), idsOf(told, func(t *view.ToldEvent) int64 { return t.Entry }))
+	if err != nil {
+		return err
+	}
+	var places []annotator.Place
+	for _, t := range told {
+		places = append(places, t.First)
+	}
+	r.view.at.Read(places)
+	for _, t := range told {
+		if e := entries[t.Entry]; e != nil && kindOf(e.Tags) == events {
+			shown.Events = append(shown.Events, datedEvent{e, r.view.at.Named(t.First)})
+		}
+	}
+	first := max(0, len(shown.Events)-unfolded)
+	shown.Earlier, shown.Events = shown.Events[:first], shown.Events[first:]
 	return nil
 }
 

@@ -61,6 +61,78 @@ func TestListsArePaged(t *testing.T) {
 	s.want(named, 200, "Named by", ">Quillon</a>", named+"/named")
 }
 
+// TestPagesOfFactsAgree reads an entry with facts on three pages. Its states and events are of all of them, and are the
+// same on each page.
+func TestPagesOfFactsAgree(t *testing.T) {
+	t.Parallel()
+	path := copySample(t)
+	names := []string{"Zorvath", "event", "battle", "incident"} // which are their tags, too
+	ids := addRevised(t, path, names, func(name string) (more []annotator.Revision) {
+		facts := map[int]annotator.Claim{
+			1:   {Text: "Zorvath was at the [[event]]."},
+			2:   {Text: "Zorvath is poor.", State: true, Until: 1, Ended: annotator.EndOver},
+			75:  {Text: "Zorvath, they say, was at the [[battle]].", Kind: annotator.Claimed},
+			129: {Text: "Zorvath is rich.", State: true},
+		}
+		if name != "Zorvath" {
+			return []annotator.Revision{newClaim(annotator.Claim{ID: 1, Text: "It was a day of rain."})}
+		}
+		for i := range 130 {
+			c, told := facts[i]
+			if !told {
+				c.Text = fmt.Sprintf("Zorvath walks on road %d.", i)
+			}
+			c.ID, c.Ord = int64(i+1), i
+			more = append(more, newClaim(c))
+		}
+		return more
+	})
+	s := serve(t, path, nil)
+	entry := fmt.Sprintf("/lanterns/entry/%d", ids[0])
+	events := regexp.MustCompile(`(?s)<h2>Events</h2>.*?</section>`)
+	glance := regexp.MustCompile(`(?s)<dt>Now</dt>.*?</dl>`)
+	first := s.want(entry, 200)
+	for _, fact := range []string{"?fact=2", "?fact=76", "?fact=130"} {
+		page := s.want(entry+fact, 200)
+		if events.FindString(page) != events.FindString(first) || glance.FindString(page) != glance.FindString(first) {
+			t.Errorf("%s says something else at a glance than the first page", fact)
+		}
+	}
+	for _, want := range []string{
+		`<dt>Now</dt><dd><ul><li><a href="` + entry + `?fact=130#fact-130">Zorvath is rich.</a>`,
+		`<dt>Before</dt><dd><ul><li><a href="` + entry + `?fact=3#fact-3">Zorvath is poor.</a>`, ">event</a>",
+	} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if strings.Contains(events.FindString(first), "battle") {
+		t.Error("what somebody says makes an event")
+	}
+}
+
+// TestOutdatedStatementHasItsScene: a page says of a statement before the last change of a state at which scene it was
+// so.
+func TestOutdatedStatementHasItsScene(t *testing.T) {
+	t.Parallel()
+	path := copySample(t)
+	states := []annotator.Revision{
+		newClaim(annotator.Claim{ID: 1, Text: "Zorvath is poor.", State: true}),
+		{Field: annotator.FieldPresent, New: "Zorvath has nothing."},
+		newClaim(annotator.Claim{ID: 2, Ord: 1, Text: "Zorvath is rich.", State: true}),
+	}
+	ids := addRevised(t, path, []string{"Zorvath", "Quillon"}, func(name string) []annotator.Revision {
+		if name == "Quillon" {
+			return states[:2]
+		}
+		return states
+	})
+	s := serve(t, path, nil)
+	for i, want := range []string{"How it stood at ", "How it stands at "} {
+		s.want(fmt.Sprintf("/lanterns/entry/%d", ids[i]), 200, " has nothing.</div>", want+`<a href="/lanterns/scene/`)
+	}
+}
+
 // TestLongChapterHasParts reads a chapter that is too long for a page, with and without a limit inside it.
 func TestLongChapterHasParts(t *testing.T) {
 	t.Parallel()

@@ -1,9 +1,12 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +56,24 @@ func addEntries(t *testing.T, path string, names []string) (ids []int64) {
 // addEntriesWith makes an entry with each name, which is also its tag, and some facts.
 func addEntriesWith(t *testing.T, path string, names []string, facts func(name string) []string) (ids []int64) {
 	t.Helper()
+	return addRevised(t, path, names, func(name string) (more []annotator.Revision) {
+		for i, text := range facts(name) {
+			more = append(more, newClaim(annotator.Claim{ID: int64(i + 1), Ord: i, Text: text}))
+		}
+		return more
+	})
+}
+
+// newClaim is the revision that makes a claim, narrated unless it says otherwise.
+func newClaim(c annotator.Claim) annotator.Revision {
+	c.Kind = cmp.Or(c.Kind, annotator.Narrated)
+	return annotator.Revision{Field: annotator.FieldClaim, New: annotator.EncodeJSON(c)}
+}
+
+// addRevised makes an entry with each name, which is also its tag, by more revisions at the last scene. The claims
+// among them are told there.
+func addRevised(t *testing.T, path string, names []string, more func(name string) []annotator.Revision) (ids []int64) {
+	t.Helper()
 	ctx := t.Context()
 	db, err := storage.OpenWriter(ctx, path, "test", time.Now)
 	if err != nil {
@@ -83,12 +104,10 @@ func addEntriesWith(t *testing.T, path string, names []string, facts func(name s
 				},
 				{Field: annotator.FieldTag, New: name, At: at, Actor: annotator.ActorModel},
 			}
-			for i, text := range facts(name) {
-				claim := annotator.Claim{ID: int64(i + 1), Ord: i, Text: text, Kind: annotator.Narrated, From: at}
-				revisions = append(revisions, annotator.Revision{
-					Field: annotator.FieldClaim,
-					New:   annotator.EncodeJSON(claim), At: at, Actor: annotator.ActorModel,
-				})
+			for _, r := range more(name) {
+				r.At, r.Actor = at, annotator.ActorModel
+				r.New = strings.Replace(r.New, `"from":0`, fmt.Sprintf(`"from":%d`, at), 1)
+				revisions = append(revisions, r)
 			}
 			e, err := g.Revise(ctx, revisions)
 			if err == nil {
