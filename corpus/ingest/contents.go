@@ -26,7 +26,8 @@ func (b *book) findContents() {
 		case pictureList:
 			part, end = partIllustrations, max(b.listEnd(i), b.captionsEnd(i))
 		default:
-			end = cmp.Or(b.entryRun(i, 3, (*node).linkedEntries), b.entryRun(i, 4, (*node).numberedEntries))
+			end = cmp.Or(b.entryRun(i, 3, (*node).linkedEntries), b.entryRun(i, 4, (*node).numberedEntries),
+				b.linkRun(i))
 			if end == 0 && i >= tried {
 				end, tried = b.repeatedRun(i)
 			}
@@ -324,6 +325,39 @@ func (b *book) entryRun(i, enough int, entries func(*node) int) int {
 		return found > 0
 	})
 	if total < enough {
+		return 0
+	}
+	return end
+}
+
+// Limits of a list of links to chapters that are elsewhere.
+const (
+	minLinks       = 3
+	maxBeforeLinks = 5 // words before each: its label, or the date of the one above
+)
+
+// linkRun finds the end of a list of links from i on that lead out of the text, as a site has them. Most of its entries
+// have a label, in the link or before it; 0 if it is none.
+func (b *book) linkRun(i int) int {
+	isLink := func(n *node) bool {
+		return n.anchored > 0 && n.anchored*5 >= countCharacters(n.text)*3 && n.isShortLinks()
+	}
+	links, labels := 0, 0
+	end := b.run(i, func(k int, n *node) bool {
+		labelled := readHeading(n.sourceLines()[0]).labelled()
+		next := b.next(k)
+		switch {
+		case isLink(n):
+			links++
+		case k == i && !labelled, !shortText(n.text, maxBeforeLinks), next == len(b.nodes) || !isLink(b.nodes[next]):
+			return false
+		}
+		if labelled {
+			labels++
+		}
+		return true
+	})
+	if links < minLinks || labels*2 < links {
 		return 0
 	}
 	return end

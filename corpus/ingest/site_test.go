@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,6 +140,37 @@ func TestPageNumbersAndNotesAreLeftOut(t *testing.T) {
 		},
 		"verse": {"<body><div><p>One line,<br>another line.</p></div>", "= |One line,\nanother line.", ""},
 	})
+}
+
+// TestLinksToChapters: a list of links to the pages of chapters is no chapter, wherever its labels are. Links within a
+// chapter are text.
+func TestLinksToChapters(t *testing.T) {
+	t.Parallel()
+	list := func(entry string) string {
+		var b strings.Builder
+		for n := 1; n <= 4; n++ {
+			b.WriteString(strings.ReplaceAll(entry, "#", strconv.Itoa(n)))
+		}
+		return "<body><h1>The Ford</h1><p>" + proseA + "</p>" + b.String() + "<p>" + proseB + "</p>"
+	}
+	cases := map[string]readCase{}
+	for name, entry := range map[string]string{
+		"in the links":     `<li><a href="https://example.org/#">Chapter #: The bend</a></li>`,
+		"dates":            `<h3><a href="/ford/#">Chapter #</a></h3><p>12 May</p>`,
+		"before the links": `<div>Chapter #</div><a href="/ford/#"><p>The bend</p></a>`,
+		"headings":         `<h2>Chapter #</h2><p><a href="/ford/#">The bend of the river</a></p>`,
+	} {
+		cases[name] = readCase{list(entry), "= The Ford|" + proseA + "|" + proseB, "contents"}
+	}
+	dates := cases["dates"]
+	dates.want = "= The Ford|" + proseA + "|12 May|" + proseB // the last one is not before a link
+	cases["dates"] = dates
+	cases["chapters"] = readCase{
+		"<body><h2>Chapter 1</h2><p><a href='/0'>Back</a> <a href='/'>List</a> <a href='/2'>Next</a></p><p>" + proseA +
+			"</p><h2>Chapter 2</h2><p>" + proseB + "</p>",
+		"= Chapter 1|Back List Next|" + proseA + "|= Chapter 2|" + proseB, "",
+	}
+	checkReads(t, "html", cases)
 }
 
 func TestFictionBook(t *testing.T) {
