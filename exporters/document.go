@@ -36,9 +36,9 @@ type Document struct {
 // Story describes the source of the codex.
 type Story struct {
 	Title      string `json:"title"`
-	CorpusHash string `json:"corpus_hash"`
-	Threads    int    `json:"threads"`
-	Scenes     int    `json:"scenes"`
+	CorpusHash string `json:"corpus_hash"` // of the whole story, also under a limit
+	Threads    int    `json:"threads"`     // up to the limit
+	Scenes     int    `json:"scenes"`      // up to the limit
 }
 
 // Chapter is a thread of the story with its scenes up to the limit.

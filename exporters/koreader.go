@@ -180,7 +180,7 @@ func (c *Codex) marks(ctx context.Context, threads []Thread) ([]mark, error) {
 		return []mark{{}}, nil
 	}
 	// A codex that ends after n of m scenes has read about n/m of the book.
-	whole := float64(length) * max(1, float64(c.Story.Scenes)/float64(c.count(ends[len(ends)-1].scene.Order)))
+	whole := float64(length) * max(1, float64(len(c.Scenes))/float64(c.count(ends[len(ends)-1].scene.Order)))
 	var chosen []mark
 	for i, end := range ends {
 		step := float64(length) / (maxCheckpoints + 1) * float64(len(chosen)+1)

@@ -58,7 +58,7 @@ func TestMRIShowsNothingEarlier(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.IntRange(1, 50), 1, 30).Draw(t, "lengths")
 		read := rapid.IntRange(1, len(lengths)).Draw(t, "read")
-		doc := exporters.Build(exporters.Story{Scenes: len(lengths)}, []annotator.Entry{
+		doc := exporters.Build(exporters.Story{}, []annotator.Entry{
 			{ID: 1, Term: "Dawn", Status: annotator.Confirmed, Tags: []string{"ship"}, First: annotator.PlaceAt(1, 0)},
 		}, position)
 		story := &storyOf{threads: []exporters.Thread{{ID: 1}}, posts: map[int64][]exporters.Post{}}

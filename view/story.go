@@ -249,8 +249,8 @@ type Totals struct {
 // Totals returns them.
 func (v *View) Totals(ctx context.Context) (Totals, error) {
 	t := Totals{Entries: map[annotator.Status]int{}}
-	err := v.r.Row(ctx, `SELECT (SELECT count(*) FROM thread_state WHERE ord <= ?1),
-		(SELECT count(*) FROM scene WHERE ord <= ?1)`, v.lastScene()).Scan(&t.Threads, &t.Scenes)
+	err := v.r.Row(ctx, `SELECT count(DISTINCT thread_id), count(*) FROM scene WHERE ord <= ?
+		AND state <> 'withdrawn'`, v.lastScene()).Scan(&t.Threads, &t.Scenes)
 	if err != nil {
 		return t, sqlite.Wrap(err, "count the scenes in %s", v.db.Path())
 	}

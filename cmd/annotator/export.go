@@ -229,8 +229,12 @@ func documentOf(ctx context.Context, db *storage.DB, shown *view.View, c *storag
 	if err != nil {
 		return nil, err
 	}
+	totals, err := shown.Totals(ctx)
+	if err != nil {
+		return nil, err
+	}
 	at := view.NewPositions(ctx, db)
-	story := exporters.Story{Title: c.Title, CorpusHash: c.Hash, Threads: c.Threads, Scenes: c.Scenes}
+	story := exporters.Story{Title: c.Title, CorpusHash: c.Hash, Threads: totals.Threads, Scenes: totals.Scenes}
 	document := exporters.Build(story, exporters.Select(entries, selection.Statuses, selection.Tags), at.At)
 	document.AsOf = positionOf(shown, at)
 	threads, err := shown.Threads(ctx)
