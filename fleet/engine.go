@@ -28,6 +28,7 @@ const (
 	storyWorkflow = "Story"
 	readActivity  = "Read"
 	pauseSignal   = "pause" // with true or false
+	progressTold  = "progress"
 	pausedMemo    = "paused"
 	failedType    = "failed" // of an error
 )
@@ -46,6 +47,8 @@ type progress struct {
 	Fence  int64  `json:"fence"` // 0: another worker has the story
 	Worker string `json:"worker"`
 	Status int    `json:"status,omitempty"` // exit status of the run that finished the story
+
+	Endpoint string `json:"endpoint,omitempty"` // of its model
 }
 
 // readStory is the workflow of a story, and of a part of one. Which worker has it is decided by the store; here is only
@@ -67,6 +70,15 @@ func readStory(ctx workflow.Context, t task) (end progress, err error) {
 			}
 		}
 	})
+	hasAttributes := false
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for told := workflow.GetSignalChannel(ctx, progressTold); ; {
+			var p progress
+			told.Receive(ctx, &p)
+			hasAttributes = true // the worker has made sure of that
+			_ = workflow.UpsertTypedSearchAttributes(ctx, p.attributes()...)
+		}
+	})
 	if err := awaitParts(ctx, parts); err != nil {
 		return end, err
 	}
@@ -80,6 +92,9 @@ func readStory(ctx workflow.Context, t task) (end progress, err error) {
 			stop()
 		}
 		err := reading.Get(ctx, &end)
+		if err == nil && hasAttributes {
+			_ = workflow.UpsertTypedSearchAttributes(ctx, end.attributes()...)
+		}
 		if failed := (*temporal.ApplicationError)(nil); err == nil || errors.As(err, &failed) && failed.NonRetryable() {
 			return end, err
 		}
@@ -131,19 +146,25 @@ type engine struct {
 	worker *worker
 	client interface {
 		RecordActivityHeartbeat(ctx context.Context, token []byte, details ...any) error
+		SignalWorkflow(ctx context.Context, id, run, signal string, arg any) error
 	}
-	ctx  context.Context // ends when the worker is drained
-	halt context.CancelCauseFunc
+	tells bool            // the namespace has the search attributes
+	ctx   context.Context // ends when the worker is drained
+	halt  context.CancelCauseFunc
 }
 
 // serve reads the stories of a queue until the context ends, or until a run halts.
-func (w *worker) serve(ctx context.Context, c client.Client, queue string) error {
+func (w *worker) serve(ctx context.Context, c client.Client, namespace, queue string) error {
 	if err := w.prepare(ctx); err != nil {
 		return err
 	}
+	refused := register(ctx, c.OperatorService(), namespace)
+	if refused != nil {
+		w.say("the engine takes no search attributes, and has progress from heartbeats alone: %v", refused)
+	}
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
-	e := &engine{worker: w, client: c, ctx: ctx, halt: halt}
+	e := &engine{worker: w, client: c, ctx: ctx, halt: halt, tells: refused == nil}
 	polling := sdkworker.New(c, queue, sdkworker.Options{
 		MaxConcurrentActivityExecutionSize: 1,
 		WorkerStopTimeout:                  w.grace + time.Hour, // for the last copy
@@ -172,13 +193,20 @@ func (e *engine) read(ctx context.Context, story string) (progress, error) {
 	var at atomic.Pointer[progress]
 	at.Store(&progress{Worker: w.name})
 	var order atomic.Pointer[error]
-	token := activity.GetInfo(ctx).TaskToken
+	info, told := activity.GetInfo(ctx), -1
 	beat := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.look)
 		defer cancel()
-		if err := e.client.RecordActivityHeartbeat(ctx, token, at.Load()); isOrder(err) {
+		p := at.Load()
+		if err := e.client.RecordActivityHeartbeat(ctx, info.TaskToken, p); isOrder(err) {
 			order.Store(&err)
 			drain()
+		}
+		if step := p.step(); e.tells && p.Endpoint != "" && step != told {
+			id := info.WorkflowExecution
+			if e.client.SignalWorkflow(ctx, id.ID, id.RunID, progressTold, p) == nil {
+				told = step
+			}
 		}
 	}
 	beat()
@@ -187,14 +215,19 @@ func (e *engine) read(ctx context.Context, story string) (progress, error) {
 		lease, before, err := w.await(ctx, story)
 		switch {
 		case errors.Is(err, store.ErrFinished) && before.State == store.Done:
-			return progress{before.Scene, before.Scenes, before.Fence, before.Owner, before.Status}, nil
+			return progress{
+				Scene: before.Scene, Scenes: before.Scenes, Fence: before.Fence, Worker: before.Owner,
+				Status: before.Status,
+			}, nil
 		case errors.Is(err, store.ErrFinished):
 			reasons := strings.Join(before.Abandoned, "; ")
 			return progress{}, temporal.NewNonRetryableApplicationError(reasons, failedType, nil)
 		case err == nil:
 			fence := lease.Manifest().Fence
-			w.watch = func(scene, scenes int) { at.Store(&progress{scene, scenes, fence, w.name, 0}) }
-			w.watch(before.Scene, before.Scenes)
+			w.watch = func(scene, scenes int, endpoint string) {
+				at.Store(&progress{Scene: scene, Scenes: scenes, Fence: fence, Worker: w.name, Endpoint: endpoint})
+			}
+			w.watch(before.Scene, before.Scenes, "")
 			err = w.work(reading, story, lease, &before)
 		}
 		if err != nil {
@@ -240,20 +273,19 @@ func (w *worker) await(ctx context.Context, story string) (*store.Lease, store.M
 	}
 }
 
-// dial connects to Temporal. Namespace, key and certificates are those of the environment and of the files of its
-// clients.
-func dial(ctx context.Context, address, name string) (client.Client, error) {
+// dial connects to a namespace of Temporal. That, key and certificates are those of the environment and of the files of
+// its clients.
+func dial(ctx context.Context, address, name string) (c client.Client, namespace string, err error) {
 	settings, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
-		return nil, fmt.Errorf("%w: settings of Temporal: %w", errMisuse, err)
+		return nil, "", fmt.Errorf("%w: settings of Temporal: %w", errMisuse, err)
 	}
 	settings.HostPort = cmp.Or(address, settings.HostPort)
 	settings.Identity = name
 	settings.Logger = sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr,
 		&slog.HandlerOptions{Level: slog.LevelError})))
-	c, err := client.DialContext(ctx, settings)
-	if err != nil {
-		return nil, fmt.Errorf("%w: Temporal at %s: %w", errHalted, settings.HostPort, err)
+	if c, err = client.DialContext(ctx, settings); err != nil {
+		return nil, "", fmt.Errorf("%w: Temporal at %s: %w", errHalted, settings.HostPort, err)
 	}
-	return c, nil
+	return c, cmp.Or(settings.Namespace, client.DefaultNamespace), nil
 }

@@ -31,6 +31,10 @@ type frontend struct {
 	answer atomic.Pointer[error]
 	beats  atomic.Int64
 	last   atomic.Pointer[progress]
+
+	told  sync.Mutex
+	steps []progress // that the workflow was told
+	fails bool       // the next time
 }
 
 func (f *frontend) RecordActivityHeartbeat(_ context.Context, _ []byte, details ...any) error {
@@ -39,6 +43,17 @@ func (f *frontend) RecordActivityHeartbeat(_ context.Context, _ []byte, details 
 	if err := f.answer.Load(); err != nil {
 		return *err
 	}
+	return nil
+}
+
+func (f *frontend) SignalWorkflow(_ context.Context, _, _, signal string, arg any) error {
+	f.told.Lock()
+	defer f.told.Unlock()
+	if signal != progressTold || f.fails {
+		f.fails = false
+		return errors.New("not now")
+	}
+	f.steps = append(f.steps, *arg.(*progress))
 	return nil
 }
 
@@ -166,6 +181,7 @@ func TestOrders(t *testing.T) {
 		}
 		seen = m.Scene
 	}
+	a.tells, a.fails = true, true
 	a.say(serviceerror.NewUnavailable("away"))
 	stop := a.sayAfter(seen, serviceerror.NewNotFound("no such attempt"))
 	p, err := a.attempt("a.txt")
@@ -175,6 +191,14 @@ func TestOrders(t *testing.T) {
 	}
 	if err := context.Cause(a.ctx); err != nil {
 		t.Errorf("the worker halts: %v", err)
+	}
+	if len(a.steps) < 2 || len(a.steps) > attributeSteps+1 {
+		t.Errorf("the workflow was told of progress %d times", len(a.steps))
+	}
+	for i, p := range a.steps {
+		if p.Endpoint != "offline" || p.Worker != "one" || i > 0 && p.Scene <= a.steps[i-1].Scene {
+			t.Errorf("the workflow is told of %+v", p)
+		}
 	}
 }
 

@@ -178,17 +178,17 @@ func (o *options) read(ctx context.Context) error {
 	if o.index >= 0 {
 		return misuse("--index and --temporal exclude each other")
 	}
-	c, err := dial(ctx, o.temporal, o.work.name)
+	c, namespace, err := dial(ctx, o.temporal, o.work.name)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	return o.work.serve(ctx, c, queueOf(o.store, o.queue))
+	return o.work.serve(ctx, c, namespace, queueOf(o.store, o.queue))
 }
 
 // order runs a command that asks the engine.
 func (o *options) order(ctx context.Context, s *store.Store, name string, args []string, out io.Writer) error {
-	c, err := dial(ctx, o.temporal, "")
+	c, _, err := dial(ctx, o.temporal, "")
 	if err != nil {
 		return err
 	}

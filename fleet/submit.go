@@ -166,8 +166,8 @@ func (s *standing) print(out io.Writer, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(out).Encode(s)
 	}
-	_, err := fmt.Fprintf(out, "%s\t%s\t%d/%d scenes\t%s\t%s\n", s.Story, s.State, s.Scene, s.Scenes,
-		printable(s.Worker), printable(s.Reason))
+	_, err := fmt.Fprintf(out, "%s\t%s\t%d/%d scenes\t%s\t%s\t%s\n", s.Story, s.State, s.Scene, s.Scenes,
+		printable(s.Worker), printable(s.Endpoint), printable(s.Reason))
 	return err
 }
 
@@ -175,6 +175,7 @@ func (s *standing) print(out io.Writer, asJSON bool) error {
 func (o *orders) standing(ctx context.Context, story string, m *store.Manifest) (standing, error) {
 	s := standing{Story: story, State: "not submitted"}
 	d, err := o.DescribeWorkflowExecution(ctx, o.id(story), "")
+	s.fromAttributes(d.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields())
 	switch {
 	case err == nil && d.WorkflowExecutionInfo.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
 		s.running(d.WorkflowExecutionInfo, d.PendingActivities)
@@ -188,7 +189,7 @@ func (o *orders) standing(ctx context.Context, story string, m *store.Manifest) 
 		return s, err
 	}
 	if s.Scenes == 0 {
-		s.Scene, s.Scenes = m.Scene, m.Scenes
+		s.Scene, s.Scenes = max(s.Scene, m.Scene), m.Scenes
 	}
 	return s, nil
 }

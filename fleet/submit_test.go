@@ -119,7 +119,7 @@ start s3://x/c.txt on "s3://x one": {c.txt 3s []}
 		if exitStatus(err) != c.status || d.asked.String() != c.asks {
 			t.Errorf("%s %q: %v, asks %s", c.command, c.stories, err, &d.asked)
 		}
-		if line := "\tnot submitted\t0/0 scenes\t\t\n"; c.command == "status" &&
+		if line := "\tnot submitted\t0/0 scenes\t\t\t\n"; c.command == "status" &&
 			out.String() != "b.txt"+line+"b.txt/part1of2"+line+"b.txt/part2of2"+line {
 			t.Errorf("status prints %q", &out)
 		}
@@ -145,7 +145,8 @@ start s3://x/c.txt on "s3://x one": {c.txt 3s []}
 }
 
 func TestStanding(t *testing.T) {
-	beat, err := converter.GetDefaultDataConverter().ToPayloads(progress{Scene: 3, Scenes: 9, Fence: 2, Worker: "one"})
+	told := progress{Scene: 3, Scenes: 9, Fence: 2, Worker: "one"}
+	beat, err := converter.GetDefaultDataConverter().ToPayloads(told)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestStanding(t *testing.T) {
 		}
 		s.running(c.info, attempts)
 		if s.State != c.state || c.attempt != nil && s.Reason != "lost" ||
-			c.attempt.GetHeartbeatDetails() != nil && s.progress != (progress{3, 9, 2, "one", 0}) {
+			c.attempt.GetHeartbeatDetails() != nil && s.progress != told {
 			t.Errorf("%v, %v: %+v", c.info, c.attempt, s)
 		}
 	}

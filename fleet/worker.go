@@ -24,7 +24,7 @@ type worker struct {
 	flags   []string // of annotator run
 	grace   time.Duration
 	look    time.Duration
-	watch   func(scene, scenes int) // is told how far the run has come; nil: nobody
+	watch   func(scene, scenes int, endpoint string) // is told how far the run has come; nil: nobody
 }
 
 // work is what a worker does with a story, or a part of one, that it has taken; before is the manifest as it was.
@@ -265,14 +265,15 @@ func (w *worker) progress(ctx context.Context, db string) (done, total int, err 
 		return 0, 0, err
 	}
 	var status struct {
-		Scenes struct{ Total, Recorded, Quarantined int }
+		Scenes   struct{ Total, Recorded, Quarantined int }
+		Endpoint string
 	}
 	if err := json.Unmarshal([]byte(text), &status); err != nil {
 		return 0, 0, fmt.Errorf("annotator status: %w", err)
 	}
 	done = status.Scenes.Recorded + status.Scenes.Quarantined
 	if w.watch != nil {
-		w.watch(done, status.Scenes.Total)
+		w.watch(done, status.Scenes.Total, status.Endpoint)
 	}
 	return done, status.Scenes.Total, nil
 }
