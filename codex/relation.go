@@ -2,7 +2,6 @@ package codex
 
 import (
 	"strings"
-	"sync"
 
 	"annotator"
 )
@@ -39,87 +38,19 @@ func sameRelation(a, b *annotator.Claim) bool {
 	return a.Relation == b.Relation && a.Object == b.Object
 }
 
-// RelationWords returns a relation with its object, as it reads after the entry's name: "sister of Maren". It is empty
+// RelationWords returns the relation of a claim with its object, as Told does in the list of its own entry. It is empty
 // for a claim without a relation.
-func RelationWords(c *annotator.Claim) string { return strings.TrimSpace(c.Relation + " " + c.Object) }
+func RelationWords(c *annotator.Claim) string { return Told("", c.Relation, c.Object) }
 
-// Inverse returns a relation as it is told from the side of the object: "child of" for "mother of". It is empty for
-// words that the table does not have.
-func Inverse(relation string) string {
-	words := Normalize(relation)
-	if inverse, known := inverses()[words]; known {
-		return inverse
+// Told returns a relation in the order in which the story tells it. In the list of its own entry, whose name is empty
+// then, it reads "lied to Wren". In the list of its object it reads "Vane: lied to Wren". No words are turned round.
+func Told(entry, relation, object string) string {
+	words := strings.TrimSpace(relation + " " + object)
+	if entry == "" {
+		return words
 	}
-	return ""
+	return entry + ": " + words
 }
-
-// FromSide returns a relation as it reads after the name of its entry or, if not isEntry, of its object. There,
-// "captain of" is "has as captain", and words without an inverse follow an arrow.
-func FromSide(relation string, isEntry bool) string {
-	if isEntry {
-		return relation
-	}
-	if inverse := Inverse(relation); inverse != "" {
-		return inverse
-	}
-	if role, isRole := strings.CutSuffix(relation, " of"); isRole {
-		return "has as " + role
-	}
-	return "← " + relation
-}
-
-// pairs are relations and their inverses, in both directions. Of several words for one side, the first is the inverse
-// of the other side, and tells no gender.
-var pairs = [...][2][]string{
-	{{"sibling of", "brother of", "sister of", "twin of"}, {"sibling of"}},
-	{{"parent of", "father of", "mother of"}, {"child of", "son of", "daughter of"}},
-	{{"grandparent of", "grandfather of", "grandmother of"}, {"grandchild of", "grandson of", "granddaughter of"}},
-	{{"ancestor of", "forebear of"}, {"descendant of", "descends from", "descended from"}},
-	{{"spouse of", "husband of", "wife of", "married to", "widow of", "widower of"}, {"spouse of"}},
-	{{"uncle or aunt of", "uncle of", "aunt of"}, {"nephew or niece of", "nephew of", "niece of"}},
-	{{"cousin of"}, {"cousin of"}},
-	{{"lover of", "loves"}, {"loved by", "beloved of"}},
-	{{"friend of"}, {"friend of"}},
-	{{"ally of", "allied with"}, {"ally of"}},
-	{{"enemy of", "foe of", "at war with"}, {"enemy of"}},
-	{{"rival of"}, {"rival of"}},
-	{{"opposes"}, {"opposed by"}},
-	{{"colleague of"}, {"colleague of"}},
-	{{"teacher of", "taught", "teaches", "master of", "mentor of"}, {"pupil of", "student of", "apprentice of"}},
-	{{"superior of", "commander of", "commands", "leads"}, {"subordinate of", "serves under", "reports to"}},
-	{{"employer of", "employs"}, {"employed by", "works for", "servant of", "serves"}},
-	{{"owner of", "owns", "has"}, {"owned by", "belongs to", "property of"}},
-	{{"member of", "belongs among"}, {"has as member"}},
-	{{"part of"}, {"has as part"}},
-	{{"keeper of", "keeps", "guards", "guardian of"}, {"kept by", "guarded by", "ward of"}},
-	{{"maker of", "made", "built", "founded", "wrote"}, {"made by", "built by", "founded by", "written by"}},
-	{{"made of"}, {"material of"}},
-	{{"lives at", "lives in", "resident of"}, {"home of"}},
-	{{"is at", "is in", "stands on", "stands in", "lies in", "lies at", "located in"}, {"place of"}},
-	{{"rescued", "saved"}, {"rescued by", "saved by"}},
-	{{"killed", "murdered"}, {"killed by", "murdered by"}},
-	{{"attacked", "wounded"}, {"attacked by", "wounded by"}},
-	{{"betrayed"}, {"betrayed by"}},
-	{{"captured", "imprisoned", "captor of"}, {"captured by", "prisoner of"}},
-	{{"promised"}, {"was promised by"}},
-	{{"knows"}, {"known to"}},
-	{{"has rank", "holds the rank of"}, {"rank of"}},
-}
-
-// inverses returns the inverse of each relation of the table.
-var inverses = sync.OnceValue(func() map[string]string {
-	table := map[string]string{}
-	for _, pair := range pairs {
-		for side, words := range pair {
-			for _, w := range words {
-				if table[w] == "" {
-					table[w] = pair[1-side][0]
-				}
-			}
-		}
-	}
-	return table
-})
 
 // Matter is a sort of what is open in a story.
 type Matter string

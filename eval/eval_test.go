@@ -107,6 +107,20 @@ func TestRelationsAreCountedFromEitherSide(t *testing.T) {
 	}
 }
 
+// TestInversesAreWordsOfTheList: "son of" says from the other side what "parent of" says.
+func TestInversesAreWordsOfTheList(t *testing.T) {
+	t.Parallel()
+	gold := read(t, strings.Replace(list, "sister of", "parent of", 1))
+	for relation, want := range map[string]float64{"Son of": 1, "brother of": 0} {
+		figures := eval.Compare(gold, []eval.Entry{{
+			ID: 1, Names: []string{"Tom Bell"}, Facts: []eval.Statement{{Relation: relation, Object: "Anna Bell"}},
+		}}, nil)
+		if got := value(t, figures, "– in words of the list"); got != want {
+			t.Errorf("%q: %g", relation, got)
+		}
+	}
+}
+
 // TestSharedNamesMergeNothing: a name of two entries may mean each of them, so it says nothing of their being one.
 func TestSharedNamesMergeNothing(t *testing.T) {
 	t.Parallel()

@@ -132,7 +132,7 @@ func (p *pairing) ofRelations() []Figure {
 			if meet(t.from, a) && meet(t.to, b) || meet(t.from, b) && meet(t.to, a) {
 				joins = true
 				says = says || sharesWord(t.relation, want.Relation) ||
-					sharesWord(codex.Inverse(t.relation), want.Relation)
+					sharesWord(inverse(t.relation), want.Relation)
 			}
 		}
 		joined, worded = append(joined, one(joins)), append(worded, one(says))

@@ -199,21 +199,25 @@ func (v *vault) relations(b *strings.Builder, e *Entry) {
 			if (r.Entry == e.ID) != isOwn {
 				continue
 			}
-			other, name := r.ObjectEntry, r.Object
-			if !isOwn {
-				other, name = r.Entry, r.Term
+			of, object := v.noteOf(r.Entry, r.Term), escapeMarkdown(r.Object)
+			if isOwn {
+				of, object = "", v.noteOf(r.ObjectEntry, r.Object)
 			}
-			shown := escapeMarkdown(name)
-			if v.notes[other] != "" {
-				shown = linkTo(v.notes[other], name)
-			}
-			fmt.Fprintf(b, "%s- %s %s", heading, escapeMarkdown(codex.FromSide(r.Relation, isOwn)), shown)
+			fmt.Fprintf(b, "%s- %s", heading, codex.Told(of, escapeMarkdown(r.Relation), object))
 			if heading = ""; r.Until != nil {
 				fmt.Fprintf(b, " *(%s scene %d)*", codex.EndWords(r.Ended), r.Until.Scene)
 			}
 			b.WriteString("\n")
 		}
 	}
+}
+
+// noteOf returns a name as a link to the note of its entry, if there is one.
+func (v *vault) noteOf(entry int64, name string) string {
+	if note := v.notes[entry]; note != "" {
+		return linkTo(note, name)
+	}
+	return escapeMarkdown(name)
 }
 
 // templates escapes the beginnings of templates in a string of YAML.

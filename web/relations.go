@@ -9,10 +9,11 @@ import (
 	"annotator/view"
 )
 
-// relation is a relation as the page of one of its entries shows it.
+// relation is a relation as the page of one of its entries shows it, in the order of codex.Told.
 type relation struct {
-	Words  string           // as they read after the name of the entry
-	Other  *annotator.Entry // nil: Object is other words
+	Of     *annotator.Entry // nil: the entry of the page
+	Words  string           // of the relation
+	Other  *annotator.Entry // nil: Object is other words, or the name of the entry of the page
 	Object string
 	Entry  int64 // that has the fact
 	Fact   int64
@@ -51,13 +52,13 @@ func (shown *entryPage) fillRelations(r *request) error {
 		t := &ties[i]
 		isOwn := t.Entry == shown.ID
 		line := relation{
-			Words: codex.FromSide(t.Claim.Relation, isOwn), Other: entries[t.Object], Object: t.Claim.Object,
+			Words: t.Claim.Relation, Other: entries[t.Object], Object: t.Claim.Object,
 			Entry: t.Entry, Fact: t.Claim.ID, Over: r.view.over(&t.Claim),
 		}
 		if !isOwn {
-			line.Other, line.Object = entries[t.Entry], ""
+			line.Of, line.Other, line.Object = entries[t.Entry], nil, shown.Name()
 		}
-		if line.Other == nil && line.Object != "" {
+		if isOwn && line.Other == nil && line.Object != "" {
 			shown.addLine(line)
 			continue
 		}

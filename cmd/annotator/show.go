@@ -106,12 +106,11 @@ func (s *shownEntry) printRelations(w io.Writer) {
 	}
 	for i := range s.Relations {
 		r := &s.Relations[i]
-		line := codex.FromSide(r.Relation, r.Entry == s.ID)
+		of := r.Term
 		if r.Entry == s.ID {
-			line += " " + r.Object
-		} else {
-			line += " " + r.Term
+			of = ""
 		}
+		line := codex.Told(of, r.Relation, r.Object)
 		line += fmt.Sprintf(" (%d:%d, from %s", r.Entry, r.Claim, s.at(r.From))
 		if r.Until != nil {
 			line += ", " + codex.EndWords(r.Ended) + " " + s.at(*r.Until)
