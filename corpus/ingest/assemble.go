@@ -76,6 +76,7 @@ func (o *outline) assemble() []chapter {
 			a.addText(i)
 		}
 	}
+	a.ofPart = false
 	a.close()
 	if rest := (chapter{title: cmp.Or(a.title, a.name), blocks: a.above}); rest.hasText() {
 		a.done = append(a.done, rest)
@@ -167,12 +168,13 @@ func (a *assembler) endParts(level int) {
 // beginPart begins a part. One of a kind that is open ends that and all within; by markup, one ends all of its level
 // and below.
 func (a *assembler) beginPart(i int) {
-	a.close()
 	n := a.nodes[i]
+	a.ofPart = a.ofPart && !n.ends(a.nodes[a.heading]) // without chapters it is one
+	a.close()
 	a.open, a.heading, a.ofPart = chapter{title: a.headline(n), heads: []*node{n}}, i, true
 	a.keepDoubtful(n)
 	for k, open := range a.parts {
-		if open.group() == n.group() || n.level > 0 && open.level >= n.level || n.head.kind == namedHeading {
+		if n.ends(open.node) {
 			a.parts = a.parts[:k]
 			break
 		}
@@ -180,6 +182,11 @@ func (a *assembler) beginPart(i int) {
 	title := a.open.title
 	a.open.title = a.prefix() + title
 	a.parts = append(a.parts, partHeading{n, title, a.isWhole(i)})
+}
+
+// ends reports whether the part below a heading ends that below another.
+func (n *node) ends(open *node) bool {
+	return open.group() == n.group() || n.level > 0 && open.level >= n.level || n.head.kind == namedHeading
 }
 
 // prefix is what a chapter has before its title. A part that is the whole book says nothing.
@@ -232,8 +239,8 @@ func (a *assembler) addText(i int) {
 // repeatTitle handles a heading below an entry of the table of contents: the entry is the chapter's title already.
 func (a *assembler) repeatTitle(i int) {
 	n := a.nodes[i]
-	if label := a.nodes[a.heading]; label.copied && slices.Contains(words().GenericEntries,
-		strings.ToLower(label.text)) {
+	if label := a.nodes[a.heading]; label.copied && (slices.Contains(words().GenericEntries,
+		strings.ToLower(label.text)) || label.head.bare() && strings.HasPrefix(titleKey(n.text), titleKey(label.text))) {
 		a.open.title = strings.TrimSuffix(a.open.title, label.text) + a.headline(n)
 	} else if !strings.Contains(titleKey(a.open.title), titleKey(n.text)) {
 		a.leave(n, partHeadings)
@@ -255,7 +262,7 @@ func (a *assembler) close() {
 		}
 		return
 	}
-	if ofPart && c.words() < minPartText && a.chapterIn(heading+1, len(a.nodes)) {
+	if ofPart && c.words() < minPartText {
 		a.above = append(a.above, c.blocks...)
 		return
 	}
@@ -279,16 +286,6 @@ func (a *assembler) dropHeading(n *node) {
 		a.done = append(a.done, chapter{title: title, blocks: []block{{title, n.doc, n.offset}}})
 		a.placed[n] = true
 	}
-}
-
-// chapterIn reports whether a chapter begins at one of some nodes.
-func (a *assembler) chapterIn(from, to int) bool {
-	for i := from; i < to; i++ {
-		if a.role(i) == startsChapter {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *chapter) words() int {

@@ -128,9 +128,11 @@ type evidence struct {
 	seen                                                                 map[string]bool
 	repeated                                                             int // titles without a number
 
-	last, open, above *node // the headings of the last chapter, of one without text so far, and directly above that
-	below             bool  // the text is directly below a chosen heading
-	before            int   // the number of the last chapter
+	last, open, above *node   // the headings of the last chapter, of one without text so far, and directly above that
+	below             bool    // the text is directly below a chosen heading
+	before            int     // the number of the last chapter
+	inPart            int     // chapters in the part without a label that is open; -1 if none is
+	alone             float64 // chapters that are all of such a part
 }
 
 // measure is the score of an outline. It counts how much of the book the outline covers, and whether its chapters have
@@ -148,7 +150,7 @@ func (o *outline) measure() float64 {
 	median := float64(e.sizes[(len(e.sizes)-1)/2])
 	short := shortChapter - verse*(shortChapter-shortPoem)
 	regular := min(1, (median+1)/min(short, e.total/20+1), longChapter/(median+1))
-	parts := 1 - e.parts/e.chapters/2
+	parts := 1 - (e.parts+e.alone*(e.alone-1)/e.chapters)/e.chapters/2
 	sections := 1 / max(1, e.restarts) * (1 - float64(e.repeated)/e.chapters)
 	return cover * o.worth(&e) * regular * parts * sections * e.chapters / (e.chapters + 2)
 }
@@ -183,7 +185,7 @@ func (e *evidence) evenness() float64 {
 
 // gather counts the evidence in one pass. A heading counts when its text begins.
 func (o *outline) gather() evidence {
-	e := evidence{seen: map[string]bool{}}
+	e := evidence{seen: map[string]bool{}, inPart: -1}
 	for i, n := range o.nodes {
 		role := o.role(i)
 		switch {
@@ -194,10 +196,14 @@ func (o *outline) gather() evidence {
 			e.open, e.below = n, o.chosen[n.group()]
 		case n.kind == heading && n.stays() && !n.copied && role == startsPart && n.head.rank == container:
 			e.before, e.below = 0, false
+		case role == startsPart && n.stays() && n.head.rank == noRank:
+			e.closePart()
+			e.inPart = 0
 		case n.kind == heading && n.stays() && !n.copied:
 			e.above, e.below = n, false
 		}
 	}
+	e.closePart()
 	for _, size := range e.sizes {
 		e.words += float64(size)
 	}
@@ -205,11 +211,21 @@ func (o *outline) gather() evidence {
 	return e
 }
 
+// closePart counts a part of one chapter. The headings of such chapters are subtitles.
+func (e *evidence) closePart() {
+	if e.inPart == 1 {
+		e.alone++
+	}
+}
+
 // addText counts a paragraph, and the heading above it.
 func (e *evidence) addText(o *outline, n *node) {
 	switch {
 	case e.open != nil:
 		e.sizes = append(e.sizes, 0)
+		if e.inPart >= 0 {
+			e.inPart++
+		}
 		e.see(e.open)
 		e.countRestart(o, n)
 		if o.chosen[e.open.group()] {

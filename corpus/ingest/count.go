@@ -70,9 +70,11 @@ func counted(all []candidate) []candidate {
 		numbers[i] = c.head.number
 	}
 	belongs, i := inCount(numbers), -1
-	kept := slices.DeleteFunc(slices.Clone(all), func(candidate) bool { i++; return !belongs[i] })
-	if len(kept)*2 < len(all) || len(kept) == 0 || kept[0].head.number != 1 ||
-		kept[len(kept)-1].head.number*3 > len(kept)*4 { // 1, 3, 5 are of a larger series
+	named := func(c candidate) bool { return c.head.number == 0 } // a prologue
+	kept := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { i++; return !belongs[i] && !named(c) })
+	counts := slices.DeleteFunc(slices.Clone(kept), named)
+	if n := len(counts); n*2 < len(all) || n == 0 || counts[0].head.number != 1 ||
+		counts[n-1].head.number*3 > n*4 { // 1, 3, 5 are of a larger series
 		return nil
 	}
 	return kept

@@ -58,7 +58,8 @@ var matterParts = tableOf(map[string]string{
 	partContents:      "toc landmarks page-list nav contents index_toc",
 	partIllustrations: "loi lot loa lov",
 	partNotes:         "endnotes footnotes rearnotes notes",
-	partMatter:        "index bibliography acknowledgments acknowledgements contributors other-credits credits errata",
+	partMatter: "index bibliography acknowledgments acknowledgements contributors other-credits credits errata " +
+		"cast dramatis_personae persons",
 })
 
 // kindParts are the types and roles of elements of any kind.

@@ -30,9 +30,22 @@ func (b *book) readHeadings() {
 		}
 	}
 	b.dropPageNumbers()
+	b.dropSpeakers()
 	b.checkNumbers()
 	b.findDoubtful()
 	b.joinHeadings()
+}
+
+// dropSpeakers makes text of a name that comes again with no other heading between: the Prologue speaks.
+func (b *book) dropSpeakers() {
+	var before *node
+	for _, n := range b.headings() {
+		if before != nil && n.head.kind == namedHeading && titleKey(before.text) == titleKey(n.text) {
+			n.unmakeHeading()
+			before.unmakeHeading()
+		}
+		before = n
+	}
 }
 
 // findDoubtful marks the headings that read like text, where most of their kind do not: "CHAPTER I--he had come,".
@@ -51,6 +64,13 @@ func (b *book) findDoubtful() {
 			n.doubt = len(all)*2 < count[group] || count[group] < 3
 		}
 	}
+}
+
+// isSpeech reports whether a text is a spoken sentence: "Last night, I believe."
+func isSpeech(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	return endsSentence(text) && (first == '"' || unicode.Is(unicode.Pi, first) ||
+		unicode.Is(unicode.Pd, first) && strings.ContainsFunc(text, unicode.IsLower))
 }
 
 // dropPageNumbers leaves out the numbers of pages between paragraphs, and joins the paragraphs that they break. Numbers
@@ -139,7 +159,7 @@ func (b *book) looksLikeHeading(i int) bool {
 	}
 	switch w := n.head; {
 	case len(lines) > 1 && isProse(joinTitle(lines[1:])),
-		w.kind == contentsList, w.kind == pictureList, w.kind == endMark:
+		w.kind == contentsList, w.kind == pictureList, w.kind == endMark, isSpeech(n.text) && !n.agrees:
 		n.head = wording{}
 		return false
 	case w.labelled(), w.kind == namedHeading && len(lines) == 1 && isTitleStart(lines[0]):
@@ -212,14 +232,14 @@ func (b *book) checkNumbers() {
 			b.wordsBetween(0, at[first]) > 0
 		for k, i := range at {
 			if !belongs[k] || alone {
-				b.unmakeHeading(i)
+				b.nodes[i].unmakeHeading()
 			}
 		}
 	}
 }
 
-func (b *book) unmakeHeading(i int) {
-	n := b.nodes[i]
+// unmakeHeading makes text of a heading that neither markup nor a list of contents shows to be one.
+func (n *node) unmakeHeading() {
 	if n.kind == heading && n.level == 0 && !n.agrees {
 		n.kind, n.head = paragraph, wording{}
 	}

@@ -79,7 +79,7 @@ func (b *book) readMarkdown(source string) error {
 	hideFences(data)
 	reader := text.NewReader(data)
 	parser := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
-	r := &markdownReader{book: b, source: data, start: start}
+	r := &markdownReader{book: b, source: data, start: start, lines: hasLongLines(source)}
 	return r.blocks(parser.Parse(reader), 0)
 }
 
@@ -240,7 +240,8 @@ func (b *book) trimFrontMatter(source string) (body string, start int) {
 type markdownReader struct {
 	*book
 	source []byte
-	start  int // of the source within the document
+	start  int  // of the source within the document
+	lines  bool // a line is a paragraph
 }
 
 // emit adds a node, and counts its text.
@@ -321,11 +322,28 @@ func isATX(source []byte, at int) bool {
 
 func (r *markdownReader) paragraph(n ast.Node, offset int) {
 	text := r.inline(n)
+	if lines := strings.Split(text, "\n"); r.lines && len(lines) > 1 && len(lines) == n.Lines().Len() {
+		r.paragraphs(lines, n.Lines())
+		return
+	}
 	if isPause(text) && text != "" {
 		r.emit(&node{kind: pause, text: text}, offset)
 		return
 	}
 	r.emit(&node{kind: paragraph, text: text, strong: isStrong(n)}, offset)
+}
+
+// paragraphs adds lines that are a paragraph each. Only the first and headings have space around.
+func (r *markdownReader) paragraphs(lines []string, at *text.Segments) {
+	for i, line := range lines {
+		if line == "" {
+			continue
+		}
+		n := &node{kind: paragraph, text: line}
+		if r.emit(n, at.At(i).Start); i > 0 && !isHeadingLine(line) {
+			n.gap = 0
+		}
+	}
 }
 
 // isStrong reports whether a block is one strong emphasis.
@@ -453,6 +471,8 @@ func (r *markdownReader) textOf(b *strings.Builder, n *ast.Text) {
 	}
 	switch {
 	case n.HardLineBreak():
+		b.WriteByte('\n')
+	case n.SoftLineBreak() && r.lines:
 		b.WriteByte('\n')
 	case n.SoftLineBreak():
 		joinSoft(b, n, r.source)

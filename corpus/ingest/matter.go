@@ -157,12 +157,16 @@ func (b *book) dropFront(first int) {
 	for i := range all {
 		titlePage = titlePage || all[i].kind() != "" || b.namesBook(&all[i])
 	}
-	words := 0 // of a title page
+	words, begun := 0, false // of the title page; the sections of the story
 	for i := range all {
 		z := &all[i]
 		part := z.kind()
-		if part == "" && z.words <= maxZone && words+z.words <= maxTitlePage && (titlePage || !z.sentence) {
-			part, words = partTitlePage, words+z.words
+		if part == "" {
+			section := b.nodes[z.from].kind == heading && z.sentence && !b.namesBook(z)
+			begun = begun || section || z.words > maxZone || words+z.words > maxTitlePage
+			if !begun && (titlePage || !z.sentence) {
+				part, words = partTitlePage, words+z.words
+			}
 		}
 		b.leaveZone(z, part)
 	}

@@ -193,9 +193,20 @@ func isProse(text string) bool {
 	return annotator.CountWords(text) > maxProseEntry && endsSentence(text) && !isUpper(text)
 }
 
+// many is how many lines without a blank one between show that a line is a paragraph.
+const many = 8
+
+// hasLongLines reports whether lines are paragraphs in a text: they are longer than a column and hardly ever parted.
+func hasLongLines(text string) bool {
+	passages, lines := splitPassages(text), 0
+	for _, p := range passages {
+		lines += len(p.lines)
+	}
+	return lines > len(passages)*many && measure(passages) == 0
+}
+
 // areSentences reports whether lines are paragraphs of a line each: many of them, most of which end a sentence.
 func areSentences(lines []textLine) bool {
-	const many = 8
 	ends := 0
 	for _, line := range lines {
 		if endsSentence(strings.TrimSpace(line.text)) {

@@ -155,7 +155,7 @@ func (b *book) readCounted(i int) (form string, w wording, ok bool) {
 }
 
 // readPrefixed reads a label and its number, or a number at the end, behind words that all lines of the series have:
-// "The Long Night – Chapter 3: Snow", "The Long Night 3".
+// "The Long Night – Chapter 3: Snow", "The Long Night 3", "The Long Night – Epilogue".
 func (b *book) readPrefixed(i int) (form string, w wording, ok bool) {
 	line := oneLine(strings.Map(plainSign, b.nodes[i].text))
 	tokens := tokenize(line)
@@ -164,12 +164,12 @@ func (b *book) readPrefixed(i int) (form string, w wording, ok bool) {
 	}
 	for k, t := range tokens[1:] {
 		w = wording{}
-		if words().labels[t.text] != noHeading {
+		if kind := words().labels[t.text]; kind != noHeading || words().lists[t.text] == namedHeading {
 			w = readHeading(line[t.start:])
 		} else if k == len(tokens)-2 {
 			w.number = ReadNumber(line[t.start:])
 		}
-		if w.number > 0 && w.number < lastNumber {
+		if w.number > 0 && w.number < lastNumber || w.kind == namedHeading {
 			return fold(line[:t.start]), w, !endsSentence(strings.TrimRight(w.title, "."))
 		}
 	}

@@ -42,6 +42,7 @@ type teiReader struct {
 	path   []string
 	parts  []string // the part that each open element is; "" for none
 	depth  int      // divisions open
+	within int      // texts open that stand within another: a song, a letter. Their divisions are none of the book
 	verse  int      // groups of lines open
 	bolds  int      // open elements in bold
 	header bool     // within the description of the document
@@ -56,7 +57,7 @@ var (
 	// of each choice, the spelling of the source where the editor has another
 	teiOriginals = setOf("sic orig abbr")
 	teiParts     = map[string]string{
-		"titlePage": "titlepage", "fw": "running-head", "del": "deletion", "gap": "", "listBibl": "bibliography",
+		"titlePage": "titlepage", "fw": "running-head", "del": "deletion", "gap": "", "listBibl": "bibliography", "castList": "cast",
 	}
 )
 
@@ -75,7 +76,10 @@ func (r *teiReader) start(name string, e *xml.StartElement) {
 	case name == "teiHeader":
 		r.header = true
 	case r.header:
-	case teiDivisions[name]:
+	case name == "floatingText":
+		r.close()
+		r.within++
+	case teiDivisions[name] && r.within == 0:
 		r.close()
 		r.depth++
 		r.tag(`<section epub:type="` + html.EscapeString(kind) + ` division">`)
@@ -90,12 +94,16 @@ func (r *teiReader) start(name string, e *xml.StartElement) {
 			p.html.WriteString("<br>")
 			p.plain.WriteString("\n")
 		}
+	case name == "head" && r.isDivision():
+		if r.isHeading() { // another line of the heading
+			r.paragraph().html.WriteString("<br>")
+			break
+		}
+		r.close()
+		r.block().level = min(max(r.depth, 1), maxHeadingLevel)
 	case name == "l" || teiBlocks[name]:
 		r.close()
-		p := r.block()
-		if name == "head" && r.isDivision() {
-			p.level = min(max(r.depth, 1), maxHeadingLevel)
-		}
+		r.block()
 	case name == "lb" && attributeOf(e, "break") != "no" || name == "cb" || name == "pb":
 		r.text(" ")
 	case name == "milestone" || name == "space":
@@ -116,12 +124,15 @@ const boldMark = " bold"
 
 // isDivision reports whether the open heading is that of a part of the text.
 func (r *teiReader) isDivision() bool {
-	if len(r.path) < 2 {
+	if len(r.path) < 2 || r.within > 0 {
 		return false
 	}
 	parent := strings.TrimSuffix(r.path[len(r.path)-2], boldMark)
 	return teiDivisions[parent] || parent == "body" || parent == "front" || parent == "back" || parent == "group"
 }
+
+// isHeading reports whether the open paragraph is the heading of a part of the text.
+func (r *teiReader) isHeading() bool { return len(r.open) > 0 && r.paragraph().level > 0 }
 
 // block is the open paragraph, which belongs to the part that is open.
 func (r *teiReader) block() *msParagraph {
@@ -180,7 +191,10 @@ func (r *teiReader) end(name string) {
 	case name == "teiHeader":
 		r.header = false
 	case r.header:
-	case teiDivisions[name]:
+	case name == "floatingText":
+		r.close()
+		r.within--
+	case teiDivisions[name] && r.within == 0:
 		r.close()
 		r.depth--
 		r.tag("</section>")
@@ -198,6 +212,7 @@ func (r *teiReader) end(name string) {
 		r.close()
 		r.verse--
 	case name == "l" && r.verse > 0:
+	case name == "head" && r.isHeading(): // another one may follow
 	case name == "l" || teiBlocks[name]:
 		r.close()
 	case name == "choice":

@@ -237,8 +237,15 @@ func (v *vocabulary) labelGlued(line string, tokens []token) (wording, bool) {
 		kind, n := v.labels[fold(spelt[:i])], 0
 		switch rest := spelt[i:]; {
 		case v.Ranks[kind] == noRank || !isTitleStart(line):
-		case isDigits(rest) && len(rest) <= 4:
-			n, _ = strconv.Atoi(rest)
+		case isDigits(rest[:1]):
+			digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+			if digits > 4 || digits < len(rest) && !isTitleStart(rest[digits:]) {
+				continue
+			}
+			n, _ = strconv.Atoi(rest[:digits])
+			if title := line[tokens[0].end-len(rest)+digits:]; digits < len(rest) && n > 0 { // "Chapter1The Storm"
+				return wording{kind, v.Ranks[kind], n, title}, isShortTitle(title)
+			}
 		case isWide(r):
 			n = v.numbers[rest]
 		case isUpper(spelt) && len(rest) > 2 && v.numbers[fold(rest)] > 0:
