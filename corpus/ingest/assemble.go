@@ -239,8 +239,10 @@ func (a *assembler) addText(i int) {
 // repeatTitle handles a heading below an entry of the table of contents: the entry is the chapter's title already.
 func (a *assembler) repeatTitle(i int) {
 	n := a.nodes[i]
-	if label := a.nodes[a.heading]; label.copied && (slices.Contains(words().GenericEntries,
-		strings.ToLower(label.text)) || label.head.bare() && strings.HasPrefix(titleKey(n.text), titleKey(label.text))) {
+	label := a.nodes[a.heading]
+	generic := slices.Contains(words().GenericEntries, strings.ToLower(label.text))
+	inFull := label.head.bare() && strings.HasPrefix(titleKey(n.text), titleKey(label.text))
+	if label.copied && (generic || inFull) {
 		a.open.title = strings.TrimSuffix(a.open.title, label.text) + a.headline(n)
 	} else if !strings.Contains(titleKey(a.open.title), titleKey(n.text)) {
 		a.leave(n, partHeadings)

@@ -57,21 +57,14 @@ var (
 	// of each choice, the spelling of the source where the editor has another
 	teiOriginals = setOf("sic orig abbr")
 	teiParts     = map[string]string{
-		"titlePage": "titlepage", "fw": "running-head", "del": "deletion", "gap": "", "listBibl": "bibliography", "castList": "cast",
+		"titlePage": "titlepage", "fw": "running-head", "del": "deletion", "gap": "", "listBibl": "bibliography",
+		"castList": "cast",
 	}
 )
 
 func (r *teiReader) start(name string, e *xml.StartElement) {
-	r.path = append(r.path, name)
-	part := teiParts[name]
 	kind := strings.ToLower(attributeOf(e, "type"))
-	if teiDivisions[name] && matterPart(kind) != "" {
-		part = kind
-	}
-	if r.choice > 0 && teiOriginals[name] {
-		part = "unseen"
-	}
-	r.parts = append(r.parts, part)
+	r.path, r.parts = append(r.path, name), append(r.parts, r.partOf(name, kind))
 	switch {
 	case name == "teiHeader":
 		r.header = true
@@ -114,9 +107,19 @@ func (r *teiReader) start(name string, e *xml.StartElement) {
 	}
 	if strings.Contains(attributeOf(e, "rend"), "bold") {
 		r.bolds++
-		r.parts[len(r.parts)-1] = part
 		r.path[len(r.path)-1] = name + boldMark
 	}
+}
+
+// partOf is the part that an element of a type is; "" for none.
+func (r *teiReader) partOf(name, kind string) string {
+	switch {
+	case r.choice > 0 && teiOriginals[name]:
+		return "unseen"
+	case teiDivisions[name] && matterPart(kind) != "":
+		return kind
+	}
+	return teiParts[name]
 }
 
 // boldMark is added to the names of open elements in bold.
