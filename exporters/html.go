@@ -24,10 +24,10 @@ var page embed.FS
 // htmlPage is what the template of the page shows.
 type htmlPage struct {
 	*Document
-	All                   []*pageEntry     // that ever existed, in the order of their last names
-	Shown                 int              // how many are in force at the end
-	Last                  int              // the last scene of the page
-	Told                  timeline[string] // the story until a scene
+	All                   []*pageEntry      // that ever existed, in the order of their last names
+	Shown                 int               // how many are in force at the end
+	Last                  int               // the last scene of the page
+	Told                  timeline[Summary] // the story so far
 	Parts                 []*pageChapter
 	Style                 template.CSS
 	Script                template.JS
@@ -124,7 +124,7 @@ func (c *Codex) fillChapters(ctx context.Context, p *htmlPage) error {
 	for i := range episodes {
 		e, scene := &episodes[i], c.count(known[i])
 		if part := parts[e.Thread]; e.Kind == annotator.EpisodeCumulative {
-			p.Told.set(scene, e.Summary)
+			p.Told.set(scene, NewSummary(e))
 		} else if part != nil {
 			part.Told.set(scene, e.Summary)
 		}

@@ -212,7 +212,8 @@ func (c *Codex) checkpoint(s *state, at mark) luaTable {
 		State: xrayState{Conflicts: []string{}, Questions: []string{}},
 	}
 	if s.summaries != nil && s.summaries.Story != nil {
-		x.State.Summary = s.summaries.Story.Text
+		story := s.summaries.Story
+		x.State.Summary = codex.Dated(story.Text, story.ToScene, story.ToScene < at.scene.N)
 	}
 	return luaTable{
 		"progress_decimal": at.share, "timestamp": c.Updated.Unix(), "archived_at": c.Updated.Unix(),

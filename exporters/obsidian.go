@@ -295,7 +295,8 @@ func (v *vault) index() string {
 	}
 	fmt.Fprintf(&b, ". [[%s.base|All entries in a table]].\n", codexFolder)
 	if v.Summaries != nil && v.Summaries.Story != nil {
-		fmt.Fprintf(&b, "\n## The story so far\n\n%s\n", v.linked(v.Summaries.Story.Text))
+		story := v.Summaries.Story
+		fmt.Fprintf(&b, "\n## The story until scene %d\n\n%s\n", story.ToScene, v.linked(story.Text))
 	}
 	if len(v.threads) > 0 {
 		b.WriteString("\n## Threads\n\n")
