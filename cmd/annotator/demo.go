@@ -196,9 +196,9 @@ func (o *demoOptions) introduce(ctx context.Context, db *storage.DB) error {
 	if len(entries) > 0 {
 		name = oneLine(entries[0].Name())
 	}
-	fmt.Fprintf(o.out, "\nnext:\n  %s\n", strings.Join([]string{
-		"annotator show --db " + path + " " + quoted(name),
-		"annotator search --db " + path + " lantern",
+	fmt.Fprintf(o.out, "\nnext, without what the story tells after its eighth scene:\n  %s\n", strings.Join([]string{
+		"annotator show --db " + path + " --as-of scene:8 " + quoted(name),
+		"annotator search --db " + path + " --as-of scene:8 lantern",
 		"annotator serve --db " + path + " --open",
 	}, "\n  "))
 	return nil

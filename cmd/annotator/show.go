@@ -111,9 +111,9 @@ func (s *shownEntry) printRelations(w io.Writer) {
 			of = ""
 		}
 		line := codex.Told(of, r.Relation, r.Object)
-		line += fmt.Sprintf(" (%d:%d, from %s", r.Entry, r.Claim, s.at(r.From))
+		line += fmt.Sprintf(" (%d:%d, from %s", r.Entry, r.Claim, sceneOnly(r.From))
 		if r.Until != nil {
-			line += ", " + codex.EndWords(r.Ended) + " " + s.at(*r.Until)
+			line += ", " + codex.EndWords(r.Ended) + " " + sceneOnly(*r.Until)
 		}
 		printIndented(w, "  ", oneLine(line)+")")
 	}
@@ -157,7 +157,7 @@ func (s *shownEntry) print(w io.Writer) {
 // printEntry prints an entry for people, in the order in which it is read. It opens with who or what it is and what it
 // is now. The other facts follow by thread, with the given titles. A quotation has its place if that is not the fact's.
 func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles, places map[int64]annotator.Position) {
-	at := func(p annotator.Position) string { return oneLine(titles.Label(p)) }
+	at := &chapters{titles: titles, entered: -1}
 	title, locked := e.Term, ""
 	if e.Disambiguator != "" {
 		title += " (" + e.Disambiguator + ")"
@@ -170,12 +170,13 @@ func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles, places map[
 	if len(e.Tags) > 0 {
 		printIndented(w, "tags: ", oneLine(strings.Join(e.Tags, ", ")))
 	}
-	fmt.Fprintf(w, "first: %s\nlast: %s\n", at(e.First), at(e.Last))
+	fmt.Fprintf(w, "first: %s\n", at.enter(e.First))
+	fmt.Fprintf(w, "last: %s\n", at.enter(e.Last))
 	if len(e.Aliases) > 0 {
 		fmt.Fprintln(w, "\nnames")
 	}
 	for _, a := range e.Aliases {
-		printIndented(w, "  ", oneLine(a.Name)+", from "+at(a.From))
+		printIndented(w, "  ", oneLine(a.Name)+", from "+at.enter(a.From))
 	}
 	reading := e.Reading(titles)
 	printClaims := func(claims []exporters.Claim) {
@@ -186,10 +187,13 @@ func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles, places map[
 	printClaims(reading.Opening)
 	if e.Present != nil {
 		fmt.Fprintln(w)
-		printIndented(w, "", oneLine(e.Present.Text))
-		printIndented(w, "  ", "as of "+at(e.Present.AsOf))
+		printIndented(w, "", oneLine(codex.WithoutLinks(e.Present.Text)))
+		printIndented(w, "  ", "as of "+at.within(e.Present.AsOf))
 	}
 	for _, p := range reading.Passages {
+		if p.Chapter != "" {
+			at.entered = p.Claims[0].From.Thread
+		}
 		for _, heading := range []string{p.Chapter, p.As} {
 			if heading != "" {
 				fmt.Fprintln(w)
@@ -200,7 +204,36 @@ func printEntry(w io.Writer, e *exporters.Entry, titles view.Titles, places map[
 	}
 }
 
-func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.Position) string,
+// chapters writes positions for people. One names its chapter only if the lines above are of another one.
+type chapters struct {
+	titles  view.Titles
+	entered int64 // the thread of the lines above
+}
+
+// enter writes where a line is.
+func (c *chapters) enter(p annotator.Position) string {
+	label := c.within(p)
+	c.entered = p.Thread
+	return label
+}
+
+// within writes another position of the line.
+func (c *chapters) within(p annotator.Position) string {
+	if p.Thread == c.entered {
+		return sceneOnly(p)
+	}
+	return oneLine(c.titles.Label(p))
+}
+
+// sceneOnly writes a position without its chapter.
+func sceneOnly(p annotator.Position) string {
+	if p.Scene == 0 {
+		return view.Titles(nil).Label(p)
+	}
+	return fmt.Sprintf("scene %d", p.Scene)
+}
+
+func printClaim(w io.Writer, entry int64, c *exporters.Claim, at *chapters,
 	places map[int64]annotator.Position,
 ) {
 	about := fmt.Sprintf("%d:%d, %s", entry, c.ID, c.Kind)
@@ -213,14 +246,14 @@ func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.
 	if c.Earlier {
 		about += ", of an earlier time"
 	}
-	about += ", from " + at(c.From)
+	about += ", from " + at.enter(c.From)
 	if c.Doubted {
 		about += ", perhaps out of date"
 	}
 	if c.Until != nil {
-		about += ", " + codex.EndWords(c.Ended) + " " + at(*c.Until)
+		about += ", " + codex.EndWords(c.Ended) + " " + at.within(*c.Until)
 	}
-	text := oneLine(c.Text)
+	text := oneLine(codex.WithoutLinks(c.Text))
 	saysItself := len(c.Evidence) == 1 && isQuotation(c.Text, c.Evidence[0].Quote)
 	if saysItself {
 		text = "\"" + strings.Trim(text, quotationMarks) + "\""
@@ -238,7 +271,7 @@ func printClaim(w io.Writer, entry int64, c *exporters.Claim, at func(annotator.
 		}
 		var parts []string
 		if place, ok := places[v.Post]; ok && place.Scene != c.From.Scene {
-			parts = append(parts, at(place))
+			parts = append(parts, at.within(place))
 		}
 		if !saysItself {
 			parts = append(parts, fmt.Sprintf("\"%s\"", oneLine(v.Quote)))

@@ -18,7 +18,7 @@ func TestEntryIsPrintedAsItIsRead(t *testing.T) {
 	at := annotator.PlaceAt
 	entry := annotator.Entry{
 		ID: 3, Term: "Tirzah", Status: annotator.Confirmed, First: at(1, 0), Last: at(9, 0), Revisions: 8,
-		Present: "She is alive.", PresentAt: at(9, 0),
+		Present: "[[Tirzah|She]] is alive.", PresentAt: at(9, 0),
 		Claims: []annotator.Claim{
 			{
 				ID: 1, Text: "Tirzah drowned.", Kind: annotator.Inferred, From: at(1, 0), Until: at(9, 0),
@@ -26,7 +26,7 @@ func TestEntryIsPrintedAsItIsRead(t *testing.T) {
 			},
 			{ID: 2, Text: "Sorrel seems to be Tirzah.", From: at(7, 0), Until: at(9, 0), Ended: annotator.EndConfirmed},
 			{
-				ID: 3, Text: "Sorrel lodges at the quay.", Kind: annotator.Claimed, Speaker: "Pym",
+				ID: 3, Text: "Sorrel lodges at [[The Quay|the quay]].", Kind: annotator.Claimed, Speaker: "Pym",
 				Document: "the notice", From: at(6, 0), Until: at(9, 0), Ended: annotator.EndOver, State: true,
 				As: "Sorrel",
 			},
@@ -44,25 +44,25 @@ first: The Weir, scene 1
 last: Chapter III, scene 9
 
 Sorrel is Tirzah.
-  3:4, narrated, from Chapter III, scene 9
+  3:4, narrated, from scene 9
 
 She is alive.
-  as of Chapter III, scene 9
+  as of scene 9
 
 -- The Weir
 
 Thought until scene 9: Tirzah drowned.
-  3:1, inferred, from The Weir, scene 1, refuted in Chapter III, scene 9
+  3:1, inferred, from scene 1, refuted in Chapter III, scene 9
 
 -- III: The Quay
 
 -- as Sorrel, scene 6
 
 Sorrel lodges at the quay.
-  3:3, claimed by Pym in the notice, a state, from Chapter III, scene 6, until Chapter III, scene 9
+  3:3, claimed by Pym in the notice, a state, from scene 6, until scene 9
 
 She weighed salt.
-  3:5, narrated, of an earlier time, from Chapter III, scene 6
+  3:5, narrated, of an earlier time, from scene 6
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
