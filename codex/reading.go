@@ -132,18 +132,40 @@ func Definition(e *annotator.Entry) string {
 	return ordered.Definition()
 }
 
-// Gist says in short who or what an entry is, and how it stands. Without a statement of the latter, it is the
-// definition.
+// Gist says in short who or what an entry is, and how it stands. Without a statement of the latter, it is all claims
+// that hold, in the order in which they are read. Each is attributed.
 func Gist(e *annotator.Entry) string {
-	if e.Present == "" {
-		return Definition(e)
-	}
 	ordered, opening := InOrder(e)
-	statement := Dated(e.Present, e.PresentScene, Outdated(e))
-	if opening == 0 {
-		return statement
+	var parts []string
+	for i := range ordered {
+		if c := &ordered[i]; e.Present == "" && c.Until == 0 || e.Present != "" && i == 0 && opening > 0 {
+			parts = append(parts, Attributed(c))
+		}
 	}
-	return ordered[0].Text + " " + statement
+	if e.Present != "" {
+		parts = append(parts, Dated(e.Present, e.PresentScene, Outdated(e)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// Attributed returns the text of a claim. A guess begins with that word, and what somebody says with who does. So a
+// text that is cut keeps it.
+func Attributed(c *annotator.Claim) string {
+	switch c.Kind {
+	case annotator.Inferred:
+		return "A guess: " + c.Text
+	case annotator.Claimed:
+		return "According to " + cmp.Or(Source(c.Speaker, c.Document), "somebody") + ": " + c.Text
+	}
+	return c.Text
+}
+
+// Source names a speaker and the document in which it is said: "Osmer Pym in the notice". It is "" if neither is known.
+func Source(speaker, document string) string {
+	if speaker == "" || document == "" {
+		return speaker + document
+	}
+	return speaker + " in " + document
 }
 
 // Dated returns the statement of how an entry stands. An outdated one begins with the scene at whose end it was so.

@@ -155,15 +155,24 @@ func TestGist(t *testing.T) {
 	t.Parallel()
 	state := annotator.Claim{ID: 1, Text: "She sails.", State: true, Revision: 4}
 	identity := annotator.Claim{ID: 2, Text: "She is a sailor.", Identity: true}
+	guess := annotator.Claim{ID: 3, Text: "She seems to be a queen.", Kind: annotator.Inferred, Identity: true}
+	said := annotator.Claim{ID: 4, Text: "She is a spy.", Kind: annotator.Claimed, Identity: true}
+	by := said
+	by.Speaker, by.Document = "[[Pym]]", "the notice"
 	entry := func(present string, revision int64, claims ...annotator.Claim) annotator.Entry {
 		return annotator.Entry{Claims: claims, Present: present, PresentScene: 7, PresentRevision: revision}
 	}
 	for want, e := range map[string]annotator.Entry{
-		"She is a sailor. She sails.":                entry("", 0, state, identity),
-		"She is a sailor. She rests.":                entry("She rests.", 5, state, identity),
-		"She is a sailor. As of scene 7: She rests.": entry("She rests.", 3, state, identity),
-		"She sails. As of scene 7: She rests.":       entry("She rests.", 3, state),
-		"She rests.":                                 entry("She rests.", 3),
+		"She is a sailor. She sails.":                            entry("", 0, state, identity),
+		"She is a sailor. She rests.":                            entry("She rests.", 5, state, identity),
+		"She is a sailor. As of scene 7: She rests.":             entry("She rests.", 3, state, identity),
+		"She sails. As of scene 7: She rests.":                   entry("She rests.", 3, state),
+		"She rests.":                                             entry("She rests.", 3),
+		"She is a sailor. She rests. ":                           entry("She rests. ", 5, guess, identity),
+		"A guess: She seems to be a queen. She rests.":           entry("She rests.", 5, guess),
+		"A guess: She seems to be a queen. She sails.":           entry("", 0, state, guess),
+		"According to somebody: She is a spy. She rests.":        entry("She rests.", 5, guess, said),
+		"According to [[Pym]] in the notice: She is a spy. Now.": entry("Now.", 5, by),
 	} {
 		if got := codex.Gist(&e); got != want {
 			t.Errorf("the gist is %q, not %q", got, want)

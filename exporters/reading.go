@@ -167,12 +167,5 @@ func (c *Claim) told() string {
 // Source names the speaker of a claim and the document in which it is said: "Osmer Pym in the notice". It is "" if
 // neither is known.
 func (c *Claim) Source() string {
-	source := c.Speaker
-	if c.Document != "" {
-		source = strings.TrimSpace(source + " in " + c.Document)
-	}
-	if c.Speaker == "" {
-		source = c.Document
-	}
-	return codex.WithoutLinks(source)
+	return codex.WithoutLinks(codex.Source(c.Speaker, c.Document))
 }

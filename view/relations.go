@@ -285,7 +285,7 @@ type Event struct {
 	*annotator.Entry
 	At      annotator.Place // of its first fact
 	Earlier bool            // all that is told of it is of an earlier time than the scenes that tell it
-	With    []int64         // live entries that its facts name, in their order
+	With    []int64         // live entries that its facts name, in their order; guesses and sayings do not count
 }
 
 // Events returns the events of the story, in the order in which they are told, and whether there are more than a limit.
@@ -366,6 +366,9 @@ func newEvent(e *annotator.Entry, names *codex.Directory, index *mention.Index) 
 			event.At = c.From
 		}
 		told, event.Earlier = true, event.Earlier && c.Earlier
+		if c.Kind == annotator.Inferred || c.Kind == annotator.Claimed {
+			continue
+		}
 		for _, name := range append(codex.Links(c.Text), c.Object) {
 			add(names.Find(name))
 		}

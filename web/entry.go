@@ -496,8 +496,7 @@ func (f *fact) Source() string { return sourceOf(&f.Claim) }
 func sourceOf(c *annotator.Claim) string {
 	switch c.Kind {
 	case annotator.Claimed:
-		source := exporters.Claim{Speaker: c.Speaker, Document: c.Document}
-		return cmp.Or(source.Source(), "somebody") + " says so"
+		return cmp.Or(codex.WithoutLinks(codex.Source(c.Speaker, c.Document)), "somebody") + " says so"
 	case annotator.Inferred:
 		return "a guess"
 	case annotator.Noted:

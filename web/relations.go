@@ -17,6 +17,7 @@ type relation struct {
 	Object string
 	Entry  int64 // that has the fact
 	Fact   int64
+	Source string // see sourceOf
 	Over   string // how and when it ended; empty while it holds
 }
 
@@ -53,7 +54,8 @@ func (shown *entryPage) fillRelations(r *request) error {
 		isOwn := t.Entry == shown.ID
 		line := relation{
 			Words: t.Claim.Relation, Other: entries[t.Object], Object: t.Claim.Object,
-			Entry: t.Entry, Fact: t.Claim.ID, Over: r.view.over(&t.Claim),
+			Entry: t.Entry, Fact: t.Claim.ID, Source: sourceOf(&t.Claim),
+			Over: r.view.over(&t.Claim),
 		}
 		if !isOwn {
 			line.Of, line.Other, line.Object = entries[t.Entry], nil, shown.Name()
@@ -89,6 +91,7 @@ const castTies = 200
 type toldTie struct {
 	view.Tie
 	From, To       *annotator.Entry
+	Source         string // see sourceOf
 	Over           string
 	X1, Y1, X2, Y2 float64
 	TextX, TextY   float64
@@ -119,12 +122,13 @@ func (c *castPage) fillTold(ctx context.Context, v *codexView) error {
 		places[c.Nodes[i].ID] = &c.Nodes[i]
 	}
 	for _, t := range ties {
-		told := toldTie{Tie: t, From: entries[t.Entry], To: entries[t.Object], Over: v.over(&t.Claim)}
+		told := toldTie{Tie: t, From: entries[t.Entry], To: entries[t.Object]}
+		told.Source, told.Over = sourceOf(&t.Claim), v.over(&t.Claim)
 		if told.From == nil || told.To == nil {
 			continue
 		}
 		a, b := places[t.Entry], places[t.Object]
-		if told.Drawn = a != nil && b != nil && told.Over == ""; told.Drawn {
+		if told.Drawn = a != nil && b != nil && told.Over == "" && told.Source == ""; told.Drawn {
 			told.X1, told.Y1, told.X2, told.Y2 = a.X, a.Y, b.X, b.Y
 			told.TextX, told.TextY = a.X+(b.X-a.X)/3, a.Y+(b.Y-a.Y)/3 // lines cross in the middle
 			c.Labels++
@@ -153,6 +157,7 @@ type standingMatter struct {
 	*view.Matter
 	Object  *annotator.Entry
 	Quotes  []quote
+	Source  string // see sourceOf
 	Since   annotator.Position
 	Over    string
 	Settled string
@@ -186,7 +191,7 @@ func showStanding(r *request) (*page, error) {
 		for i := range section.Matters {
 			m := &section.Matters[i]
 			objects = append(objects, m.Matter.Object)
-			m.Since, m.Over = r.view.place(m.Claim.From), r.view.over(&m.Claim)
+			m.Source, m.Since, m.Over = sourceOf(&m.Claim), r.view.place(m.Claim.From), r.view.over(&m.Claim)
 			m.Quotes = quotes(m.Claim.Evidence, former)
 			if m.Matter.Settled != nil {
 				m.Settled = m.Matter.Settled.Text

@@ -33,5 +33,12 @@ func TestDemoPages(t *testing.T) {
 		tags := regexp.MustCompile(`<[^>]*>`)
 		return strings.ReplaceAll(tags.ReplaceAllString(w.Body.String(), ""), "&nbsp;", " ")
 	}
-	hasInOrder(t, get("?as-of=scene:60"), "The story until scene 52")
+	hasInOrder(t, get("?as-of=scene:60"), "The story until scene 52", "A guess: The pot of emberwax",
+		"According to Orrin Vane: Long Wick Night")
+	_, events, _ := strings.Cut(get("entry/35?as-of=scene:40"), "Events")
+	events, _, _ = strings.Cut(events, "What the story tells")
+	if !strings.Contains(events, "bargain with the Ferryman") || strings.Contains(events, "Snuffing") {
+		t.Errorf("the events of the Ferryman are %s; that the Snuffing is one is a guess", events)
+	}
+	hasInOrder(t, get("entry/35?as-of=scene:60"), "Relations", "seems to be", "a guess")
 }
