@@ -107,7 +107,8 @@ func FindQuotes(posts []annotator.Post, quote string) (found []annotator.Evidenc
 			return []annotator.Evidence{passage}, ""
 		}
 		if fit > 1 {
-			return nil, fmt.Sprintf("these first and last words fit several passages of post %d", passage.Post)
+			return nil, fmt.Sprintf("these first and last words fit several passages of post %d; give more of them",
+				passage.Post)
 		}
 	}
 	return nil, whyNotFound(posts, quotes)
@@ -135,16 +136,27 @@ func groundEndsIn(posts []annotator.Post, quote string) (annotator.Evidence, int
 	return annotator.Evidence{}, 0
 }
 
-// groundPieces finds each piece of a quotation that is divided by ellipses; nil if one is not found.
+// groundPieces finds each piece of a quotation that is divided by ellipses; nil if one is not found. A name of a single
+// word only has to be in one of the posts. It says who is meant, and is too short to be evidence of its own.
 func groundPieces(posts []annotator.Post, quote string) (found []annotator.Evidence) {
 	for _, piece := range splitEnds(quote) {
 		evidence, ok := GroundIn(posts, piece)
-		if !ok {
+		switch {
+		case ok:
+			found = append(found, evidence)
+		case !isNameIn(posts, strings.TrimSpace(piece)):
 			return nil
 		}
-		found = append(found, evidence)
 	}
 	return found
+}
+
+// isNameIn reports whether a text is a single word of one of some posts and has a capital letter.
+func isNameIn(posts []annotator.Post, text string) bool {
+	return !severalWords(text) && strings.ContainsFunc(text, unicode.IsUpper) &&
+		slices.ContainsFunc(posts, func(p annotator.Post) bool {
+			return indexWords(fold(p.Body).text, fold(text).text, 0) >= 0
+		})
 }
 
 // whyNotFound returns why no post holds a quotation, in any of its forms; "" where that is not known.

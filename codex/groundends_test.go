@@ -74,6 +74,8 @@ func TestEndsTooFarApart(t *testing.T) {
 		"Then she slept. [...] They came at dawn": "7 Then she slept.|7 They came at dawn",
 		"came at dawn … No.":                      "7 came at dawn|3 No.",
 		"They came … at dawn.":                    "7 They came at dawn.",
+		"They … Then she slept":                   "7 Then she slept", // a name alone says who is meant
+		"Then she slept … Dawn":                   "",                 // no word of the posts
 	} {
 		found, why := codex.FindQuotes(posts, quote)
 		var got []string

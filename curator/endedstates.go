@@ -114,8 +114,9 @@ func (q *openStates) revisions(
 }
 
 // closing returns the revisions that close a state, and by which fact it ended. There are none if the codex refuses it,
-// or if that fact was told before the state. The state ends at the place of the fact, or at the place of the question.
-// A guess is confirmed by a narrated fact that says anything of it, or refuted.
+// if that fact was told before the state, or if it is a guess. The state ends at the place of the fact, or at the place
+// of the question. A fact of an earlier time takes the place of none, but may show that one is over. A guess is
+// confirmed by a narrated fact that says anything of it, or refuted.
 func (q *openStates) closing(
 	e endedState, entry annotator.Entry, at annotator.Place,
 ) (revisions []annotator.Revision, by StateEnd) {
@@ -125,13 +126,13 @@ func (q *openStates) closing(
 	if newer != nil {
 		by.ByEntry, by.By = e.byEntry, e.byFact
 		at = newer.claim.From
-		if e.byEntry == entry.ID {
+		if e.byEntry == entry.ID && !newer.claim.Earlier {
 			c.By = newer.Claim
 		}
 	}
 	claim := claimOf(&entry, e.fact)
 	switch {
-	case claim == nil, claim.From > at:
+	case claim == nil, claim.From > at, newer != nil && newer.claim.Kind == annotator.Inferred:
 		return nil, by
 	case !isGuess(claim), e.how == annotator.EndRefuted:
 	case e.how == annotator.EndConfirmed && newer != nil && newer.claim.Kind == annotator.Narrated &&

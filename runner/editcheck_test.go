@@ -167,20 +167,74 @@ func TestOneWhoIsRevealedIsRenamed(t *testing.T) {
 			merges(2, 1),
 			updates(1, `"term":"Nobody"`),
 			updates(1, `"term":"Isaura Tallow"`),
-			updates(3, `"term":"Isaura"`),
+			updates(3, `"term":"Isaura"`), // an alias now
 		}},
 	}.read(t, nil)
 	for n, want := range []string{
 		"", "", "", "nor of those of entry 1",
-		`"error":{"code":"NOT_MENTIONED"`, `"status":"merged"`, `"error":{"code":"NOT_MENTIONED"`,
-		`"ok":true,"entry":{"id":1,"term":"Isaura Tallow"}`, `"error":{"code":"NOT_MENTIONED"`,
+		`"ok":true,"entry":{"id":1,"term":"Ferryman"},"not_taken":[{"term":"Isaura Tallow","code":"NOT_MENTIONED"`,
+		`"status":"merged"`, `"error":{"code":"NOT_MENTIONED"`, `"ok":true,"entry":{"id":1,"term":"Isaura Tallow"}`,
+		`"ok":true,"entry":{"id":3,"term":"Vane"},"not_taken":[{"term":"Isaura","code":"NOT_MENTIONED"`,
 	} {
 		if !strings.Contains(all[n].Result, want) {
 			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
 		}
 	}
-	if names := s.entry(t, 1).Names(); !slices.Contains(names, "Ferryman") {
-		t.Errorf("it is called %q", names)
+	for id, want := range map[int64]string{1: "Ferryman", 3: "Isaura"} {
+		if names := s.entry(t, id).Names(); !slices.Contains(names, want) || slices.Contains(names, "Nobody") {
+			t.Errorf("entry %d is called %q", id, names)
+		}
+	}
+}
+
+// TestWhatCannotReplaceIsAdded: a scene that does not name an entry adds tags and names to those that it has, in one
+// reply. It takes none away.
+func TestWhatCannotReplaceIsAdded(t *testing.T) {
+	t.Parallel()
+	s, all := told{
+		{"The Ferryman rowed.", []annotator.ToolCall{makes("Ferryman", "creature", `["The Ferryman rowed."]`)}},
+		{"“Isaura Tallow!” The woman in the boat takes a breath.", []annotator.ToolCall{
+			updates(1, `"term":"Isaura Tallow","tags":["person"],"aliases":["🕯️"],"done":true`),
+		}},
+	}.read(t, nil)
+	e := s.entry(t, 1)
+	if e.Name() != "Ferryman" || !slices.Contains(e.Names(), "Isaura Tallow") ||
+		!slices.Equal(e.Tags, []string{"creature", "person"}) {
+		t.Errorf("%s, %q, %q: %s", e.Name(), e.Names(), e.Tags, all[1].Result)
+	}
+	if strings.Contains(all[1].Result, "stays open") {
+		t.Errorf("another reply is asked for: %s", all[1].Result)
+	}
+}
+
+// TestAGuessThatIsSettledMerges: a scene that confirms a guess about an entry by its own words may merge the entry into
+// one that it names. A guess that it has made itself gives no such right.
+func TestAGuessThatIsSettledMerges(t *testing.T) {
+	t.Parallel()
+	const guess = `[{"text":"The huge book is perhaps the [[Ledger]].","kind":"inferred"}]`
+	lies := updates(2,
+		`"facts":[{"text":"The [[Ledger]] is a huge book on slate.","quote":"The Ledger lies on slate"}]`)
+	for _, test := range []struct {
+		settles []annotator.ToolCall
+		status  annotator.Status
+	}{
+		{nil, annotator.Tentative},
+		{[]annotator.ToolCall{updates(1, `"close":[{"fact":1,"by_entry":"Ledger","ended":"confirmed"}]`)},
+			annotator.Merged},
+		{[]annotator.ToolCall{
+			updates(1, `"facts":[{"text":"It is perhaps the [[Ledger]] on slate.","kind":"inferred"}]`),
+			updates(1, `"close":[{"fact":2,"by_entry":"Ledger","ended":"confirmed"}]`),
+		}, annotator.Tentative},
+	} {
+		s, all := told{
+			{"A huge book. Vane has a Ledger.", []annotator.ToolCall{
+				makes("huge book", "object", guess), makes("Ledger", "object", `["Vane has it."]`),
+			}},
+			{"The Ledger lies on slate.", append(append([]annotator.ToolCall{lies}, test.settles...), merges(1, 2))},
+		}.read(t, nil)
+		if e := s.entry(t, 1); e.Status != test.status {
+			t.Errorf("after %v it is %s: %s", test.settles, e.Status, all[len(all)-1].Result)
+		}
 	}
 }
 

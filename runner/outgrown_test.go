@@ -174,8 +174,9 @@ func TestOutgrownStatesOfTheSample(t *testing.T) {
 	}
 }
 
-// keys is a story of two threads, in which a key is given away without being named.
-func keys(t *testing.T, answer string) (s *stage, questions *[]string) {
+// keys is a story of two threads, in which a key is given away without being named. The fact that says so may have more
+// fields.
+func keys(t *testing.T, answer, more string) (s *stage, questions *[]string) {
 	t.Helper()
 	questions = &[]string{}
 	threads := [][]string{{"The Grey Key was with Orrin.", "Orrin slept."}, {"Orrin gave all that he had to Wren."}}
@@ -184,7 +185,8 @@ func keys(t *testing.T, answer string) (s *stage, questions *[]string) {
 		updates := map[int]string{
 			1: `{"term":"Grey Key","status":"new","facts":[{"text":"The Grey Key is with [[Orrin]].","state":true}]},` +
 				`{"term":"Orrin","status":"new","facts":[{"text":"Orrin is old.","state":true}]}`,
-			3: `{"term":"Orrin","status":"update","facts":[{"text":"Orrin gave all that he had to Wren."}]}`,
+			3: `{"term":"Orrin","status":"update","facts":[{"text":"Orrin gave all that he had to Wren."` +
+				more + `}]}`,
 		}
 		var n int
 		if _, err := fmt.Sscanf(question, `<scene number="%d"`, &n); err == nil {
@@ -214,7 +216,7 @@ func TestOutgrownStates(t *testing.T) {
 		`<ended entry="1" fact="1" how="gone"/>`:          0,
 		`<ended/>`:                                        0,
 	} {
-		s, questions := keys(t, answer)
+		s, questions := keys(t, answer, "")
 		if err := s.run("keys"); err != nil {
 			t.Fatal(err)
 		}
@@ -233,9 +235,36 @@ func TestOutgrownStates(t *testing.T) {
 	}
 }
 
+// TestWhatEndsAState: a guess ends none. A fact of an earlier time that the story tells later shows that one is over.
+func TestWhatEndsAState(t *testing.T) {
+	t.Parallel()
+	for more, ended := range map[string]int{
+		"": 1, `,"kind":"inferred"`: 0, `,"kind":"claimed","speaker":"Wren"`: 1, `,"earlier":true`: 1,
+	} {
+		s, _ := keys(t, `<ended entry="1" fact="1" by="2:2" how="over"/>`, more)
+		if err := s.run("keys"); err != nil {
+			t.Fatal(err)
+		}
+		s.lawful("keys")
+		n := s.count("keys", `SELECT count(*) FROM claim WHERE entry_id = 1 AND id = 1 AND until_scene = 3`)
+		if n != ended {
+			t.Errorf("by a fact with %s: %d states have ended", more, n)
+		}
+	}
+	// Both are of one entry, and the model may name a fact of it that the question did not show.
+	s, _ := keys(t, `<ended entry="2" fact="1" by="2:3" how="over"/>`, `},{"text":"Orrin was a child.","earlier":true`)
+	if err := s.run("keys"); err != nil {
+		t.Fatal(err)
+	}
+	s.lawful("keys")
+	if n := s.count("keys", `SELECT count(*) FROM claim WHERE entry_id = 2 AND id = 1 AND until_scene = 3`); n != 1 {
+		t.Errorf("by a fact of an earlier time %d states of its entry have ended", n)
+	}
+}
+
 // TestOutgrownStatesAfterKills: a run that is killed after any of its transitions asks what the undisturbed one asks.
 func TestOutgrownStatesAfterKills(t *testing.T) {
 	t.Parallel()
-	s, _ := keys(t, `<ended entry="1" fact="1" by="2:2" how="over"/>`)
+	s, _ := keys(t, `<ended entry="1" fact="1" by="2:2" how="over"/>`, "")
 	s.sameAfterKills(5)
 }

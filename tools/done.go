@@ -24,7 +24,7 @@ const (
 
 // OutcomeOf returns the outcome of a call, by the row of its answer. A fact that was kept without its quotation was
 // taken. A guess that goes on as one, because nothing was named that confirms it, is worth no further request.
-// So is a refused question to a person.
+// So is a refused question to a person, a name without a word, and what was added where it could not replace.
 func OutcomeOf(row *annotator.Trace) Outcome {
 	var answer struct {
 		OK       bool          `json:"ok"`
@@ -35,9 +35,7 @@ func OutcomeOf(row *annotator.Trace) Outcome {
 		} `json:"error"`
 	}
 	err := json.Unmarshal([]byte(row.Content), &answer)
-	refused := slices.ContainsFunc(append(answer.NotTaken, answer.Error.NotTaken...), func(p refusedPart) bool {
-		return p.Code != QuoteNotFound && p.Code != Unsettled
-	})
+	refused := slices.ContainsFunc(append(answer.NotTaken, answer.Error.NotTaken...), refusedPart.matters)
 	switch {
 	case row.Error == Truncated, row.Error == CallLimit, row.Error == RoundLimit, answer.Note != "":
 		return Left
@@ -47,4 +45,17 @@ func OutcomeOf(row *annotator.Trace) Outcome {
 		return Refused
 	}
 	return Taken
+}
+
+// matters reports whether the model could still have what was refused, so that it is worth a reply.
+func (p refusedPart) matters() bool {
+	switch p.Code {
+	case QuoteNotFound, Unsettled:
+		return false
+	case Empty:
+		return p.Alias == ""
+	case NotMentioned: // new names and tags were added
+		return p.Term == "" && p.Part != "tags"
+	}
+	return true
 }

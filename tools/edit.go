@@ -96,6 +96,11 @@ func (ed *editor) refuse(part refusedPart, err error) {
 	ed.refused = append(ed.refused, part)
 }
 
+// notMentioned reports whether the newest part was refused because the scene does not name the entry.
+func (ed *editor) notMentioned() bool {
+	return len(ed.refused) > 0 && ed.refused[len(ed.refused)-1].Code == NotMentioned
+}
+
 // maxParts is how many parts of a list a call may have: facts, closings, names. The call holds a write transaction
 // while they are taken.
 const maxParts = 256
@@ -154,7 +159,8 @@ func (ed *editor) dropNames(aliases []string, at annotator.Place) {
 func (ed *editor) describe(tags []string, status *annotator.Status, at annotator.Place) {
 	if err := ed.env.checkKind(tags); tags != nil && err != nil {
 		ed.refuse(refusedPart{Part: "tags"}, err)
-	} else if tags != nil {
+	} else if tags != nil && !ed.take(refusedPart{Part: "tags"}, codex.Edit{Tags: tags, At: at}) && ed.notMentioned() {
+		tags = append(slices.Clone(ed.entry.Tags), tags...) // those that it has stay
 		ed.take(refusedPart{Part: "tags"}, codex.Edit{Tags: tags, At: at})
 	}
 	if status != nil {

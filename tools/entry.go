@@ -61,8 +61,8 @@ func namesAndIDs(entries []annotator.Entry) string {
 }
 
 // checkNameFree fails with DUPLICATE if another live entry has the name, and with LOCKED if an entry has it that a
-// person has taken out. It does not if something in parentheses distinguishes the two.
-func (env *Env) checkNameFree(ctx context.Context, name string, self int64) error {
+// person has taken out. It does not if something in parentheses distinguishes the two, or if a fact of the call does.
+func (env *Env) checkNameFree(ctx context.Context, name string, self int64, facts []factArguments) error {
 	term, disambiguator := codex.SplitName(codex.CleanName(name))
 	wanted := annotator.Entry{Term: term, Disambiguator: disambiguator}
 	for _, key := range []string{wanted.Name(), term} {
@@ -70,8 +70,11 @@ func (env *Env) checkNameFree(ctx context.Context, name string, self int64) erro
 		if err != nil {
 			return err
 		}
-		if len(found) > 0 && found[0].ID != self && !disambiguated(&found[0], &wanted, key) {
-			return duplicateError(&found[0])
+		for i := range found {
+			e := &found[i]
+			if e.ID != self && !disambiguated(e, &wanted, key) && !toldApart(e, key, facts) {
+				return duplicateError(e)
+			}
 		}
 	}
 	hidden, err := env.Glossary.Hidden(ctx, term)
@@ -88,10 +91,28 @@ func disambiguated(e, wanted *annotator.Entry, key string) bool {
 	return key != wanted.Name() && codex.Normalize(e.Disambiguator) != codex.Normalize(wanted.Disambiguator)
 }
 
+// toldApart reports whether a fact tells an entry from another one for which it is, and which goes by a key: the entry
+// has that as a further name only, and the fact links it by another one. So an office is not its holder.
+func toldApart(e *annotator.Entry, key string, facts []factArguments) bool {
+	name := codex.Normalize(key)
+	if codex.Normalize(e.Name()) == name || codex.Normalize(e.Term) == name {
+		return false
+	}
+	others := codex.OtherNames(e.Names(), key)
+	for i := range facts {
+		for _, link := range codex.Links(facts[i].Text) {
+			if len(codex.OtherNames([]string{link}, others...)) == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func duplicateError(e *annotator.Entry) error {
 	return &Failure{
 		Code: Duplicate, Entry: e,
 		Message: fmt.Sprintf("entry %d, %q, goes by this name; if it is the same thing, use glossary_update; if not, "+
-			"say what the new one is in parentheses after its term", e.ID, e.Name()),
+			"link this one in its facts, or say what the new one is in parentheses after its term", e.ID, e.Name()),
 	}
 }

@@ -20,7 +20,7 @@ type createArguments struct {
 }
 
 func create(ctx context.Context, env *Env, a createArguments) (Result, error) {
-	if err := env.checkNameFree(ctx, a.Term, 0); err != nil {
+	if err := env.checkNameFree(ctx, a.Term, 0, a.Facts); err != nil {
 		return Result{}, err
 	}
 	if err := env.checkKind(a.Tags); err != nil {

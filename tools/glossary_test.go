@@ -282,6 +282,38 @@ func TestDuplicate(t *testing.T) {
 	}
 }
 
+// TestAnOfficeIsNotItsHolder: a further name of an entry may be the name of another one, if a fact of that links the
+// entry by a name of its own. So it is of a new entry, and of one with a new name.
+func TestAnOfficeIsNotItsHolder(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ term, fact, code string }{
+		{"Castellan", "The Castellan keeps the keep; [[Thesk]] is it.", ""},
+		{"Castellan", "The Castellan keeps the keep.", "DUPLICATE"},
+		{"Castellan", "The [[Castellan]] keeps the keep.", "DUPLICATE"},
+		{"Castellan", "The Castellan keeps the keep of the [[Duke]].", "DUPLICATE"},
+		{"Thesk", "House Thesk is that of [[Hadrian]].", "DUPLICATE"},
+	} {
+		w := newWorld(t)
+		w.do("glossary_create",
+			`{"term":"Thesk","tags":["person"],"facts":["He came."],"aliases":["Castellan","Hadrian"]}`)
+		w.do("glossary_create", `{"term":"office","tags":["rank"],"facts":["It is old."]}`)
+		create := fmt.Sprintf(`{"term":%q,"tags":["rank"],"facts":[%q]}`, test.term, test.fact)
+		update := fmt.Sprintf(`{"entry_id":2,"term":%q,"facts":[%q]}`, test.term, test.fact)
+		if test.code != "" {
+			w.refused(test.code, "glossary_create", create)
+			if _, a := w.run("glossary_update", update); len(a.NotTaken) != 1 || a.NotTaken[0].Code != test.code {
+				t.Errorf("%s: %+v", update, a)
+			}
+			continue
+		}
+		w.do("glossary_update", update)
+		found, err := w.env.Glossary.Named(t.Context(), test.term)
+		if err != nil || len(found) != 1 || found[0].ID != 2 {
+			t.Errorf("%s is %+v, %v", test.term, found, err)
+		}
+	}
+}
+
 func TestDuplicateShowsTheEntry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

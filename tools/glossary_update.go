@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -46,7 +48,7 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	at := env.earliest(facts)
 	ed := env.edit(ctx, e)
 	if a.Term != nil {
-		ed.rename(*a.Term, at)
+		ed.rename(*a.Term, a.Facts, at)
 	}
 	ed.names(a.Aliases, at)
 	ed.dropNames(a.Drop, at)
@@ -63,14 +65,25 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	return ed.answer()
 }
 
-// rename takes a new name, unless another entry has it.
-func (ed *editor) rename(term string, at annotator.Place) {
+// rename takes a new name, unless another entry has it. A name of the scene becomes an alias where the scene may not
+// take away the former one.
+func (ed *editor) rename(term string, facts []factArguments, at annotator.Place) {
 	part := refusedPart{Term: truncate(term, maxWhy)}
-	if err := ed.env.checkNameFree(ed.ctx, term, ed.stored.ID); err != nil {
+	if err := ed.env.checkNameFree(ed.ctx, term, ed.stored.ID, facts); err != nil {
 		ed.refuse(part, err)
 		return
 	}
-	ed.take(part, codex.Edit{Name: &term, At: at})
+	if !ed.take(part, codex.Edit{Name: &term, At: at}) && ed.notMentioned() && ed.env.tells(term) {
+		ed.names([]string{term}, at)
+	}
+}
+
+// tells reports whether the scene has a name.
+func (env *Env) tells(name string) bool {
+	term, _ := codex.SplitName(codex.CleanName(name))
+	return slices.ContainsFunc(env.Scene.Posts, func(p annotator.Post) bool {
+		return strings.Contains(codex.Normalize(p.Body), codex.Normalize(term))
+	})
 }
 
 // entryToUpdate returns the entry of an update. It fails if the update neither changes anything nor ends its scene.

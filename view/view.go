@@ -144,17 +144,20 @@ func (v *View) All(ctx context.Context) iter.Seq2[*annotator.Entry, error] {
 	}
 }
 
-// Named returns the entries with a name, by id. Live entries with this full name come first, then live entries with
-// this alias, then others in the same way. All results are of the first kind that exists.
+// Named returns the entries with a name, by id. Live entries with this full name come first. Live entries with this
+// alias as it is spelled follow, then those with it in another spelling, then others in the same way. All results are
+// of the first kind that exists.
 func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error) {
 	// The name as it is, and without invisible characters.
 	keys := []string{codex.Normalize(name), codex.Normalize(codex.CleanName(name))}
-	query := `WITH called (entry_id, term) AS (
-		  SELECT v.entry_id, 0 FROM value v WHERE v.field = 'alias' AND v.key IN (SELECT value FROM json_each(?2))
+	query := `WITH called (entry_id, term, spelled) AS (
+		  SELECT v.entry_id, 0, v.json ->> '$.name' = ?3 FROM value v
+		  WHERE v.field = 'alias' AND v.key IN (SELECT value FROM json_each(?2))
 		  AND ` + v.r.Limit.InForce("v") + `
-		  UNION SELECT t.entry_id, 1 FROM value t WHERE t.field = 'term' AND t.key IN (SELECT value FROM json_each(?2))
+		  UNION SELECT t.entry_id, 1, 1 FROM value t
+		  WHERE t.field = 'term' AND t.key IN (SELECT value FROM json_each(?2))
 		  AND ` + v.r.Limit.InForce("t") + `)
-		SELECT entry_id, min(CASE WHEN live AND term THEN 0 WHEN live THEN 1 WHEN term THEN 2 ELSE 3 END) AS rank
+		SELECT entry_id, min(iif(live, 0, 3) + CASE WHEN term THEN 0 WHEN spelled THEN 1 ELSE 2 END) AS rank
 		FROM (SELECT *, ` + v.r.Limit.Live("called.entry_id") + ` AS live FROM called) GROUP BY entry_id
 		ORDER BY rank, entry_id`
 	type match struct {
@@ -162,7 +165,7 @@ func (v *View) Named(ctx context.Context, name string) ([]annotator.Entry, error
 		rank  int
 	}
 	scan := func(rows *sql.Rows, m *match) error { return rows.Scan(&m.entry, &m.rank) }
-	matches, err := readAll(ctx, v, "look for a name", scan, query, v.r.Limit.Bound(), storage.List(keys))
+	matches, err := readAll(ctx, v, "look for a name", scan, query, v.r.Limit.Bound(), storage.List(keys), name)
 	if err != nil || len(matches) == 0 {
 		return nil, err
 	}

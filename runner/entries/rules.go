@@ -69,7 +69,7 @@ func (c *check) instead(field annotator.Field) string {
 	case field == annotator.FieldMerge:
 		return ": first add a fact to it with a quote of this scene; then merge it into one that the scene names"
 	case field == annotator.FieldTerm:
-		return ": give the new name as an alias, or merge the entry first with the one of this scene that it is"
+		return ": a name of the scene is an alias now; to rename, first merge it with the one of this scene that it is"
 	}
 	return ": leave it, or add to it"
 }
@@ -164,11 +164,22 @@ func gives(revisions []annotator.Revision, entry int64, name string) bool {
 	})
 }
 
-// quoted reports whether the scene has supported a fact of the entry by its own words.
+// quoted reports whether the scene has supported a fact of the entry by its own words. To confirm a guess of another
+// scene about it takes such words, too.
 func (c *check) quoted() bool {
 	return slices.ContainsFunc(c.own, func(v annotator.Revision) bool {
 		evidence, is := valueOf[annotator.Evidence](&v, annotator.FieldEvidence, v.New)
-		return is && v.Entry == c.Before.ID && c.has(evidence)
+		claim, closed := valueOf[annotator.Claim](&v, annotator.FieldClaim, v.New)
+		confirmed := closed && claim.Ended == annotator.EndConfirmed && !c.adds(claim.ID)
+		return v.Entry == c.Before.ID && (is && c.has(evidence) || confirmed)
+	})
+}
+
+// adds reports whether the scene has added a fact of the entry.
+func (c *check) adds(fact int64) bool {
+	return slices.ContainsFunc(c.own, func(v annotator.Revision) bool {
+		claim, is := valueOf[annotator.Claim](&v, annotator.FieldClaim, v.New)
+		return is && v.Entry == c.Before.ID && v.Old == "" && claim.ID == fact
 	})
 }
 
