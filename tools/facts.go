@@ -18,7 +18,7 @@ import (
 // factArguments is a fact as a call gives it. Its quotation bears out this fact and no other.
 type factArguments struct {
 	Text     string              `json:"text" jsonschema:"one full sentence"`
-	Quote    string              `json:"quote,omitempty" jsonschema:"three to eight words, copied from a post; of two places, words of each with … between"`
+	Quote    string              `json:"quote,omitempty" jsonschema:"four to six words that find its sentence, copied from a post; of two places, those of each with … between"`
 	PostID   int64               `json:"post_id,omitempty" jsonschema:"of the quote, if it is not in this scene"`
 	Kind     annotator.ClaimKind `json:"kind,omitempty" enum:"narrated,claimed,inferred" jsonschema:"default: narrated; with a speaker, claimed"`
 	Speaker  string              `json:"speaker,omitempty" jsonschema:"who claims or wrote it"`
