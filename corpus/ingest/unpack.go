@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -155,7 +156,7 @@ func zipMembers(f io.ReaderAt, size int64, report *Report) ([]member, error) {
 		return nil, err
 	}
 	var all []member
-	for name := range a.files {
+	for _, name := range slices.Sorted(maps.Keys(a.files)) {
 		data, err := a.read(name)
 		if annotator.KindOf(err) != "" {
 			return nil, err

@@ -24,10 +24,10 @@ var turned = map[float64]matrix{90: {0, -1, 1, 0, 0, 0}, 180: {-1, 0, 0, -1, 0, 
 
 // chunk is text that was shown at once.
 type chunk struct {
-	text          string
-	x, y, end     float64 // where it begins and ends
-	size          float64
-	bold, guessed bool // guessed: its width is
+	text      string
+	x, y, end float64 // where it begins and ends
+	size      float64
+	font      *font
 }
 
 // state is what text is shown with.
@@ -274,7 +274,7 @@ func (p *painter) show(s []byte) {
 	if b.Len() == 0 || !sane(start) || !sane(end) || size == 0 {
 		return
 	}
-	p.chunks = append(p.chunks, chunk{b.String(), start[4], start[5], end[4], size, p.font.bold, !p.font.measured})
+	p.chunks = append(p.chunks, chunk{b.String(), start[4], start[5], end[4], size, p.font})
 }
 
 // place is where text goes, on the page.

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -49,8 +50,16 @@ func (d *document) readFont(v any) *font {
 	if s, ok := d.get(values["ToUnicode"]).(stream); ok {
 		f.readUnicode(d.unpack(s))
 	}
+	for code, text := range f.text {
+		if strings.ContainsFunc(text, isLigature) {
+			f.text[code] = norm.NFKC.String(text)
+		}
+	}
 	return f
 }
+
+// isLigature knows the signs that are several Latin letters, which words are not looked for with.
+func isLigature(r rune) bool { return r >= 'ﬀ' && r <= 'ﬆ' }
 
 // readEncoding takes the standard encoding of a font, and its differences.
 func (f *font) readEncoding(d *document, values dict) {
@@ -72,6 +81,7 @@ func (f *font) readEncoding(d *document, values dict) {
 			f.text[0xA1+i] = strings.TrimPrefix(string(r), "\x00")
 		}
 		f.text['\''], f.text['`'] = "’", "‘"
+		maps.Copy(f.text, d.builtIn(values))
 	}
 	code := 0
 	for _, v := range d.array(e["Differences"]) {
@@ -105,7 +115,9 @@ var glyphs = func() map[string]string {
 		quotedblbase „ quotedblright ” guillemotright » ellipsis … perthousand ‰ questiondown ¿ emdash — AE Æ ae æ
 		OE Œ oe œ Oslash Ø oslash ø Lslash Ł lslash ł dotlessi ı germandbls ß Eth Ð eth ð Thorn Þ thorn þ
 		Dcroat Đ dcroat đ degree ° copyright © registered ® trademark ™ Euro € multiply × divide ÷ plusminus ±
-		onehalf ½ onequarter ¼ threequarters ¾ ordfeminine ª ordmasculine º mu µ`)
+		onehalf ½ onequarter ¼ threequarters ¾ ordfeminine ª ordmasculine º mu µ acute ´ circumflex ˆ tilde ˜
+		macron ¯ breve ˘ dotaccent ˙ dieresis ¨ ring ˚ cedilla ¸ hungarumlaut ˝ ogonek ˛ caron ˇ dotlessj ȷ
+		onesuperior ¹ twosuperior ² threesuperior ³ eng ŋ Eng Ŋ asteriskmath * star *`)
 	m["space"], m["nbspace"], m["sfthyphen"] = " ", " ", "\u00AD"
 	for _, ligature := range []string{"ff", "fi", "fl", "ffi", "ffl"} {
 		m[ligature] = ligature

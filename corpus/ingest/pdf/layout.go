@@ -8,12 +8,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // textLine is a line of a page.
 type textLine struct {
 	text      string
 	x, end, y float64
+	former    float64 // where it ended before the last piece
 	size      float64
 	bold      bool
 	page      int
@@ -45,13 +48,14 @@ func (y *layout) addPage(number int, chunks []chunk) {
 		l = nil
 		b.Reset()
 	}
+	narrow := narrowFonts(chunks)
 	for _, c := range chunks {
 		unknown := strings.Count(c.text, "\uFFFD")
 		y.book.Unknown += unknown
 		n := utf8.RuneCountInString(c.text)
 		y.known += n - unknown
 		blank := strings.TrimSpace(c.text) == ""
-		if l != nil && (math.Abs(c.y-l.y) > 0.5*max(l.size, c.size) || c.x < l.end-max(l.size, c.size)) {
+		if l != nil && l.isBefore(c) {
 			end()
 		}
 		if l == nil {
@@ -60,15 +64,7 @@ func (y *layout) addPage(number int, chunks []chunk) {
 			}
 			l = &textLine{x: c.x, end: c.x, y: c.y, page: number}
 		}
-		gap := 0.15
-		if c.guessed {
-			gap = 0.5
-		}
-		if c.x-l.end > gap*c.size {
-			b.WriteByte(' ')
-		}
-		b.WriteString(c.text)
-		l.end = max(l.end, c.end)
+		l.write(&b, c, narrow[c.font])
 		if blank {
 			continue
 		}
@@ -77,12 +73,104 @@ func (y *layout) addPage(number int, chunks []chunk) {
 			l.y = c.y
 		}
 		l.letters += n
-		if c.bold {
+		if c.font.bold {
 			l.strong += n
 		}
 	}
 	end()
 	y.pages = append(y.pages, y.order(lines))
+}
+
+// isBefore reports whether a piece of text begins another line.
+func (l *textLine) isBefore(c chunk) bool {
+	size := max(l.size, c.size)
+	return math.Abs(c.y-l.y) > size/2 || c.x < l.end-size
+}
+
+// write adds a piece of text, and a space if there is a gap before it.
+func (l *textLine) write(text *strings.Builder, c chunk, narrow bool) {
+	gap := wideGap
+	switch {
+	case !c.font.measured:
+		gap = guessedGap
+	case narrow:
+		gap = narrowGap
+	}
+	switch {
+	case c.x-l.end > gap*c.size:
+		text.WriteByte(' ')
+	case l.end-c.x > wideGap*c.size:
+		c.text = takeAccent(text, c.text, c.x-l.former > gap*c.size)
+	}
+	text.WriteString(c.text)
+	l.former, l.end = l.end, max(l.end, c.end)
+}
+
+// Gaps between words, in sizes of the type.
+const (
+	wideGap    = 0.15
+	narrowGap  = 0.08 // in fonts whose words stand closer
+	guessedGap = 0.5  // where the widths of letters are not known
+)
+
+// narrowFonts are the fonts of a page that have hardly a wide gap, but narrow ones. If most letters have one between,
+// the type is spaced.
+func narrowFonts(chunks []chunk) map[*font]bool {
+	type counts struct{ letters, narrow, wide int }
+	all := map[*font]*counts{}
+	for i, c := range chunks {
+		n := all[c.font]
+		if n == nil {
+			n = &counts{}
+			all[c.font] = n
+		}
+		n.letters += utf8.RuneCountInString(c.text)
+		n.wide += strings.Count(c.text, " ")
+		if i == 0 || chunks[i-1].font != c.font || math.Abs(chunks[i-1].y-c.y) > c.size/2 {
+			continue
+		}
+		switch gap := (c.x - chunks[i-1].end) / c.size; {
+		case gap > wideGap:
+			n.wide++
+		case gap > narrowGap:
+			n.narrow++
+		}
+	}
+	narrow := map[*font]bool{}
+	for f, n := range all {
+		narrow[f] = n.narrow > n.wide && n.narrow*3 <= n.letters
+	}
+	return narrow
+}
+
+// combining are the accents that are shown by themselves, and those that letters have.
+var combining = strings.NewReplacer("`", "\u0300", "´", "\u0301", "ˆ", "\u0302", "˜", "\u0303", "¯", "\u0304",
+	"˘", "\u0306", "˙", "\u0307", "¨", "\u0308", "˚", "\u030A", "˝", "\u030B", "ˇ", "\u030C", "¸", "\u0327",
+	"˛", "\u0328")
+
+// takeAccent puts the accent at the end of a line on the letter that is shown below it. Where the letter stands says
+// whether a word begins with it.
+func takeAccent(line *strings.Builder, text string, begins bool) string {
+	former := line.String()
+	accent, size := utf8.DecodeLastRuneInString(former)
+	letter, first := utf8.DecodeRuneInString(text)
+	mark := combining.Replace(string(accent))
+	if size == 0 || mark == string(accent) || !unicode.IsLetter(letter) {
+		return text
+	}
+	switch letter {
+	case 'ı':
+		letter = 'i'
+	case 'ȷ':
+		letter = 'j'
+	}
+	former = former[:len(former)-size]
+	if !begins {
+		former = strings.TrimSuffix(former, " ")
+	}
+	line.Reset()
+	line.WriteString(former)
+	return norm.NFC.String(string(letter)+mark) + text[first:]
 }
 
 // order puts lines from top to bottom, if the page is no page in columns. Of columns the order of the file is kept.
@@ -176,12 +264,18 @@ const (
 	minAgain = 3
 )
 
-// edges finds running heads and page numbers. They come again on one height, with the same words or with a number that
-// grows as the pages do. They stand apart from the text by distance or size, or are nothing but a number.
+// edgeLine is a line that is the first or the last of what is left of a page.
+type edgeLine struct {
+	*textLine
+	apart bool // it stands apart from the text by its distance or its size, or is nothing but a number
+	keys  []string
+}
+
+// edges finds running heads and page numbers: lines on one height of which several have something in common. They stand
+// apart from the text.
 func (y *layout) edges() {
 	for range maxEdge {
-		found := map[string][]*textLine{}
-		apart := map[*textLine]bool{}
+		places := map[string][]edgeLine{}
 		for number, page := range y.pages {
 			body := slices.DeleteFunc(slices.Clone(page), func(l *textLine) bool { return l.kind != Body })
 			if len(body) == 0 {
@@ -194,48 +288,103 @@ func (y *layout) edges() {
 					distance = math.Abs(body[min(i, len(body)-2)].y - body[max(i, 1)].y)
 				}
 				words, counted := numbered(l.text, number)
-				apart[l] = distance > 1.25*y.leading || words == "" || l.size < y.size-0.4
 				if l.size <= y.size*1.1 && (words != "" || counted != "") {
-					key := fmt.Sprintf("%d %.0f %s %s", side, l.y/2, words, counted)
-					found[key] = append(found[key], l)
+					place := fmt.Sprintf("%d %.0f", side, l.y/2)
+					places[place] = append(places[place], edgeLine{
+						textLine: l, apart: distance > 1.25*y.leading || words == "" || l.size < y.size-0.4,
+						keys: append(outerNumbers(l.text, number), words+" "+counted),
+					})
 				}
 			}
 		}
-		y.take(found, apart)
+		y.book.Uncertain = 0
+		for _, lines := range places {
+			y.take(lines)
+		}
 	}
 }
 
-func (y *layout) take(found map[string][]*textLine, apart map[*textLine]bool) {
-	y.book.Uncertain = 0
-	for _, lines := range found {
-		n := 0
-		for _, l := range lines {
-			if apart[l] {
-				n++
+// take finds the running heads and numbers among lines on one height. They have the same words, with a number that
+// grows as the pages do, or such a number before or behind any words. The head of a short chapter may have neither, but
+// most of the others come again.
+func (y *layout) take(lines []edgeLine) {
+	alike := map[string][]edgeLine{}
+	for _, l := range lines {
+		for _, key := range l.keys {
+			alike[key] = append(alike[key], l)
+		}
+	}
+	uncertain := map[*textLine]bool{}
+	for _, group := range alike {
+		apart := 0
+		for _, l := range group {
+			if l.apart {
+				apart++
 			}
 		}
-		switch {
-		case len(lines) < minAgain:
-			continue
-		case n*2 < len(lines):
-			y.book.Uncertain += len(lines)
-			continue
-		}
-		for _, l := range lines {
-			l.kind = RunningHead
-			if words, _ := numbered(l.text, 0); words == "" {
-				l.kind = PageNumber
+		for _, l := range group {
+			if len(group) >= minAgain && apart*2 >= len(group) {
+				l.leave()
+			} else if len(group) >= minAgain {
+				uncertain[l.textLine] = true
 			}
 		}
 	}
+	lines = slices.DeleteFunc(lines, func(l edgeLine) bool { return !l.apart })
+	if len(lines) >= minAgain && comeAgain(lines)*2 >= len(lines) {
+		for _, l := range lines {
+			l.leave()
+		}
+	}
+	for l := range uncertain {
+		if l.kind == Body {
+			y.book.Uncertain++
+		}
+	}
 }
+
+// comeAgain counts the lines that another one is the same as.
+func comeAgain(lines []edgeLine) (n int) {
+	same := map[string]int{}
+	for _, l := range lines {
+		same[l.text]++
+	}
+	for _, times := range same {
+		if times > 1 {
+			n += times
+		}
+	}
+	return n
+}
+
+// leave makes a line one that is no part of the text.
+func (l *textLine) leave() {
+	l.kind = RunningHead
+	if words, _ := numbered(l.text, 0); words == "" {
+		l.kind = PageNumber
+	}
+}
+
+// outerNumbers are the numbers that a line begins or ends with, as the differences to the number of the page.
+func outerNumbers(text string, page int) (keys []string) {
+	fields := strings.Fields(text)
+	for _, f := range []string{fields[0], fields[len(fields)-1]} {
+		if n, ok := number(strings.Trim(f, pageMarks)); ok {
+			keys = append(keys, fmt.Sprintf("page %d", n-page))
+		}
+	}
+	return slices.Compact(keys)
+}
+
+// pageMarks may be around the number of a page.
+const pageMarks = "-–—[]()|·.•"
 
 // numbered parts a line into its words and its number, as the difference to the number of the page.
 func numbered(text string, page int) (words, counted string) {
 	fields := strings.Fields(text)
 	rest := fields[:0:0]
 	for _, f := range fields {
-		plain := strings.Trim(f, "-–—[]()|·.•")
+		plain := strings.Trim(f, pageMarks)
 		n, ok := number(plain)
 		switch {
 		case plain == "" && len(fields) > 1:
@@ -391,6 +540,8 @@ func (y *layout) parts(before, l *textLine, left, right float64) bool {
 	switch {
 	case math.Abs(l.size-before.size) > 0.1*y.size, l.bold != before.bold:
 		return true
+	case y.levelOf(l.size) > 0 && l.page == before.page: // the lines of a heading may be in the middle
+		return math.Abs(before.y-l.y) > maxHeadingLeading*l.size
 	case l.page != before.page:
 		full := before.end >= right-5*y.size
 		return indent > 0.5*y.size || !full && endsSentence(before.text) || l.size > y.size*1.1
@@ -447,15 +598,23 @@ func unspaced(r rune) bool {
 		r >= 0xFF00 && r <= 0xFF60
 }
 
-// maxHeading is how long a heading may be, in characters.
-const maxHeading = 200
+// Limits of headings: how long one may be, in characters, and the distance of its lines, in sizes of its type.
+const (
+	maxHeading        = 200
+	maxHeadingLeading = 1.5
+)
 
 // level is that of a heading, by its size compared with the text.
 func (y *layout) level(p *building) int {
 	if utf8.RuneCountInString(p.text.String()) > maxHeading {
 		return 0
 	}
-	switch ratio := p.first.size / y.size; {
+	return y.levelOf(p.first.size)
+}
+
+// levelOf is the level of headings in type of a size.
+func (y *layout) levelOf(size float64) int {
+	switch ratio := size / y.size; {
 	case ratio >= 1.6:
 		return 1
 	case ratio >= 1.35:

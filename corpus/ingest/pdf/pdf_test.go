@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ import (
 
 // fontOf is a font in which each sign is half as wide as it is high.
 const fontOf = `<</Type/Font/Subtype/Type1/BaseFont/Any/FirstChar 32/Widths[` + `500 500 500 500 500 500 500 500]` +
-	`/Encoding<</BaseEncoding/WinAnsiEncoding/Differences[1/fi/eacute/uni4E2D]>>>>`
+	`/Encoding<</BaseEncoding/WinAnsiEncoding/Differences[1/fi/eacute/uni4E2D/macron/dotlessi]>>>>`
 
 // file makes a document of pages, each with its content, and of further objects. There is no table of references.
 func file(pages []string, others ...string) []byte {
@@ -103,9 +104,18 @@ func TestText(t *testing.T) {
 		},
 		"encoding": {lines("caf\x02 \x01n \x03 \\(a\\) \\101"), []string{"café fin 中 (a) A"}},
 		"kerned":   {"BT /F 10 Tf [(A) 20 (B) -600 (C)] TJ ET", []string{"AB C"}},
-		"order":    {"BT /F 10 Tf 50 500 Td (B.) Tj 0 12 Td (A) Tj ET", []string{"A B."}},
-		"form":     {"/X Do", []string{"In a form"}},
-		"picture":  {"BI /W 1 ID \x00(EIx) Tj EI\n" + lines("Text"), []string{"Text"}},
+		"narrow": {
+			"BT /F 10 Tf [(The) -100 (long) -110 (way) -100 (h) 20 (ome)] TJ ET", []string{"The long way home"},
+		},
+		"spaced type": {"BT /F 10 Tf [(H) -100 (O) -100 (M) -100 (E)] TJ ET", []string{"HOME"}},
+		"accents": {
+			"BT /F 10 Tf 50 500 Td (Th) Tj 11 0 Td (\x04) Tj -1 0 Td (urn) Tj 20 0 Td (\x04) Tj -0.5 0 Td (\x05l) Tj " +
+				"ET",
+			[]string{"Thūrn īl"},
+		},
+		"order":   {"BT /F 10 Tf 50 500 Td (B.) Tj 0 12 Td (A) Tj ET", []string{"A B."}},
+		"form":    {"/X Do", []string{"In a form"}},
+		"picture": {"BI /W 1 ID \x00(EIx) Tj EI\n" + lines("Text"), []string{"Text"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -169,6 +179,84 @@ func TestEdgesAndOutline(t *testing.T) {
 	}
 }
 
+// TestHeadsOfShortChapters: most of them come once or twice. Their numbers count the pages, or most come again.
+func TestHeadsOfShortChapters(t *testing.T) {
+	t.Parallel()
+	for name, heads := range map[string][]string{
+		"numbers before":  {"7 CHAPTER 1. QUAYS", "8 CHAPTER 1. QUAYS", "9 CHAPTER 2. ROADS", "10 CHAPTER 3. HILLS"},
+		"numbers behind":  {"CHAPTER 1. QUAYS 7", "THE BOOK 8", "CHAPTER 2. ROADS 9", "CHAPTER 3. HILLS 10"},
+		"without numbers": {"CHAPTER 1. QUAYS", "CHAPTER 1. QUAYS", "CHAPTER 2. ROADS", "CHAPTER 1. QUAYS"},
+	} {
+		var pages []string
+		for i, head := range heads {
+			pages = append(pages, lines(head, "", "  It is text", fmt.Sprintf("of page %c.", 'A'+i)))
+		}
+		for i, text := range texts(t, file(pages)) {
+			if want := i%2 == 0; strings.HasPrefix(text, "#") != want {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+	}
+	// The headings of chapters on one height are none.
+	var pages []string
+	for i := range 4 {
+		head := fmt.Sprintf("Chapter %c", 'A'+i)
+		pages = append(pages, lines(head, "", "  It is text", fmt.Sprintf("of page %c.", 'A'+i)))
+	}
+	all := texts(t, file(pages))
+	if slices.ContainsFunc(all, func(text string) bool { return strings.HasPrefix(text, "#") }) {
+		t.Errorf("%q", all)
+	}
+}
+
+// TestHeadingOfTwoLines joins lines of large type that are in the middle, and not those far below.
+func TestHeadingOfTwoLines(t *testing.T) {
+	t.Parallel()
+	heading := "BT /F 20 Tf 80 700 Td (The Long Way) Tj 40 -26 Td (to the Quay) Tj -40 -60 Td (Part One) Tj ET "
+	text := strings.ReplaceAll(lines("A text that is longer", "than all of its headings"), " 700 ", " 500 ")
+	b, err := pdf.Read(file([]string{heading + text}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range b.Paragraphs {
+		got = append(got, fmt.Sprintf("%d %s", p.Level, p.Text))
+	}
+	want := []string{"1 The Long Way to the Quay", "1 Part One", "0 A text that is longer than all of its headings"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// compactFont is a font in the compact form with an encoding of its own: "A" is fi, "C" ff, "D" an old digit. "B" is a
+// letter whose name is in the font.
+func compactFont() string {
+	const encoding, charset, shapes = 47, 56, 66
+	where := func(at, operator byte) string { return "\x1d\x00\x00\x00" + string([]byte{at, operator}) }
+	return "\x01\x00\x04\x01" + "\x00\x01\x01\x01\x02A" +
+		"\x00\x01\x01\x01\x13" + where(charset, 15) + where(encoding, 16) + where(shapes, 17) +
+		"\x00\x01\x01\x01\x08uni0436" + "\x00\x00" +
+		"\x80\x03ABC" + "\x01D\x00\xef" +
+		"\x01\x00\x6d\x00\x01\x87\x00\x01\x0a\x00" +
+		"\x00\x04"
+}
+
+// TestBuiltInEncodings reads what fonts say of their codes where the document does not.
+func TestBuiltInEncodings(t *testing.T) {
+	t.Parallel()
+	const font = `3 0 obj<</Subtype/Type1/FontDescriptor 20 0 R>>endobj 20 0 obj`
+	program := "/Encoding 256 array dup 65 /quotedblleft put\ndup 66/eacute put currentfile eexec dup 67 /x put"
+	for want, others := range map[string]string{
+		"fiжff0E": font + `<</FontFile3 21 0 R>>endobj 21 0 obj` + stream("/Subtype/Type1C", compactFont()) + "endobj",
+		"“éCDE":   font + `<</FontFile 21 0 R>>endobj 21 0 obj` + stream("", program) + "endobj",
+		"ABCDE":   font + `<</FontFile3 21 0 R>>endobj 21 0 obj` + stream("/Subtype/Type1C", "\x01\x00\x04") + "endobj",
+	} {
+		if diff := cmp.Diff([]string{want}, texts(t, file([]string{lines("ABCDE")}, others))); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	var bomb []string // each part has the next one ten times
@@ -201,6 +289,8 @@ func FuzzRead(f *testing.F) {
 	for _, filter := range []string{"FlateDecode", "LZWDecode", "ASCIIHexDecode", "ASCII85Decode"} {
 		f.Add(file([]string{packed(f, filter, lines("Text"))}))
 	}
+	f.Add(file([]string{lines("ABCDE")}, "3 0 obj<</FontDescriptor<</FontFile3 21 0 R>>>>endobj 21 0 obj"+
+		stream("/Subtype/Type1C", compactFont())+"endobj"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := pdf.Read(data)
 		if err != nil {
