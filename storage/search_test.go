@@ -75,6 +75,26 @@ func TestSearchFinds(t *testing.T) {
 	}
 }
 
+// TestNamesInAQueryComeFirst: an entry with a name in a question comes before those with facts that have more of its
+// words. A longer name comes before a shorter one.
+func TestNamesInAQueryComeFirst(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, t.TempDir(), scenesOf(1))
+	s.read(creates("Wren", "Asked who is the Ferryman, and what is mere-glass, by a king.", "person"),
+		creates("Ferryman", "Poles a punt.", "person"), creates("mere-glass", "Greenish.", "thing"),
+		creates("king", "A rank.", "rank"), creates("King of Bohemia", "Wears a mask.", "person"))
+	for text, want := range map[string][]string{
+		"who is the ferryman":          {"Ferryman", "Wren"},
+		"what is mere-glass?":          {"mere-glass", "Wren"},
+		"who is the king of Bohemia?":  {"King of Bohemia", "king", "Wren"},
+		"Ferryman, who poles the boat": {"Ferryman", "Wren"},
+	} {
+		if got := s.names(annotator.Query{Text: text}); !slices.Equal(got[:min(len(want), len(got))], want) {
+			t.Errorf("%q finds %q, want %q first", text, got, want)
+		}
+	}
+}
+
 // hostile are searches that are syntax to FTS5, or would be if a word of them were not quoted.
 var hostile = []string{
 	"Dawn (character)", "Mik's sword", "a AND", "vys:mana pool", `""`, "-", "don't", "C++", "-x", "foo:bar", `"`, "*",

@@ -28,12 +28,12 @@ const (
 	maxHits    = 2_000 // names, and claims, with a common word that a search reads: the first in the story
 )
 
-// Search returns entries by words in their names and claims. Entries whose name is in the query come first, the
-// longest name before others. Then come the best matches: entries that have all words, or else any of them. A word
-// that few have counts for more, and one in a name for more than one in a claim. Common words, such as "the", count
-// only where no other word finds anything. Every word is taken literally, so no text is a syntax error. Words that
-// FTS5 does not index, as in scripts without spaces, are looked for inside names. A query without a word finds
-// everything, by term.
+// Search returns entries by words in their names and claims. Entries whose name is in the query come first, the longest
+// name before others, whatever else they match. Then come the best matches: entries that have all words, or else any of
+// them. A word that few have counts for more, and one in a name for more than one in a claim. Common words, such as
+// "the", count only where no other word finds anything. Every word is taken literally, so no text is a syntax error.
+// Words that FTS5 does not index, as in scripts without spaces, are looked for inside names. A query without a word
+// finds everything, by term.
 func (g Glossary) Search(ctx context.Context, query annotator.Query) ([]annotator.Entry, error) {
 	r := g.Reader()
 	found, err := (&search{r}).find(ctx, query)
@@ -185,8 +185,10 @@ func (s *search) ranked(ctx context.Context, query annotator.Query,
 	}
 	for _, by = range [][]string{rare, words} {
 		scores, err := s.scores(ctx, query, by)
-		if err != nil || len(scores) > 0 {
-			ids, err = s.sorted(ctx, query, scores, err)
+		if err != nil {
+			return nil, nil, err
+		}
+		if ids, err = s.sorted(ctx, query, scores, rare); err != nil || len(ids) > 0 {
 			return ids, by, err
 		}
 	}
@@ -349,21 +351,21 @@ func (s *search) filtered(ctx context.Context, query annotator.Query, ids []int6
 		WHERE %s ORDER BY e.key, e.entry_id`, len(args), clause), args...)
 }
 
-// sorted returns the entries by their scores, after those with exactly this name. These may have no score: of a common
-// word only the first rows are read.
+// sorted returns the entries by their scores, after those that the query names. These may have no score, because they
+// lack another word of the query.
 func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[int64]score,
-	err error,
+	rare []string,
 ) ([]int64, error) {
-	if err != nil {
-		return nil, err
-	}
-	named, err := s.called(ctx, query.Text)
+	named, err := s.called(ctx, query.Text, rare)
 	if err != nil {
 		return nil, err
 	}
 	passed, err := s.filtered(ctx, query, slices.Collect(maps.Keys(named)))
 	if err != nil {
 		return nil, err
+	}
+	if scores == nil {
+		scores = map[int64]score{}
 	}
 	for _, id := range passed {
 		if _, found := scores[id]; !found {
@@ -380,14 +382,17 @@ func (s *search) sorted(ctx context.Context, query annotator.Query, scores map[i
 const maxNameWords = 6
 
 // called returns the entries that a query names: "who is the king of Bohemia" names the King of Bohemia. For each it
-// gives the number of the words of the longest name. A name of one word is not looked for inside a longer query, where
-// it would be any word.
-func (s *search) called(ctx context.Context, text string) (map[int64]int, error) {
+// gives the number of the words of the longest name. Inside a longer query, a name of one word must be a rare word.
+func (s *search) called(ctx context.Context, text string, rare []string) (map[int64]int, error) {
 	words := strings.Fields(codex.Normalize(text))
 	lengths := map[string]int{strings.Join(words, " "): len(words)}
+	add := func(name string, n int) { lengths[strings.TrimFunc(name, unicode.IsPunct)] = n }
+	for _, word := range rare {
+		add(codex.Normalize(word), 1)
+	}
 	for from := range words {
 		for n := 2; n <= maxNameWords && from+n <= len(words); n++ {
-			lengths[strings.TrimFunc(strings.Join(words[from:from+n], " "), unicode.IsPunct)] = n
+			add(strings.Join(words[from:from+n], " "), n)
 		}
 	}
 	named := map[int64]int{}

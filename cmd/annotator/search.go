@@ -25,10 +25,11 @@ func newSearch(a *app) *cobra.Command {
 		Use:   "search QUERY",
 		Short: "Find entries by words",
 		Long: longHelp(`
-Find entries by words in their names and definitions, best match first: entries with all the words, else those with
-any of them. Beside each stands the fact that has the most of the words, or else how its definition begins. All
-characters are literal. An empty query lists all entries. With --as-of, search the codex as it was at a point of the
-story, without anything that is told later.`, exitMisused, exitHalted, exitInterrupted),
+Find entries by words in their names and definitions: first those that the query names, as "who is the ferryman" names
+the Ferryman, then the best matches, entries with all the words, else those with any of them. Beside each stands the
+fact that has the most of the words, or else how its definition begins. All characters are literal. An empty query lists
+all entries. With --as-of, search the codex as it was at a point of the story, without anything that is told
+later.`, exitMisused, exitHalted, exitInterrupted),
 		Example: `  annotator search captain
   annotator search --db book.annotator.db --tag place "old harbour"
   annotator search --as-of scene:40 captain

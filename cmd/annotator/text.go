@@ -59,7 +59,15 @@ func shorten(text string, most int) string {
 	if columns(text) <= most {
 		return text
 	}
-	return strings.TrimRight(truncate(text, max(most-3, 0)), " ,;:") + "..."
+	return strings.TrimRight(wholeWords(text, truncate(text, max(most-3, 0))), " ,;:") + "..."
+}
+
+// wholeWords cuts a prefix of a text after its last whole word, if that leaves half of it.
+func wholeWords(text, prefix string) string {
+	if end := strings.LastIndexByte(prefix, ' '); !strings.HasPrefix(text[len(prefix):], " ") && end > len(prefix)/2 {
+		return prefix[:end]
+	}
+	return prefix
 }
 
 // truncate returns the longest prefix of a text that takes no more than most columns.

@@ -89,3 +89,23 @@ func TestQuotedForUnix(t *testing.T) {
 		}
 	}
 }
+
+// TestShortTextsEndWithAWord: a text is cut after a word, and inside one only if half of the text would be lost.
+func TestShortTextsEndWithAWord(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"the lake of Hallowmere is wide", 24, "the lake of..."},
+		{"the lake of Hallowmere is wide", 25, "the lake of Hallowmere..."},
+		{"the lake of Hallowmere is wide", 30, "the lake of Hallowmere is wide"},
+		{"a Schifffahrtsgesellschaftskapitän", 20, "a Schifffahrtsges..."},
+		{"湖は広いです。とても広いです。", 11, "湖は広い..."},
+	} {
+		if got := shorten(test.text, test.most); got != test.want {
+			t.Errorf("%q in %d columns is %q, want %q", test.text, test.most, got, test.want)
+		}
+	}
+}
