@@ -329,7 +329,7 @@ func (r *docxReader) end(name string) {
 		}
 	case "footnote", "endnote":
 		if r.into != nil {
-			r.into[r.note] = r.asNote()
+			r.into[r.note] = r.asNote("footnote")
 		}
 	case "tbl":
 		r.tag("</table>")

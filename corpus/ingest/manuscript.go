@@ -180,8 +180,8 @@ func (m *manuscript) page() string {
 	return b.String()
 }
 
-// asNote is the document as the text of a note; "" if it has none.
-func (m *manuscript) asNote() string {
+// asNote is the document as an element of a kind, of EPUB's or ours: a note, a comment; "" if it has no text.
+func (m *manuscript) asNote(kind string) string {
 	for len(m.open) > 0 {
 		m.open[len(m.open)-1].joined = false
 		m.end()
@@ -195,7 +195,7 @@ func (m *manuscript) asNote() string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return `<aside epub:type="footnote">` + b.String() + "</aside>"
+	return `<aside epub:type="` + kind + `">` + b.String() + "</aside>"
 }
 
 // breaks are the blank paragraphs that part scenes. Where there are many, and next to headings, they are

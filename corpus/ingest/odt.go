@@ -270,14 +270,14 @@ func (r *odtReader) end(name string) {
 	case "span":
 		r.spans = r.spans[:len(r.spans)-1]
 	case "note", "annotation":
-		note := r.asNote()
+		kind := "footnote"
+		if name == "annotation" {
+			kind = "comment"
+		}
+		note := r.asNote(kind)
 		last := r.outer[len(r.outer)-1]
 		r.outer = r.outer[:len(r.outer)-1]
 		r.manuscript, r.spans = last.manuscript, last.spans
-		if name == "annotation" && note != "" {
-			note = `<div epub:type="comment">` + strings.TrimSuffix(strings.TrimPrefix(note,
-				`<aside epub:type="footnote">`), "</aside>") + "</div>"
-		}
 		if note != "" {
 			r.paragraph().behind = append(r.paragraph().behind, note)
 		}

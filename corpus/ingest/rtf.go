@@ -450,22 +450,17 @@ func (r *rtfReader) destination(word, into string) {
 
 // endNote returns to the document around a note.
 func (r *rtfReader) endNote() {
-	note := r.asNote()
 	last := r.outer[len(r.outer)-1]
+	note := r.asNote(last.kind)
 	r.outer = r.outer[:len(r.outer)-1]
 	r.manuscript, r.props = last.manuscript, last.props
-	if note == "" {
-		return
-	}
-	if last.kind != "footnote" {
-		note = `<div epub:type="` + last.kind + `">` + strings.TrimSuffix(strings.TrimPrefix(note,
-			`<aside epub:type="footnote">`), "</aside>") + "</div>"
-	}
-	if last.kind == "running-head" {
+	switch {
+	case note == "":
+	case last.kind == "running-head":
 		r.tag(note)
-		return
+	default:
+		r.paragraph().behind = append(r.paragraph().behind, note)
 	}
-	r.paragraph().behind = append(r.paragraph().behind, note)
 }
 
 // endParagraph closes the open paragraph with the properties that it has by now.

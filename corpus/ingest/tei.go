@@ -202,7 +202,7 @@ func (r *teiReader) end(name string) {
 		r.depth--
 		r.tag("</section>")
 	case name == "note":
-		note := r.asNote()
+		note := r.asNote("footnote")
 		r.manuscript, r.outer = r.outer[len(r.outer)-1], r.outer[:len(r.outer)-1]
 		switch {
 		case note == "":

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -37,16 +38,15 @@ type layout struct {
 
 func (y *layout) addPage(number int, chunks []chunk) {
 	var lines []*textLine
-	var b strings.Builder
+	var text []byte
 	var l *textLine
 	end := func() {
-		if l != nil && strings.TrimSpace(b.String()) != "" {
-			l.text = strings.Join(strings.Fields(b.String()), " ")
+		if l != nil && len(bytes.TrimSpace(text)) > 0 {
+			l.text = strings.Join(strings.Fields(string(text)), " ")
 			l.bold = l.strong*2 > l.letters
 			lines = append(lines, l)
 		}
-		l = nil
-		b.Reset()
+		l, text = nil, text[:0]
 	}
 	narrow := narrowFonts(chunks)
 	for _, c := range chunks {
@@ -64,7 +64,7 @@ func (y *layout) addPage(number int, chunks []chunk) {
 			}
 			l = &textLine{x: c.x, end: c.x, y: c.y, page: number}
 		}
-		l.write(&b, c, narrow[c.font])
+		text = l.write(text, c, narrow[c.font])
 		if blank {
 			continue
 		}
@@ -88,7 +88,7 @@ func (l *textLine) isBefore(c chunk) bool {
 }
 
 // write adds a piece of text, and a space if there is a gap before it.
-func (l *textLine) write(text *strings.Builder, c chunk, narrow bool) {
+func (l *textLine) write(text []byte, c chunk, narrow bool) []byte {
 	gap := wideGap
 	switch {
 	case !c.font.measured:
@@ -98,12 +98,12 @@ func (l *textLine) write(text *strings.Builder, c chunk, narrow bool) {
 	}
 	switch {
 	case c.x-l.end > gap*c.size:
-		text.WriteByte(' ')
+		text = append(text, ' ')
 	case l.end-c.x > wideGap*c.size:
-		c.text = takeAccent(text, c.text, c.x-l.former > gap*c.size)
+		text, c.text = takeAccent(text, c.text, c.x-l.former > gap*c.size)
 	}
-	text.WriteString(c.text)
 	l.former, l.end = l.end, max(l.end, c.end)
+	return append(text, c.text...)
 }
 
 // Gaps between words, in sizes of the type.
@@ -150,13 +150,12 @@ var combining = strings.NewReplacer("`", "\u0300", "´", "\u0301", "ˆ", "\u0302
 
 // takeAccent puts the accent at the end of a line on the letter that is shown below it. Where the letter stands says
 // whether a word begins with it.
-func takeAccent(line *strings.Builder, text string, begins bool) string {
-	former := line.String()
-	accent, size := utf8.DecodeLastRuneInString(former)
+func takeAccent(line []byte, text string, begins bool) (before []byte, accented string) {
+	accent, size := utf8.DecodeLastRune(line)
 	letter, first := utf8.DecodeRuneInString(text)
 	mark := combining.Replace(string(accent))
 	if size == 0 || mark == string(accent) || !unicode.IsLetter(letter) {
-		return text
+		return line, text
 	}
 	switch letter {
 	case 'ı':
@@ -164,13 +163,11 @@ func takeAccent(line *strings.Builder, text string, begins bool) string {
 	case 'ȷ':
 		letter = 'j'
 	}
-	former = former[:len(former)-size]
+	line = line[:len(line)-size]
 	if !begins {
-		former = strings.TrimSuffix(former, " ")
+		line = bytes.TrimSuffix(line, []byte(" "))
 	}
-	line.Reset()
-	line.WriteString(former)
-	return norm.NFC.String(string(letter)+mark) + text[first:]
+	return line, norm.NFC.String(string(letter)+mark) + text[first:]
 }
 
 // order puts lines from top to bottom, if the page is no page in columns. Of columns the order of the file is kept.
