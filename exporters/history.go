@@ -18,8 +18,8 @@ type History interface {
 	Histories(ctx context.Context) iter.Seq2[[]annotator.Revision, error]
 	// Episodes returns all summaries of the story and of threads, oldest first. Each is known from the end of a scene.
 	Episodes(ctx context.Context) ([]annotator.Episode, []annotator.Order, error)
-	// Weights returns how often the story mentions entries, by their ids.
-	Weights(ctx context.Context, entries []int64) (map[int64]int, error)
+	// MentionsOf returns how often the story mentions entries, by their ids.
+	MentionsOf(ctx context.Context, entries []int64) (map[int64]int, error)
 }
 
 // entryHistory replays the revisions of an entry.

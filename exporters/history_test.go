@@ -32,7 +32,7 @@ func (p *memoryHistory) Episodes(context.Context) ([]annotator.Episode, []annota
 	return p.episodes, p.scenes, nil
 }
 
-func (p *memoryHistory) Weights(_ context.Context, entries []int64) (map[int64]int, error) {
+func (p *memoryHistory) MentionsOf(_ context.Context, entries []int64) (map[int64]int, error) {
 	weights := map[int64]int{}
 	for _, id := range entries {
 		weights[id] = len(p.revisions[id])

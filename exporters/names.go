@@ -10,7 +10,7 @@ import (
 
 // writeNames writes a table of names as CSV, with a line for each entry. Its cells are those of the format csv.
 func writeNames(ctx context.Context, w io.Writer, c *Codex) error {
-	mentions, err := c.History.Weights(ctx, each(c.Entries, func(e Entry) int64 { return e.ID }))
+	mentions, err := c.History.MentionsOf(ctx, each(c.Entries, func(e Entry) int64 { return e.ID }))
 	if err != nil {
 		return err
 	}

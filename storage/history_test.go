@@ -134,17 +134,27 @@ func (d *dated) equals(point string, want []annotator.Entry) {
 	d.appear(point, view.At(d.db, m), got)
 }
 
-// appear checks that entries begin and end where they are mentioned within a limit, of those that are.
+// appear checks that entries begin and end where they are mentioned or a fact of them is told within a limit, of those
+// that are.
 func (d *dated) appear(point string, shown *view.View, entries []annotator.Entry) {
 	d.Helper()
 	for i := range entries {
 		e := &entries[i]
 		found, _, err := shown.Mentions(d.ctx, e.ID, 0, 0)
 		d.ok(err)
-		if len(found) == 0 {
+		var places []annotator.Place
+		for i := range found {
+			places = append(places, found[i].Place)
+		}
+		for i := range e.Claims {
+			if c := &e.Claims[i]; codex.Shown(c) && c.Ended != annotator.EndRefuted && c.From != 0 {
+				places = append(places, c.From)
+			}
+		}
+		if len(places) == 0 {
 			continue
 		}
-		if first, last := found[0].Place, found[len(found)-1].Place; e.First != first || e.Last != last {
+		if first, last := slices.Min(places), slices.Max(places); e.First != first || e.Last != last {
 			d.Fatalf("as of %s, %s is from %d to %d, and mentioned from %d to %d", point, e.Term, e.First, e.Last,
 				first, last)
 		}

@@ -157,6 +157,22 @@ func see(t tester, v *view.View, scenes []*annotator.Scene) *seen {
 	ok(err)
 	all, err := v.MostMentioned(ctx, 1000)
 	ok(err)
+	weights, err := v.Weights(ctx, ids)
+	ok(err)
+	foremost, err := v.Foremost(ctx, 2)
+	ok(err)
+	for i, e := range foremost {
+		for id, weight := range weights {
+			isBefore := weight > e.Count || weight == e.Count && id < e.Entry
+			isListed := slices.Contains(foremost[:i], view.EntryCount{Entry: id, Count: weight})
+			if weights[e.Entry] != e.Count || isBefore && !isListed {
+				t.Errorf("of the weights %v the foremost are %v", weights, foremost)
+			}
+		}
+	}
+	if len(foremost) != min(2, len(weights)) {
+		t.Errorf("of the weights %v the foremost are %v", weights, foremost)
+	}
 	for id, list := range s.Mentions {
 		list = slices.DeleteFunc(slices.Clone(list), func(m view.SharedMention) bool { return m.Ambiguous })
 		counted := 0

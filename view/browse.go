@@ -79,15 +79,63 @@ func (v *View) NamesBeginning(ctx context.Context, text string, limit int) ([]st
 	return list[:min(limit, len(list))], err
 }
 
-// Weights returns how often the story mentions entries, by their ids.
+// MentionsOf returns how often the story mentions entries, by their ids.
+func (v *View) MentionsOf(ctx context.Context, entries []int64) (map[int64]int, error) {
+	return v.sums(ctx, `SELECT entry_id, mentions FROM (`+v.blocks()+`)`, entries)
+}
+
+// Weights returns how much the story has of entries, by their ids: how often it mentions them, and how many facts it
+// tells of them. Narration calls some persons "you" or "I", and seldom by a name.
 func (v *View) Weights(ctx context.Context, entries []int64) (map[int64]int, error) {
-	weights := map[int64]int{}
+	return v.sums(ctx, `SELECT entry_id, mentions FROM (`+v.blocks()+`) UNION ALL SELECT v.entry_id, 1
+		FROM json_each(?2) c CROSS JOIN value v INDEXED BY value_entry ON v.entry_id = c.value AND v.field = 'claim'
+		WHERE v.holds = 1 AND `+v.r.Limit.InForce("v"), entries)
+}
+
+// sums adds the numbers up that a query has for each of some entries. An entry may be listed twice.
+func (v *View) sums(ctx context.Context, query string, entries []int64) (map[int64]int, error) {
+	sums := map[int64]int{}
+	entries = slices.Clone(entries)
+	slices.Sort(entries)
+	entries = slices.Compact(entries)
 	err := v.r.Each(ctx, func(rows *sql.Rows) error {
 		var entry int64
 		var n int
 		err := rows.Scan(&entry, &n)
-		weights[entry] += n
+		sums[entry] += n
 		return err
-	}, `SELECT entry_id, mentions FROM (`+v.blocks()+`)`, v.r.Limit.Bound(), storage.List(entries))
-	return weights, sqlite.Wrap(err, "count the mentions in %s", v.db.Path())
+	}, query, v.r.Limit.Bound(), storage.List(entries))
+	return sums, sqlite.Wrap(err, "count the mentions in %s", v.db.Path())
+}
+
+// Foremost returns the entries with the most weight, at most limit of them. It weighs those with the most mentions or
+// facts in the whole story, until no other can have more within the limit.
+func (v *View) Foremost(ctx context.Context, limit int) ([]EntryCount, error) {
+	for looked := 2 * limit; ; looked *= 2 {
+		mentioned, err := v.everMentioned(ctx, 0, looked)
+		if err != nil {
+			return nil, err
+		}
+		told, err := readAll(ctx, v, "count the facts", scanEntryCount,
+			`SELECT id, claimed FROM entry ORDER BY claimed DESC, id LIMIT ?`, looked)
+		if err != nil {
+			return nil, err
+		}
+		others := 0 // the most weight that another entry can have
+		for _, list := range [][]EntryCount{mentioned, told} {
+			if len(list) == looked {
+				others += list[looked-1].Count
+			}
+		}
+		weights, err := v.Weights(ctx, ids(append(mentioned, told...)))
+		var most []EntryCount
+		for id, n := range weights {
+			most = append(most, EntryCount{id, n})
+		}
+		slices.SortFunc(most, compareCounts)
+		most = most[:min(limit, len(most))]
+		if err != nil || others == 0 || len(most) == limit && most[limit-1].Count > others {
+			return most, err
+		}
+	}
 }

@@ -48,16 +48,18 @@ func (v *View) Mentions(ctx context.Context, entry int64,
 	return found, total, err
 }
 
-// Span is where a story mentions an entry.
+// Span is where a story mentions an entry, or tells a fact of it.
 type Span struct{ First, Last annotator.Place }
 
-// Seen returns where entries are mentioned first and last, by their ids. Entries without a mention that means them are
-// left out.
+// Seen returns where the story first and last mentions entries or tells facts of them, by their ids. Entries without a
+// fact and without a mention that means them are left out.
 func (v *View) Seen(ctx context.Context, entries []int64) (map[int64]Span, error) {
-	end := func(order string) string {
-		return fmt.Sprintf(`(SELECT m.place FROM mention m
-			WHERE m.entry_id = c.value AND m.place <= %d AND m.meant AND %s
-			ORDER BY m.place %s LIMIT 1)`, v.lastPlace(), v.visible("m"), order)
+	end := func(order, which string) string {
+		return fmt.Sprintf(`(SELECT %[1]s(place) FROM (SELECT * FROM (SELECT m.place AS place FROM mention m
+			WHERE m.entry_id = c.value AND m.place <= %[3]d AND m.meant AND %[4]s ORDER BY m.place %[2]s LIMIT 1)
+			UNION ALL SELECT %[1]s(v.json ->> 'from') FROM value v WHERE v.entry_id = c.value AND v.field = 'claim'
+			AND v.json ->> 'from' BETWEEN 1 AND %[3]d AND %[5]s AND %[6]s))`,
+			which, order, v.lastPlace(), v.visible("m"), v.r.Limit.InForce("v"), told)
 	}
 	found := map[int64]Span{}
 	err := v.r.Each(ctx, func(rows *sql.Rows) error {
@@ -68,7 +70,8 @@ func (v *View) Seen(ctx context.Context, entries []int64) (map[int64]Span, error
 			found[entry] = Span{annotator.Place(first.V), annotator.Place(last.V)}
 		}
 		return err
-	}, `SELECT c.value, `+end("ASC")+`, `+end("DESC")+` FROM json_each(?2) c`, v.r.Limit.Bound(), storage.List(entries))
+	}, `SELECT c.value, `+end("ASC", "min")+`, `+end("DESC", "max")+` FROM json_each(?2) c`,
+		v.r.Limit.Bound(), storage.List(entries))
 	return found, sqlite.Wrap(err, "read the mentions in %s", v.db.Path())
 }
 

@@ -63,8 +63,8 @@ func (v *View) EntriesByID(ctx context.Context, ids []int64) (map[int64]*annotat
 	return found, v.setAppearance(ctx, slices.Collect(maps.Values(found))...)
 }
 
-// setAppearance sets First and Last of entries to where the story mentions them. An entry without a mention keeps the
-// places of its revisions.
+// setAppearance sets First and Last of entries to where the story mentions them or tells facts of them. An entry
+// without a mention and a fact keeps the places of its revisions.
 func (v *View) setAppearance(ctx context.Context, entries ...*annotator.Entry) error {
 	ids := make([]int64, len(entries))
 	for i, e := range entries {

@@ -43,9 +43,9 @@ const castInLists = 40
 // whoInLists is the number of entries that a list names for a chapter.
 const whoInLists = 4
 
-// cast returns the entries that are mentioned most, without their claims.
+// cast returns the entries that the story has most of, without their claims.
 func (v *codexView) cast(ctx context.Context, size int) ([]*annotator.Entry, error) {
-	mentioned, err := v.MostMentioned(ctx, size)
+	mentioned, err := v.Foremost(ctx, size)
 	if err != nil {
 		return nil, err
 	}

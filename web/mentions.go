@@ -168,7 +168,7 @@ const (
 
 func showCast(r *request) (*page, error) {
 	ctx := r.Context()
-	mentioned, err := r.view.MostMentioned(ctx, castRows)
+	mentioned, err := r.view.Foremost(ctx, castRows)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func showNames(r *request) (*page, error) {
 // nameRows returns the rows of entries, in their order.
 func (r *request) nameRows(entries []annotator.Entry) ([]nameRow, error) {
 	ids := idsOf(entries, func(e *annotator.Entry) int64 { return e.ID })
-	mentions, err := r.view.Weights(r.Context(), ids)
+	mentions, err := r.view.MentionsOf(r.Context(), ids)
 	if err != nil {
 		return nil, err
 	}
