@@ -106,6 +106,28 @@ func TestFirstVisitAsks(t *testing.T) {
 	}
 }
 
+// TestQuestionDoesNotCountChapters: who knows the whole story chooses from its chapters. All others name one, and are
+// not shown how many there are.
+func TestQuestionDoesNotCountChapters(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	for path, listed := range map[string]bool{
+		"/lanterns/where?as-of=all": true, "/lanterns/where?as-of=scene:5": false, "/lanterns/where?as-of=start": false,
+	} {
+		if n := strings.Count(s.want(path, http.StatusOK), "<option"); listed != (n == 6) || !listed && n > 0 {
+			t.Errorf("%s lists %d chapters", path, n)
+		}
+	}
+	for chapter, limit := range map[string]string{"#2": "scene%3A27", "moth and flame": "scene%3A52", "#9": ""} {
+		got := s.do(s.request(http.MethodPost, "/lanterns/limit",
+			url.Values{"chapter": {chapter}, "back": {"/lanterns/story"}}))
+		if to := got.Header.Get("Location"); limit == "" && got.StatusCode != http.StatusBadRequest ||
+			!strings.HasSuffix(to, limit) {
+			t.Errorf("the chapter %q leads to %q, with status %d", chapter, to, got.StatusCode)
+		}
+	}
+}
+
 // TestReadOn reads the story from its beginning to its end by the button alone. Each step shows the text that follows,
 // and nothing after it.
 func TestReadOn(t *testing.T) {

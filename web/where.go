@@ -16,8 +16,8 @@ import (
 	"annotator/view"
 )
 
-// question asks how far a reader has read. It shows nothing of the story that the reader has not read: chapters after
-// the reader's limit have numbers only.
+// question asks how far a reader has read. It shows nothing of the story that the reader has not read, nor how many
+// chapters that has. Only a reader without a limit gets a list.
 type question struct {
 	Unknown  string // a limit that the story does not have; empty: none
 	Kept     bool   // this browser remembers it
@@ -25,11 +25,11 @@ type question struct {
 	Back     string // the page to show then
 	Begin    string // the page to show to a reader who has not begun
 	Action   string
-	Chapters []choice
-	Selected int  // the number of the chapter that the list shows; 0: none
-	Many     bool // there are too many chapters for a list
+	Begun    bool     // the story has a chapter
+	Chapters []choice // all of them, of a reader who knows them; none: the reader names one
+	Selected string   // the chapter that the form shows; empty: none
 	Scenes   []choice
-	Chapter  string // whose scenes those are
+	Chapter  string // whose scenes those are; empty: the reader does not know its title
 	Bounded  bool   // the server has a limit
 }
 
@@ -92,63 +92,68 @@ func (r *request) back() string {
 	return here.RequestURI()
 }
 
-// question lists the chapters up to the server's limit, with the titles of those that are known to the reader.
+// question returns what a reader is asked. What the reader knows is nil before the first answer.
 func (r *request) question(known *codexView) (*question, error) {
 	ctx := r.Context()
 	q := &question{Back: r.back(), Action: r.Link("limit"), Begin: r.Link(), Bounded: r.db.bounded()}
 	all, err := r.db.all().Chapters(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil || len(all) == 0 {
+		return q, err
 	}
-	var titles map[int64]string
+	chosen := chapterNamed(all, r.URL.Query().Get("chapter"))
+	if len(all) == 1 {
+		chosen = 0
+	}
+	shown := chosen
+	if q.Begun = true; chosen < 0 {
+		isHere := func(c view.Chapter) bool { return c.First <= r.limit.moment.Scene && r.limit.moment.Scene <= c.Last }
+		shown = slices.IndexFunc(all, isHere)
+	}
+	if known != nil && !r.limit.Limited() && len(all) <= maxListed {
+		for i := range all {
+			q.Chapters = append(q.Chapters, choice{Name: rankName(i), Label: chapterLabel(i+1, all[i].Title)})
+		}
+		q.Selected = rankName(shown)
+	} else if shown >= 0 {
+		q.Selected = cmp.Or(r.URL.Query().Get("chapter"), all.Name(shown))
+	}
+	if chosen < 0 {
+		return q, nil
+	}
 	if known != nil {
-		if titles, err = known.Titles(ctx); err != nil {
+		titles, err := known.Titles(ctx)
+		if err != nil {
 			return nil, err
 		}
+		q.Chapter = titles[all[chosen].ID]
 	}
-	chosen := r.queryNumber("chapter")
-	if chosen == 0 && len(all) == 1 {
-		chosen = 1
-	}
-	q.Selected = int(chosen)
-	q.Many = len(all) > maxListed
-	for i := range all {
-		t := &all[i]
-		label := cmp.Or(titles[t.ID], unknownLabel(all, i))
-		if n := r.limit.moment.Scene; chosen == 0 && t.First <= n && n <= t.Last {
-			q.Selected = i + 1
-		}
-		if !q.Many {
-			end := fmt.Sprintf("%s:%d", view.PointThread, t.ID)
-			q.Chapters = append(q.Chapters, choice{strconv.Itoa(i + 1), label, end})
-		}
-		if int64(i+1) == chosen {
-			q.Chapter = label
-			if q.Scenes, err = r.sceneChoices(ctx, t.ID); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if r.db.bounded() { // the last chapter may be within the limit in part
-		q.Chapters = slices.DeleteFunc(q.Chapters, func(c choice) bool {
-			_, _, err := r.moment(c.URL)
-			return err != nil
-		})
-	}
-	return q, nil
+	q.Scenes, err = r.sceneChoices(ctx, all[chosen].ID)
+	return q, err
 }
 
-// endOfChapter returns the limit at the end of a chapter, which a form names by its number in the story.
-func (r *request) endOfChapter(number string) (string, error) {
-	threads, err := r.db.all().Threads(r.Context())
-	n, invalid := strconv.Atoi(number)
-	if err == nil && (invalid != nil || n < 1 || n > len(threads)) {
-		err = annotator.Errorf(annotator.Misused, "the story has no chapter %q", number)
+// chapterNamed returns the index of the only chapter with a name; -1 if there is none, or several.
+func chapterNamed(all view.Chapters, name string) int {
+	if found := all.Find(strings.TrimSpace(name)); len(found) == 1 {
+		return found[0]
 	}
+	return -1
+}
+
+// rankName is the name of a chapter by its index.
+func rankName(i int) string { return "#" + strconv.Itoa(i+1) }
+
+// endOfChapter returns the limit at the end of a chapter that a form names. The error tells of no chapter.
+func (r *request) endOfChapter(name string) (string, error) {
+	all, err := r.db.all().Chapters(r.Context())
 	if err != nil {
 		return "", err
 	}
-	return view.Point{Kind: view.PointScene, ID: int64(threads[n-1].Last)}.String(), nil
+	i := chapterNamed(all, name)
+	if i < 0 {
+		return "", annotator.Errorf(annotator.Misused, "no chapter alone has the name %q", name).
+			WithAdvice("write its number, 2.3 for the third of part two, #20 for the twentieth of all, or its title")
+	}
+	return view.Point{Kind: view.PointScene, ID: int64(all[i].Last)}.String(), nil
 }
 
 // sceneChoices lists the scenes of a chapter that can be the limit.
@@ -169,23 +174,6 @@ func chapterLabel(number int, title string) string {
 		return fmt.Sprintf("Chapter %s", groupDigits(number))
 	}
 	return title
-}
-
-// unknownLabel names a chapter by numbers alone, because its title may tell of what a reader does not know yet.
-func unknownLabel(all view.Chapters, i int) string {
-	if name := all.Name(i); '0' <= name[0] && name[0] <= '9' {
-		return "Chapter " + name
-	}
-	return ordinal(i+1) + " chapter"
-}
-
-// ordinal writes the rank of something in a list: "1st", "12th".
-func ordinal(n int) string {
-	ending := "th"
-	if tens := n / 10 % 10; tens != 1 && n%10 >= 1 && n%10 <= 3 {
-		ending = [...]string{"st", "nd", "rd"}[n%10-1]
-	}
-	return groupDigits(n) + ending
 }
 
 // placeLabel says how far the reader has read: "Chapter V, scene 14".

@@ -122,7 +122,7 @@ func TestFirstVisit(t *testing.T) {
 	base := serve(t, "lanterns.annotator.db")
 	do(ctx, t, look{1200, false}.apply(), chromedp.Navigate(base+"/lanterns/story"))
 	reach(ctx, t, "#chapter")
-	do(ctx, t, chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	do(ctx, t, chromedp.KeyEvent("#2"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
 	until(ctx, t, `location.pathname == "/lanterns/story" && document.querySelectorAll(".chapters > li").length == 2`)
 	do(ctx, t, chromedp.Navigate(base+"/lanterns/entries"))
 	until(ctx, t, `document.querySelector(".place")?.innerText.includes("scene")`)
