@@ -60,8 +60,8 @@ func readMark(ctx context.Context, q querier, path string) (mark, error) {
 
 // fileMark reads the mark of the file without its log. The mark is not known if the power failed while it was written.
 // The log has the page, and repairs it.
-func fileMark(path string) (m mark, known bool, err error) {
-	version, known, err := sqlite.FileVersion(path)
+func fileMark(ctx context.Context, path string) (m mark, known bool, err error) {
+	version, known, err := sqlite.FileVersion(ctx, path)
 	return markOf(version), known, err
 }
 
@@ -79,7 +79,7 @@ func checkLog(ctx context.Context, q querier, path string) error {
 		if err != nil {
 			return err
 		}
-		file, known, err := fileMark(path)
+		file, known, err := fileMark(ctx, path)
 		if err != nil || !known || file.isFollowedBy(end) {
 			return err
 		}
@@ -133,7 +133,7 @@ func setMark(ctx context.Context, w *writer, m mark) error {
 
 // endsHere marks a copy as complete without a log. The original may have been marked as followed by one.
 func endsHere(ctx context.Context, path string) error {
-	m, _, err := fileMark(path)
+	m, _, err := fileMark(ctx, path)
 	if err != nil || !m.follows {
 		return err
 	}

@@ -246,7 +246,7 @@ func (db *DB) takeOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file, known, err := fileMark(db.path)
+	file, known, err := fileMark(ctx, db.path)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,8 @@ import (
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -112,31 +110,29 @@ func hasNoLog(path string) bool {
 	return true
 }
 
-// The beginning of a database file, and the offset of PRAGMA user_version. See https://www.sqlite.org/fileformat.html.
-const (
-	headerMagic   = "SQLite format 3\x00"
-	headerSize    = 100
-	versionOffset = 60
-)
+// headerSize is the size of the header of a database file. See https://www.sqlite.org/fileformat.html.
+const headerSize = 100
 
-// FileVersion reads PRAGMA user_version of the file itself, without its log. It reads only the header: after a power
-// failure the rest may be half written, until the log is recovered. The second result is false for a file without a
-// header.
-func FileVersion(path string) (version int, known bool, err error) {
-	file, err := os.Open(path)
+// FileVersion reads PRAGMA user_version of the file itself, without its log. The second result is false for a file
+// without a whole header. After a power failure it may be half written, until the log is recovered. SQLite reads the
+// file, because it does not close it while this process has locks on it: that would release them.
+func FileVersion(ctx context.Context, path string) (version int, known bool, err error) {
+	if info, err := os.Stat(path); err != nil || info.Size() < headerSize {
+		return 0, false, Wrap(err, "read the head of %s", path)
+	}
+	connector, err := connectorOf(path, url.Values{"mode": {string(ReadOnly)}, "immutable": {"1"}})
 	if err != nil {
-		return 0, false, Wrap(err, "read the head of %s", path)
+		return 0, false, err
 	}
-	defer func() { _ = file.Close() }()
-	var header [headerSize]byte
-	n, err := io.ReadFull(file, header[:])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, false, Wrap(err, "read the head of %s", path)
-	}
-	if n < headerSize || !strings.HasPrefix(string(header[:]), headerMagic) {
+	db := sql.OpenDB(connector)
+	defer func() { _ = db.Close() }()
+	switch err = db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); Code(err) & 0xff {
+	case lib.SQLITE_OK:
+		return version, err == nil, Wrap(err, "read the head of %s", path)
+	case lib.SQLITE_NOTADB, lib.SQLITE_CORRUPT:
 		return 0, false, nil
 	}
-	return int(int32(binary.BigEndian.Uint32(header[versionOffset:]))), true, nil //nolint:gosec // it is signed
+	return 0, false, Wrap(err, "read the head of %s", path)
 }
 
 // CheckPath refuses a path that cannot be a database, a network file system for writing, and a missing file unless the
