@@ -107,12 +107,13 @@ func (s statements) shown() string {
 var (
 	presentTag = regexp.MustCompile(`(?s)<present\s+id="?(\d+)"?([^<>]*)>(.*?)</present>`)
 	endedFacts = regexp.MustCompile(`\b(ended|confirmed|refuted)="([^"<>]*)"`)
+	endedBy    = regexp.MustCompile(`(\d+)(?:\s*(?:by|[:=>-]+)[^\w,]*(\d+))?`)
 )
 
 // statement is what an answer says of an entry.
 type statement struct {
 	text  string
-	ended []int64 // facts that it says no longer hold
+	ended []codex.Closing // facts that it says no longer hold, each by the fact that says so, if one does
 	// guesses are closings of guesses: those that are confirmed, each by another fact, and those that proved false.
 	guesses []codex.Closing
 }
@@ -120,19 +121,19 @@ type statement struct {
 // readEnded reads the attributes of a statement.
 func (s *statement) readEnded(attributes string) {
 	for _, attribute := range endedFacts.FindAllStringSubmatch(attributes, -1) {
-		switch attribute[1] {
-		case "ended":
-			s.ended = numbers(attribute[2])
-		case "confirmed":
-			for pair := range strings.SplitSeq(attribute[2], ",") {
-				if both := numbers(pair); len(both) == 2 {
-					s.guesses = append(s.guesses,
-						codex.Closing{Fact: both[0], By: both[1], Ended: annotator.EndConfirmed})
-				}
-			}
-		case "refuted":
-			for _, id := range numbers(attribute[2]) {
-				s.guesses = append(s.guesses, codex.Closing{Fact: id, Ended: annotator.EndRefuted})
+		for _, pair := range endedBy.FindAllStringSubmatch(attribute[2], -1) {
+			var c codex.Closing
+			c.Fact, _ = strconv.ParseInt(pair[1], 10, 64)
+			c.By, _ = strconv.ParseInt(pair[2], 10, 64)
+			switch c.Ended = annotator.Ending(attribute[1]); {
+			case attribute[1] == "ended":
+				c.Ended = annotator.EndOver
+				s.ended = append(s.ended, c)
+			case c.Ended == annotator.EndRefuted:
+				c.By = 0
+				s.guesses = append(s.guesses, c)
+			case c.By != 0:
+				s.guesses = append(s.guesses, c)
 			}
 		}
 	}
@@ -212,19 +213,26 @@ func (s statement) revisions(
 	if s.text == "" {
 		return nil, errors.New("the answer has no statement of what it is now")
 	}
-	entry, closings := codex.Clone(e), s.closings(e)
-	if settles != nil {
-		closings = slices.DeleteFunc(closings, func(c codex.Closing) bool {
-			guess, by := claimOf(e, c.Fact), claimOf(e, c.By)
-			return by != nil && !settles(guess, by)
-		})
-	}
-	closed, err := revised(&entry, codex.Edit{Actor: annotator.ActorCurator, At: at, Close: closings})
-	if err != nil {
-		return nil, err
+	entry := codex.Clone(e)
+	var all []annotator.Revision
+	for _, c := range s.closings(e) {
+		guess, by := claimOf(e, c.Fact), claimOf(e, c.By)
+		edit := codex.Edit{Actor: annotator.ActorCurator, At: at, Close: []codex.Closing{c}}
+		switch {
+		case by == nil:
+		case c.Ended == annotator.EndOver: // it ended there, and not where the question is asked
+			edit.At = by.From
+		case settles != nil && !settles(guess, by):
+			continue
+		}
+		closed, err := revised(&entry, edit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, closed...)
 	}
 	restated, err := codex.Restate(&entry, s.text, annotator.ActorCurator, at)
-	return append(closed, restated...), err
+	return append(all, restated...), err
 }
 
 // closings returns the closings of the states that have ended, of what the entry is no longer, and of the guesses that
@@ -238,16 +246,27 @@ func (s statement) closings(e *annotator.Entry) (list []codex.Closing) {
 	return append(list, s.settled(e, list)...)
 }
 
-// over returns the closings of those claims of a kind that have ended.
+// over returns the closings of those claims of a kind that have ended. A fact that says so is narrated, no older than
+// the claim, and holds.
 func (s statement) over(e *annotator.Entry, is func(*annotator.Claim) bool) (list []codex.Closing) {
 	all := 0
 	for i := range e.Claims {
-		if c := &e.Claims[i]; is(c) && c.Until == 0 {
-			all++
-			if slices.Contains(s.ended, c.ID) {
-				list = append(list, codex.Closing{Fact: c.ID, Ended: annotator.EndOver})
-			}
+		c := &e.Claims[i]
+		if !is(c) || c.Until != 0 {
+			continue
 		}
+		all++
+		at := slices.IndexFunc(s.ended, func(ended codex.Closing) bool { return ended.Fact == c.ID })
+		if at < 0 {
+			continue
+		}
+		closing := s.ended[at]
+		by := claimOf(e, closing.By)
+		over := slices.ContainsFunc(s.ended, func(ended codex.Closing) bool { return ended.Fact == closing.By })
+		if by == nil || over || by.Kind != annotator.Narrated || by.Earlier || by.From < c.From {
+			closing.By = 0
+		}
+		list = append(list, closing)
 	}
 	if 2*len(list) > all+1 {
 		return nil

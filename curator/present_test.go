@@ -71,6 +71,38 @@ func TestEndedStates(t *testing.T) {
 	}
 }
 
+// TestEndedWhereItIsTold: a state that a statement ends by a fact ends where the story tells that fact. Without a fact
+// that can have ended it, it ends where the question is asked.
+func TestEndedWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	told, asked := annotator.PlaceAt(3, 1), annotator.PlaceAt(9, 0)
+	for answer, want := range map[string]string{
+		"3 by 4":    fmt.Sprint(told, 4),
+		"3:4":       fmt.Sprint(told, 4),
+		"3":         fmt.Sprint(asked, 0),
+		"3 by 5":    fmt.Sprint(asked, 0), // a guess
+		"3 by 1":    fmt.Sprint(asked, 0), // over
+		"3 by 99":   fmt.Sprint(asked, 0),
+		"3 by 3":    fmt.Sprint(asked, 0),
+		"99 by 4":   "0 0",
+		"by 4 or 5": "0 0",
+	} {
+		e := sailor()
+		e.Claims[3].From, e.Claims[4].Kind = told, annotator.Inferred
+		list := statements{{Entry: e}}
+		said, _ := list.read(`<present id="1" ended="` + answer + `">She is home.</present>`)
+		for i, r := range list.revisions(said, nil, nil, asked, 7) {
+			r.ID = int64(i + 1)
+			if err := codex.Apply(e, &r); err != nil {
+				t.Fatalf("%s: %v", answer, err)
+			}
+		}
+		if got := fmt.Sprint(e.Claims[2].Until, e.Claims[2].ReplacedBy); got != want || e.Present != "She is home." {
+			t.Errorf("%s: it ended at %s, want %s; %q", answer, got, want, e.Present)
+		}
+	}
+}
+
 // TestLengthOfAStatement: whole sentences are kept, as many as the question asks for at most.
 func TestLengthOfAStatement(t *testing.T) {
 	t.Parallel()
