@@ -103,8 +103,14 @@ func TestNothingDependsOnWhatComesLater(t *testing.T) {
 		}
 	}
 	for _, command := range [][]string{
-		{"search", "--limit", "0", ""}, {"search", "lantern"}, {"show", "Ysolde Marrow"},
-		{"show", "--history", "Button"}, {"timeline"}, {"timeline", "Button"}, {"standing"}, {"mentions", "Button"},
+		{"search", "--limit", "0", ""},
+		{"search", "lantern"},
+		{"show", "Ysolde Marrow"},
+		{"show", "--history", "Button"},
+		{"timeline"},
+		{"timeline", "Button"},
+		{"standing"},
+		{"mentions", "Button"},
 		{"questions"},
 	} {
 		for _, form := range [][]string{{}, {"--json"}} {
