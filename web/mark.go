@@ -31,8 +31,9 @@ type namedSpan struct {
 	start, end int // in code points
 	name       string
 	entry      int64
-	then       int64 // the entry that it was then, if that was merged into entry since; else 0
-	ambiguous  bool  // several entries have the name
+	then       int64  // the entry that it was then, if that was merged into entry since; else 0
+	ambiguous  bool   // several entries have the name
+	term       string // of the entry, of a name in the text of the story
 }
 
 // quote marks a quotation, if it is within the text.

@@ -27,11 +27,11 @@ func (r *request) namesIn(ctx context.Context, scenes []annotator.SceneRow,
 	if err != nil {
 		return nil, err
 	}
-	now, err := r.view.now(ctx, idsOf(found, func(m *storage.Mention) int64 { return m.Entry }))
+	now, terms, err := r.view.now(ctx, idsOf(found, func(m *storage.Mention) int64 { return m.Entry }))
 	posts := map[annotator.Place][]namedSpan{}
 	for _, m := range found {
 		if to := now[m.Entry]; to != 0 {
-			name := namedSpan{start: m.Start, end: m.End, entry: to}
+			name := namedSpan{start: m.Start, end: m.End, entry: to, term: terms[to]}
 			if to != m.Entry {
 				name.then = m.Entry
 			}
@@ -42,18 +42,21 @@ func (r *request) namesIn(ctx context.Context, scenes []annotator.SceneRow,
 }
 
 // now returns for each of some entries the one that has its facts: itself, or the one that it was merged into. It
-// omits entries that were retired.
-func (v *codexView) now(ctx context.Context, ids []int64) (map[int64]int64, error) {
+// omits entries that were retired. It also returns the terms of entries.
+func (v *codexView) now(ctx context.Context, ids []int64) (now map[int64]int64, terms map[int64]string, err error) {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	now := map[int64]int64{}
+	now, terms = map[int64]int64{}, map[int64]string{}
 	for _, id := range ids {
 		now[id] = id
 	}
 	for len(ids) > 0 {
 		entries, err := v.Headings(ctx, ids)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		for id, e := range entries {
+			terms[id] = e.Term
 		}
 		var merged []int64
 		for from, to := range now {
@@ -70,7 +73,7 @@ func (v *codexView) now(ctx context.Context, ids []int64) (map[int64]int64, erro
 		slices.Sort(merged)
 		ids = slices.Compact(merged)
 	}
-	return now, nil
+	return now, terms, nil
 }
 
 // linker selects the names in the posts of a scene that become links.
@@ -84,6 +87,7 @@ func (l *linker) links(body []rune, names []namedSpan) []namedSpan {
 	names = slices.DeleteFunc(names, func(s namedSpan) bool { return s.end > len(body) }) // the corpus was changed
 	names = distinct(names)
 	setNames(names, body)
+	names = slices.DeleteFunc(names, namedSpan.isCommon)
 	if l.density == namesAll {
 		return names
 	}
@@ -99,6 +103,12 @@ func (l *linker) links(body []rune, names []namedSpan) []namedSpan {
 		}
 	}
 	return first
+}
+
+// isCommon reports whether a name is a common word, as "the girl" or "Captain", and not the term of its entry. The
+// story uses it of others, too, and a wrong link is worse than none.
+func (s namedSpan) isCommon() bool {
+	return mention.Common(s.name) && !strings.HasPrefix(codex.Normalize(s.name), codex.Normalize(s.term))
 }
 
 // setNames sets the texts of names.

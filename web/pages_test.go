@@ -42,7 +42,8 @@ func TestEachPageShowsItsSubject(t *testing.T) {
 		"/lanterns/names?sort=first&tag=person":       {"Ysolde Marrow", "Also called", `<option selected>person`},
 		"/lanterns/names?sort=weight":                 {"Mentions", "appear most"},
 		fmt.Sprintf("/lanterns/entry/%d", e.ID): {
-			"Ysolde Marrow", "What the story tells", "First seen", "Last seen", "Close to", "in their sentences",
+			"Ysolde Marrow", "What the story tells", "First seen", "Last seen", "In the same scenes",
+			"in their sentences",
 		},
 		fmt.Sprintf("/lanterns/entry/%d?record=1", e.ID):   {"narrated", "its history", "revisions"},
 		fmt.Sprintf("/lanterns/entry/%d/mentions", e.ID):   {"<mark>", "in its place"},

@@ -58,7 +58,7 @@ func TestListsArePaged(t *testing.T) {
 		t.Errorf("%d pages lead back to the first", pages)
 	}
 	s.want(long+"?fact=77", 200, `id="fact-77"`, "51 to 100 of 130 facts", ">Zorvath</a>")
-	s.want(named, 200, "Named by", ">Quillon</a>", named+"/named")
+	s.want(named, 200, "In the facts of", ">Quillon</a>", named+"/named")
 }
 
 // TestPagesOfFactsAgree reads an entry with facts on three pages. Its states and events are of all of them, and are the

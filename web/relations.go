@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -179,6 +180,11 @@ func showStanding(r *request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	weights, err := r.view.Weights(r.Context(), idsOf(matters, func(m *view.Matter) int64 { return m.Entry.ID }))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(matters, func(a, b view.Matter) int { return cmp.Compare(b.Claim.From, a.Claim.From) })
 	p := &standingPage{More: more}
 	var objects []int64
 	for _, sort := range codex.Matters() {
@@ -187,6 +193,11 @@ func showStanding(r *request) (*page, error) {
 			if m := &matters[i]; m.Sort == sort {
 				section.Matters = append(section.Matters, standingMatter{Matter: m})
 			}
+		}
+		if sort == codex.OpenState {
+			slices.SortStableFunc(section.Matters, func(a, b standingMatter) int {
+				return weights[b.Entry.ID] - weights[a.Entry.ID]
+			})
 		}
 		for i := range section.Matters {
 			m := &section.Matters[i]

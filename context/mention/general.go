@@ -3,6 +3,8 @@ package mention
 import (
 	"slices"
 	"strings"
+
+	"annotator/codex/identity"
 )
 
 // possessives are pronouns that say whose something is, in languages in which they are words of their own.
@@ -27,6 +29,19 @@ func (x *Index) Possessives() (ids []int64) {
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// Common reports whether a name is a word that a story may use of others as well. Such is a noun without a capital,
+// alone or behind an article, and a title alone.
+func Common(name string) bool {
+	name = withoutPossessive(name)
+	words := Words(name)
+	isArticle := func(list string) bool { return hasWord(list, words[0]) }
+	if len(words) == 2 && slices.ContainsFunc(articles, isArticle) {
+		words = words[1:]
+	}
+	hasSmallLetters, hasCapitals := name != strings.ToUpper(name), name != strings.ToLower(name)
+	return len(words) == 1 && (hasSmallLetters && !hasCapitals || identity.IsTitle(words[0]))
 }
 
 // leastGeneral is how often scenes have a noun that they use of several people.

@@ -47,3 +47,15 @@ func TestGeneral(t *testing.T) {
 		}
 	}
 }
+
+func TestCommon(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"girl": true, "the stair": true, "Captain": true, "captain's": true, "die frau": true, "Marrow": false,
+		"music master": false, "Captain Marrow": false, "the Ferryman": false, "张三": false, "'": false,
+	} {
+		if mention.Common(name) != want {
+			t.Errorf("%q is common: %v", name, !want)
+		}
+	}
+}
