@@ -40,7 +40,7 @@ func TestKilledParts(t *testing.T) {
 			if lives++; lives <= 3 {
 				latest = time.Duration(1000+random.IntN(3000)) * time.Millisecond
 			}
-			return atJoin(ctx, s, name, time.Duration(random.IntN(500))*time.Millisecond, latest)
+			return atJoin(ctx, s, name, time.Duration(random.IntN(300))*time.Millisecond, latest)
 		}
 		start := func() *exec.Cmd { return workerCommand(filepath.Join(folder, name)) }
 		go func() { ended <- manage(ctx, start, 5, moment) }()
