@@ -129,16 +129,26 @@ func TestInOrder(t *testing.T) {
 		order   []string
 		opening int
 	}{
-		{"identities", annotator.Entry{Claims: claims},
-			[]string{"reveal", "name", "refuted", "unquoted", "first", "second", "guess"}, 2},
+		{
+			"identities",
+			annotator.Entry{Claims: claims},
+			[]string{"reveal", "name", "refuted", "unquoted", "first", "second", "guess"},
+			2,
+		},
 		{"the term", annotator.Entry{Term: "Name", Claims: append([]annotator.Claim{
 			{ID: 8, Text: "The [[name]] is it.", Identity: true, From: at(1, 0)},
 			{ID: 9, Text: "The name's sound is known.", Identity: true, From: at(1, 9)},
-		}, claims...)}, []string{"The [[name]] is it.", "reveal", "name", "refuted", "unquoted", "first", "second",
-			"The name's sound is known.", "guess"}, 3},
+		}, claims...)}, []string{
+			"The [[name]] is it.", "reveal", "name", "refuted", "unquoted", "first", "second",
+			"The name's sound is known.", "guess",
+		}, 3},
 		{"no identity", annotator.Entry{Claims: claims[3:]}, []string{"unquoted", "refuted", "first", "second"}, 1},
-		{"a statement only", annotator.Entry{Claims: claims[3:], Present: "It is so."},
-			[]string{"unquoted", "refuted", "first", "second"}, 1},
+		{
+			"a statement only",
+			annotator.Entry{Claims: claims[3:], Present: "It is so."},
+			[]string{"unquoted", "refuted", "first", "second"},
+			1,
+		},
 		{"a statement of what was", annotator.Entry{Claims: append([]annotator.Claim{
 			{ID: 8, Text: "name", Identity: true, From: at(9, 0), Until: at(9, 1), Ended: annotator.EndOver},
 		}, claims[4:]...), Present: "It is so."}, []string{"unquoted", "first", "second", "name"}, 0},
