@@ -131,9 +131,6 @@ func (a *assembler) beginChapter(i int) {
 		return
 	}
 	a.close()
-	if n.head.kind == namedHeading {
-		a.endParts(n.level)
-	}
 	a.open, a.heading = chapter{title: a.headline(n), heads: []*node{n}}, i
 	a.open.blocks = append(a.open.blocks, a.above...)
 	a.above = nil
@@ -201,14 +198,11 @@ func (a *assembler) prefix() string {
 	return b.String()
 }
 
-// isWhole reports whether the part with its heading at part is the whole book. No chapter precedes it, and its kind has
-// no other title.
+// isWhole reports whether the part with its heading at part is the whole book: its kind has no other title.
 func (a *assembler) isWhole(part int) bool {
 	whole := a.nodes[part]
 	for i, n := range a.nodes {
-		switch role := a.role(i); {
-		case role == startsChapter && i < part && a.chosen[n.group()],
-			role == startsPart && n.group() == whole.group() && titleKey(n.text) != titleKey(whole.text):
+		if a.role(i) == startsPart && n.group() == whole.group() && titleKey(n.text) != titleKey(whole.text) {
 			return false
 		}
 	}

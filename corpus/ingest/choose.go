@@ -83,7 +83,6 @@ func (b *book) outlineOf(table bool, groups ...string) *outline {
 		}
 	}
 	o.agreed = agree*3 > len(at)*2
-	o.opens = at[0]
 	o.findNested(at)
 	o.score = o.measure()
 	return o

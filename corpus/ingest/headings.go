@@ -87,7 +87,7 @@ func (b *book) dropPageNumbers() {
 			within = append(within, i)
 		}
 	}
-	if len(within) < enough || len(within)*4 < len(at) || b.keep(partPageMarks) {
+	if len(within) < enough || b.keep(partPageMarks) {
 		return
 	}
 	for _, i := range at {

@@ -87,7 +87,7 @@ func (b *book) zones(from, to int) []zone {
 		if !n.stays() || n.kind == anchor {
 			continue
 		}
-		fresh := len(all) == 0 || n.kind == heading && !n.copied || n.kind == pause || n.gap >= wideGap || n.page ||
+		fresh := len(all) == 0 || n.kind == heading && !n.copied || n.kind == pause || n.gap >= wideGap ||
 			n.doc != b.nodes[all[len(all)-1].to-1].doc
 		if fresh {
 			all = append(all, zone{from: i, signals: map[string]int{}})
@@ -224,7 +224,6 @@ func (b *book) dropBehindEnd() {
 		signals += all[i].signals[partAdvertisements] + all[i].signals[partImprint] + all[i].signals[partMakerNotes]
 	}
 	shop := signals > 4 && signals*wordsASignal*2 >= words
-	before := ""
 	for i := range all {
 		z := &all[i]
 		part, lines := z.kind(), b.nodes[z.from].sourceLines()
@@ -232,15 +231,12 @@ func (b *book) dropBehindEnd() {
 		case part != "":
 		case readLines(lines).labelled() && z.words > maxZone, readHeading(lines[0]).kind == namedHeading:
 			return
-		case before == partMakerNotes && z.words <= maxSignalled:
-			part = partMakerNotes
 		case shop:
 			part = partAdvertisements
 		case z.words <= maxZone:
 			part = partImprint
 		}
 		b.leaveZone(z, part)
-		before = part
 	}
 }
 
@@ -292,21 +288,5 @@ func (b *book) dropTail(last int) {
 			break
 		}
 		b.leaveZone(&all[i], part)
-	}
-	for i := len(b.nodes) - 1; i > last; i-- {
-		n := b.nodes[i]
-		if !n.stays() || n.kind == anchor || n.kind == pause {
-			continue
-		}
-		part := ""
-		for _, kind := range []string{partMakerNotes, partImprint} {
-			if shortText(n.text, 30) && words().matches(kind, strings.Trim(strings.Split(n.text, "\n")[0], " _*=")) {
-				part = kind
-			}
-		}
-		if part == "" {
-			return
-		}
-		b.leave(b.nodes[i], part)
 	}
 }

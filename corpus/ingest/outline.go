@@ -62,7 +62,6 @@ type outline struct {
 	chosen    map[string]bool // groups of headings
 	level     int             // of the chosen headings; 0 if markup does not give it one
 	nested    map[int]bool    // headings of chapters inside another
-	opens     int             // the first chosen heading
 	agreed    bool            // most of the chosen headings are in the book's own list of contents
 	byPage    bool            // without any heading each page begins a chapter
 	single    bool            // the book is one chapter, with the heading at first
@@ -98,13 +97,9 @@ func (o *outline) role(i int) role {
 		return startsChapter
 	case n.listed:
 		return o.byLevel(n)
-	case n.head.rank == chapterly && !o.nested[i]:
-		return startsChapter
-	case n.head.rank == container && (n.level == 0 || o.level == 0 || n.level <= o.level):
+	case n.head.rank == container:
 		return startsPart
-	case n.head.kind == namedHeading && (n.level == 0 || o.level == 0 || n.level <= o.level):
-		return startsChapter
-	case n.level == 0 && n.agrees && i < o.opens: // as a preface of the book's own name
+	case n.head.rank == chapterly && !o.nested[i], n.head.kind == namedHeading:
 		return startsChapter
 	case n.level == 0 || len(o.chosen) == 0 || n.level == o.level && o.agreed && !n.agrees:
 		return isSubheading
