@@ -219,8 +219,10 @@ func TestAGuessThatIsSettledMerges(t *testing.T) {
 		status  annotator.Status
 	}{
 		{nil, annotator.Tentative},
-		{[]annotator.ToolCall{updates(1, `"close":[{"fact":1,"by_entry":"Ledger","ended":"confirmed"}]`)},
-			annotator.Merged},
+		{
+			[]annotator.ToolCall{updates(1, `"close":[{"fact":1,"by_entry":"Ledger","ended":"confirmed"}]`)},
+			annotator.Merged,
+		},
 		{[]annotator.ToolCall{
 			updates(1, `"facts":[{"text":"It is perhaps the [[Ledger]] on slate.","kind":"inferred"}]`),
 			updates(1, `"close":[{"fact":2,"by_entry":"Ledger","ended":"confirmed"}]`),
