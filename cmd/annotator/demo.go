@@ -114,7 +114,7 @@ func (o *demoOptions) unpack(ctx context.Context, archive []byte) (path string, 
 	}
 	if err != nil {
 		return "", annotator.Errorf(annotator.Misused, "unpack the sample story: %w", atomicfile.Cause(err)).
-			WithAdvice("name a file in a folder that can be written with --db")
+			WithAdvice("name with --db a file in a folder that can be written and has no demo of another version")
 	}
 	return path, o.settle(ctx, path, story)
 }
