@@ -16,10 +16,30 @@ import (
 )
 
 // TestKilledParts has two workers read the parts of a story and join them. They are killed, stopped and drained while
-// they read parts, and then while they join them. The codex is that of a run in parts on one machine.
+// they read parts. The codex is that of a run in parts on one machine.
 func TestKilledParts(t *testing.T) {
+	disturbParts(t, 60, 2, func(_ context.Context, _ *store.Store, _ string, random *rand.Rand) <-chan time.Time {
+		return time.After(time.Duration(1000+random.IntN(3000)) * time.Millisecond)
+	})
+}
+
+// TestKilledJoin has a worker read the parts of a story. It is killed, stopped and drained when it has begun to join
+// them. The join is taken again, and the codex is that of a run in parts on one machine.
+func TestKilledJoin(t *testing.T) {
+	s := disturbParts(t, 20, 1, func(ctx context.Context, s *store.Store, worker string, _ *rand.Rand) <-chan time.Time {
+		return atJoin(ctx, s, worker)
+	})
+	if m, _, err := s.Read(t.Context(), "tale.txt"); err != nil || m.Fence < 2 {
+		t.Errorf("the join was taken %d times: %v", m.Fence, err)
+	}
+}
+
+// disturbParts has workers read a story of some scenes in three parts, and disturbs each of them at five moments.
+func disturbParts(t *testing.T, scenes, workers int,
+	moment func(ctx context.Context, s *store.Store, worker string, random *rand.Rand) <-chan time.Time,
+) *store.Store {
 	serve(t)
-	source := story(t, "tale.txt", 60)
+	source := story(t, "tale.txt", scenes)
 	want := undisturbed(t, source, "--parts", "3")
 	if out, status := fleet(t, "store", "add", "--parts", "3", source); status != exitDone {
 		t.Fatal(out)
@@ -30,22 +50,15 @@ func TestKilledParts(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	folder, ended := t.TempDir(), make(chan error, 2)
-	for i := range 2 {
+	folder, ended := t.TempDir(), make(chan error, workers)
+	for i := range workers {
 		name := fmt.Sprintf("worker%d", i)
 		random := rand.New(rand.NewPCG(uint64(i), 3))
-		lives := 0
-		moment := func() <-chan time.Time {
-			latest := time.Minute
-			if lives++; lives <= 3 {
-				latest = time.Duration(1000+random.IntN(3000)) * time.Millisecond
-			}
-			return atJoin(ctx, s, name, time.Duration(random.IntN(100))*time.Millisecond, latest)
-		}
+		moment := func() <-chan time.Time { return moment(ctx, s, name, random) }
 		start := func() *exec.Cmd { return workerCommand(filepath.Join(folder, name)) }
 		go func() { ended <- manage(ctx, start, 5, moment) }()
 	}
-	for range 2 {
+	for range workers {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -66,6 +79,7 @@ func TestKilledParts(t *testing.T) {
 	if strings.Count(list, `"state":"done"`) != 4 {
 		t.Error("not all is done")
 	}
+	return s
 }
 
 // TestPartsAreTaken has a worker take parts until all are read or one has failed, and then the join.
@@ -111,21 +125,19 @@ func TestPartsAreTaken(t *testing.T) {
 	}
 }
 
-// atJoin gives a moment at which a worker has had the join for some time, or a latest one.
-func atJoin(ctx context.Context, s *store.Store, worker string, since, latest time.Duration) <-chan time.Time {
+// atJoin gives the moment at which a worker has taken the join.
+func atJoin(ctx context.Context, s *store.Store, worker string) <-chan time.Time {
 	moment := make(chan time.Time, 1)
-	end := time.Now().Add(latest)
 	first, _, _ := s.Read(ctx, "tale.txt")
 	go func() {
-		for time.Now().Before(end) {
+		for ctx.Err() == nil {
 			m, _, err := s.Read(ctx, "tale.txt")
 			if err == nil && m.State == store.Held && m.Owner == worker && m.Fence > first.Fence {
-				time.Sleep(since)
-				break
+				moment <- time.Now()
+				return
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		moment <- time.Now()
 	}()
 	return moment
 }
