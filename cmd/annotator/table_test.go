@@ -12,7 +12,7 @@ func TestFitColumns(t *testing.T) {
 	t.Parallel()
 	for width, want := range map[int]string{
 		80: "#15|Brother Caul|person|Says the ledger was full.\n#1234|Wren|person, lost|A wick.",
-		44: "#15|Brother Caul|person|Says t...\n#1234|Wren|person, lost|A wick.",
+		44: "#15|Brother Caul|person|Says...\n#1234|Wren|person, lost|A wick.",
 		35: "#15|Brother Caul|person|\n#1234|Wren|person, lost|",
 		27: "#15|Brother Caul||\n#1234|Wren||",
 		16: "#15|Brothe...||\n#1234|Wren||",
