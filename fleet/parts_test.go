@@ -26,9 +26,7 @@ func TestKilledParts(t *testing.T) {
 // TestKilledJoin has a worker read the parts of a story. It is killed, stopped and drained when it has begun to join
 // them. The join is taken again, and the codex is that of a run in parts on one machine.
 func TestKilledJoin(t *testing.T) {
-	s := disturbParts(t, 20, 1, func(ctx context.Context, s *store.Store, worker string, _ *rand.Rand) <-chan time.Time {
-		return atJoin(ctx, s, worker)
-	})
+	s := disturbParts(t, 20, 1, atJoin)
 	if m, _, err := s.Read(t.Context(), "tale.txt"); err != nil || m.Fence < 2 {
 		t.Errorf("the join was taken %d times: %v", m.Fence, err)
 	}
@@ -126,7 +124,7 @@ func TestPartsAreTaken(t *testing.T) {
 }
 
 // atJoin gives the moment at which a worker has taken the join.
-func atJoin(ctx context.Context, s *store.Store, worker string) <-chan time.Time {
+func atJoin(ctx context.Context, s *store.Store, worker string, _ *rand.Rand) <-chan time.Time {
 	moment := make(chan time.Time, 1)
 	first, _, _ := s.Read(ctx, "tale.txt")
 	go func() {
