@@ -167,34 +167,31 @@ func TestOneWhoIsRevealedIsRenamed(t *testing.T) {
 			merges(2, 1),
 			updates(1, `"term":"Nobody"`),
 			updates(1, `"term":"Isaura Tallow"`),
-			updates(3, `"term":"Isaura"`), // an alias now
+			updates(3, `"term":"Isaura"`),
 		}},
 	}.read(t, nil)
 	for n, want := range []string{
 		"", "", "", "nor of those of entry 1",
-		`"ok":true,"entry":{"id":1,"term":"Ferryman"},"not_taken":[{"term":"Isaura Tallow","code":"NOT_MENTIONED"`,
-		`"status":"merged"`, `"error":{"code":"NOT_MENTIONED"`, `"ok":true,"entry":{"id":1,"term":"Isaura Tallow"}`,
-		`"ok":true,"entry":{"id":3,"term":"Vane"},"not_taken":[{"term":"Isaura","code":"NOT_MENTIONED"`,
+		`"error":{"code":"NOT_MENTIONED"`, `"status":"merged"`, `"error":{"code":"NOT_MENTIONED"`,
+		`"ok":true,"entry":{"id":1,"term":"Isaura Tallow"}`, `"error":{"code":"NOT_MENTIONED"`,
 	} {
 		if !strings.Contains(all[n].Result, want) {
 			t.Errorf("%s answers %s", all[n].Arguments, all[n].Result)
 		}
 	}
-	for id, want := range map[int64]string{1: "Ferryman", 3: "Isaura"} {
-		if names := s.entry(t, id).Names(); !slices.Contains(names, want) || slices.Contains(names, "Nobody") {
-			t.Errorf("entry %d is called %q", id, names)
-		}
+	if names := s.entry(t, 1).Names(); !slices.Contains(names, "Ferryman") {
+		t.Errorf("it is called %q", names)
 	}
 }
 
-// TestWhatCannotReplaceIsAdded: a scene that does not name an entry adds tags and names to those that it has, in one
-// reply. It takes none away.
+// TestWhatCannotReplaceIsAdded: a scene that does not name an entry adds tags to those that it has, in one reply. It
+// takes none away.
 func TestWhatCannotReplaceIsAdded(t *testing.T) {
 	t.Parallel()
 	s, all := told{
 		{"The Ferryman rowed.", []annotator.ToolCall{makes("Ferryman", "creature", `["The Ferryman rowed."]`)}},
 		{"“Isaura Tallow!” The woman in the boat takes a breath.", []annotator.ToolCall{
-			updates(1, `"term":"Isaura Tallow","tags":["person"],"aliases":["🕯️"],"done":true`),
+			updates(1, `"tags":["person"],"aliases":["Isaura Tallow","🕯️"],"done":true`),
 		}},
 	}.read(t, nil)
 	e := s.entry(t, 1)

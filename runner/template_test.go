@@ -69,7 +69,7 @@ func TestTemplateTakesOneCall(t *testing.T) {
 }
 
 // growAtTheirEnd checks that requests begin with the messages of the one before. Those of each of two databases do not
-// where the form of messages has changed, once, and behind the first of the curator's two questions.
+// where the form of messages has changed, once.
 func growAtTheirEnd(t *testing.T, requests []scripted.Request) {
 	t.Helper()
 	changes := 0
@@ -84,7 +84,7 @@ func growAtTheirEnd(t *testing.T, requests []scripted.Request) {
 		}
 		before = now
 	}
-	if changes != 5 { // pairs and a second question; the second database; pairs and a second question there
+	if changes != 3 { // pairs; the second database; pairs there
 		t.Errorf("%d requests begin otherwise than the one before", changes)
 	}
 }

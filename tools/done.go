@@ -54,8 +54,8 @@ func (p refusedPart) matters() bool {
 		return false
 	case Empty:
 		return p.Alias == ""
-	case NotMentioned: // new names and tags were added
-		return p.Term == "" && p.Part != "tags"
+	case NotMentioned: // new tags were added
+		return p.Part != "tags"
 	}
 	return true
 }

@@ -87,7 +87,7 @@ func TestOutcome(t *testing.T) {
 		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_MENTIONED","why":"no"}]}`:                                   tools.Refused,
 		`{"ok":true,"not_taken":[{"alias":"!","code":"EMPTY"},{"part":"tags","code":"NOT_MENTIONED"}]}`:             tools.Taken,
 		`{"ok":true,"not_taken":[{"fact":1,"code":"EMPTY"}]}`:                                                       tools.Refused,
-		`{"ok":true,"not_taken":[{"term":"Dawn","code":"NOT_MENTIONED"}]}`:                                          tools.Taken,
+		`{"ok":true,"not_taken":[{"term":"Dawn","code":"NOT_MENTIONED"}]}`:                                          tools.Refused,
 		`{"ok":true,"note":"the codex_updates beside these calls were not read"}`:                                   tools.Left,
 		`{"ok":true,"not_taken":[{"close":2,"code":"NOT_FOUND"}],"note":"the calls in the text beside these were"}`: tools.Left,
 		`{"ok":false,"error":{"code":"NOT_FOUND"}}`:                                                                 tools.Refused,

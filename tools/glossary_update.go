@@ -3,8 +3,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"annotator"
 	"annotator/codex"
@@ -65,25 +63,14 @@ func update(ctx context.Context, env *Env, a updateArguments) (Result, error) {
 	return ed.answer()
 }
 
-// rename takes a new name, unless another entry has it. A name of the scene becomes an alias where the scene may not
-// take away the former one.
+// rename takes a new name, unless another entry has it.
 func (ed *editor) rename(term string, facts []factArguments, at annotator.Place) {
 	part := refusedPart{Term: truncate(term, maxWhy)}
 	if err := ed.env.checkNameFree(ed.ctx, term, ed.stored.ID, facts); err != nil {
 		ed.refuse(part, err)
 		return
 	}
-	if !ed.take(part, codex.Edit{Name: &term, At: at}) && ed.notMentioned() && ed.env.tells(term) {
-		ed.names([]string{term}, at)
-	}
-}
-
-// tells reports whether the scene has a name.
-func (env *Env) tells(name string) bool {
-	term, _ := codex.SplitName(codex.CleanName(name))
-	return slices.ContainsFunc(env.Scene.Posts, func(p annotator.Post) bool {
-		return strings.Contains(codex.Normalize(p.Body), codex.Normalize(term))
-	})
+	ed.take(part, codex.Edit{Name: &term, At: at})
 }
 
 // entryToUpdate returns the entry of an update. It fails if the update neither changes anything nor ends its scene.

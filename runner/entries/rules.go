@@ -69,7 +69,7 @@ func (c *check) instead(field annotator.Field) string {
 	case field == annotator.FieldMerge:
 		return ": first add a fact to it with a quote of this scene; then merge it into one that the scene names"
 	case field == annotator.FieldTerm:
-		return ": a name of the scene is an alias now; to rename, first merge it with the one of this scene that it is"
+		return ": give the new name as an alias, or merge the entry first with the one of this scene that it is"
 	}
 	return ": leave it, or add to it"
 }
