@@ -20,10 +20,7 @@ type endedState struct {
 // is reports whether it is said of a fact.
 func (e *endedState) is(f *fact) bool { return f.Entry == e.entry && f.Claim == e.fact }
 
-var (
-	endedTag = regexp.MustCompile(`<ended\b([^<>]*)>(?:\s*</ended>)?`)
-	endedIn  = regexp.MustCompile(`(\w+)\s*=\s*"([^"<>]*)"`)
-)
+var endedTag = regexp.MustCompile(`<ended\b([^<>]*)>(?:\s*</ended>)?`)
 
 // read returns the states that a reply says have ended, whether it says anything of states, and the rest of it, which
 // answers another question. Only states that were asked about count.
@@ -55,7 +52,7 @@ func (q *openStates) read(reply string) (ended []endedState, answered bool, rest
 
 // readTag reads the attributes of an element: entry, fact, by and how.
 func (q *openStates) readTag(attributes string) (e endedState, ok bool) {
-	for _, match := range endedIn.FindAllStringSubmatch(attributes, -1) {
+	for _, match := range attribute.FindAllStringSubmatch(attributes, -1) {
 		list := numbers(match[2])
 		switch {
 		case match[1] == "how":

@@ -276,8 +276,9 @@ type fold struct {
 }
 
 var (
-	foldTag   = regexp.MustCompile(`<(drop|same)\b([^<>]*)>(?:\s*</(?:drop|same)>)?`)
-	foldField = regexp.MustCompile(`(\w+)\s*=\s*"([^"<>]*)"`)
+	foldTag = regexp.MustCompile(`<(drop|same)\b([^<>]*)>(?:\s*</(?:drop|same)>)?`)
+	// attribute matches an attribute of an element of an answer.
+	attribute = regexp.MustCompile(`(\w+)\s*=\s*"([^"<>]*)"`)
 )
 
 // read returns what a reply says of the entries that were asked about, whether it says anything of them, and the rest.
@@ -293,7 +294,7 @@ func (q *redundant) read(reply string) (folds []fold, answered bool, rest string
 		if tag[1] == "same" {
 			f.action = Merge
 		}
-		for _, field := range foldField.FindAllStringSubmatch(tag[2], -1) {
+		for _, field := range attribute.FindAllStringSubmatch(tag[2], -1) {
 			value := strings.TrimSpace(annotator.Unescape(field[2]))
 			id, err := strconv.ParseInt(value, 10, 64)
 			switch {
