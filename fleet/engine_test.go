@@ -308,15 +308,7 @@ func TestPartWorkflows(t *testing.T) {
 				}
 			}
 			env.SetOnChildWorkflowStartedListener(check)
-			for at, order := range c.orders {
-				env.RegisterDelayedCallback(func() {
-					if order == "cancel" {
-						env.CancelWorkflow()
-					} else {
-						env.SignalWorkflow(pauseSignal, order == "drain")
-					}
-				}, at*50*time.Millisecond)
-			}
+			giveOrders(env, c.orders)
 			env.ExecuteWorkflow(storyWorkflow, task{
 				Story: "a", TTL: 90 * time.Second, Parts: []string{"part1of2", "part2of2"},
 			})
@@ -382,15 +374,7 @@ func TestStoryWorkflow(t *testing.T) {
 				}
 				return progress{Scene: 7, Scenes: 7}, nil
 			}, activity.RegisterOptions{Name: readActivity})
-			for at, order := range c.orders {
-				env.RegisterDelayedCallback(func() {
-					if order == "cancel" {
-						env.CancelWorkflow()
-					} else {
-						env.SignalWorkflow(pauseSignal, order == "drain")
-					}
-				}, at*50*time.Millisecond) // while an attempt runs, this is real time
-			}
+			giveOrders(env, c.orders)
 			env.ExecuteWorkflow(readStory, task{Story: "a.txt", TTL: 90 * time.Second})
 			var end progress
 			err := env.GetWorkflowError()
@@ -402,5 +386,18 @@ func TestStoryWorkflow(t *testing.T) {
 				t.Errorf("%d attempts, %+v, %v", started, end, err)
 			}
 		})
+	}
+}
+
+// giveOrders gives a workflow orders, each after some times 50 ms. While an attempt runs, this is real time.
+func giveOrders(env *testsuite.TestWorkflowEnvironment, orders orderTimes) {
+	for after, order := range orders {
+		env.RegisterDelayedCallback(func() {
+			if order == "cancel" {
+				env.CancelWorkflow()
+			} else {
+				env.SignalWorkflow(pauseSignal, order == "drain")
+			}
+		}, after*50*time.Millisecond)
 	}
 }
